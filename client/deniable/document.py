@@ -1,0 +1,102 @@
+"""YAML or JSON text becomes plain dicts, lists and texts, with the line that each value stands on.
+
+Every scalar stays the text it is written as, so an option `yes`, `no` or `1.10` means just that;
+`survey.py` decides what a value should be. Duplicate keys, which most readers silently drop, are
+reported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+
+from deniable.errors import Problem, SurveyError
+
+MAX_BYTES = 1 << 20
+MAX_NODES = 50_000  # aliases can repeat a part of a file; this bounds what they add up to
+
+
+@dataclass
+class Document:
+    """A parsed file: `value` (dict, list or str), the 1-based `lines` by path, and the problems met on the way."""
+
+    value: Any
+    lines: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read(path: str | Path) -> Document:
+    """Reads a survey file. Raises SurveyError if it is no UTF-8 YAML or JSON, or over 1 MiB; OSError as `open` does."""
+    raw = Path(path).read_bytes()
+    if len(raw) > MAX_BYTES:
+        raise SurveyError([Problem(str(path), f"must be at most {MAX_BYTES:,} bytes, got {len(raw):,}")])
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SurveyError([Problem(str(path), f"must be UTF-8 text, got another byte at position {error.start:,}")]) from None
+    return parse(text)
+
+
+def parse(text: str) -> Document:
+    """Parses YAML 1.2, of which JSON is a part. Raises SurveyError with the line where the syntax breaks."""
+    try:
+        node = YAML(typ="rt", pure=True).compose(text)
+        document = Document(None)
+        document.value = _plain(node, "", document, [0])
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise SurveyError([Problem("file", f"is not valid YAML: {error.problem or error.context}", line)]) from None
+    except (YAMLError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).splitlines()[0]
+        raise SurveyError([Problem("file", f"is not valid YAML: {reason}")]) from None
+    return document
+
+
+def strict_json(raw: bytes) -> Any:
+    """Parses JSON in which a repeated key, NaN or Infinity is an error. Raises ValueError."""
+    return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+
+
+def _plain(node: Node | None, where: str, document: Document, count: list[int]) -> Any:
+    count[0] += 1
+    if count[0] > MAX_NODES:
+        raise SurveyError([Problem("file", f"must hold at most {MAX_NODES:,} values, aliases counted")])
+    if node is None:
+        return ""
+    document.lines[where] = node.start_mark.line + 1
+    if isinstance(node, MappingNode):
+        return _mapping(node, where, document, count)
+    if isinstance(node, SequenceNode):
+        return [_plain(item, f"{where}[{index}]", document, count) for index, item in enumerate(node.value)]
+    return node.value
+
+
+def _mapping(node: MappingNode, where: str, document: Document, count: list[int]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        key = str(key_node.value)
+        here = f"{where}.{key}" if where else key
+        if key in result:
+            document.problems.append(Problem(here, "must stand only once", key_node.start_mark.line + 1))
+        else:
+            result[key] = _plain(value_node, here, document, count)
+    return result
+
+
+def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    pairs = list(pairs)
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return result
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,155 @@
+"""A question type's answers become categories 0 .. k-1; only this file knows question types.
+
+A type says which keys its questions carry in a survey file, which categories they have, and which
+category an answer means. To add one: a class here, its twin in `browser/encode.mjs`, a template
+partial, and vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import AnswerError
+
+MAX_OPTIONS = 1024
+MAX_OPTION_LENGTH = 200
+
+Answer = Any
+"""A true answer as a caller holds it: a bool, a string, a number. It never leaves the caller's process."""
+
+
+class QuestionType(Protocol):
+    """What one type of question knows."""
+
+    keys: Mapping[str, Mapping[str, Any]]
+    """The keys that only this type has, each with its JSON Schema; all are required."""
+
+    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yields (key, rule broken) for the type's own keys of a question in a survey file."""
+
+    def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
+        """The labels of the categories, in the order of their bits."""
+
+    def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
+        """The category that an answer means, or None where it means none."""
+
+
+class YesNo:
+    """Yes or no. Answers: True, False, 1, 0, or the words yes, no, true, false, 1, 0 in any case."""
+
+    keys: Mapping[str, Mapping[str, Any]] = {}
+    _meaning = {"yes": 0, "true": 0, "1": 0, "no": 1, "false": 1, "0": 1}
+
+    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        return iter(())
+
+    def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
+        return ("yes", "no")
+
+    def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
+        if isinstance(answer, str):
+            return self._meaning.get(answer.strip().casefold())
+        return 0 if answer == 1 else 1 if answer == 0 else None
+
+
+class Choice:
+    """One of several options. Answers: an option's text, or an integer written as an option."""
+
+    keys: Mapping[str, Mapping[str, Any]] = {
+        "options": {
+            "type": "array",
+            "items": {"type": ["string", "number", "boolean"]},
+            "minItems": 2,
+            "maxItems": MAX_OPTIONS,
+            "uniqueItems": True,
+            "description": "What can be chosen, in order. Every option is text: yes, no and 1.10 stay as they are written.",
+        }
+    }
+
+    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        options = source["options"]
+        if not isinstance(options, list | tuple):
+            yield "options", f"must be a list of texts, got {type(options).__name__}"
+            return
+        if not 2 <= len(options) <= MAX_OPTIONS:
+            yield "options", f"must be 2 to {MAX_OPTIONS:,} options, got {len(options):,}"
+        seen: dict[Any, int] = {}
+        for index, option in enumerate(options):
+            here = f"options[{index}]"
+            if not isinstance(option, str):
+                yield here, f"must be text (in quotes, in JSON), got {type(option).__name__}"
+            elif not option.strip() or option != option.strip():
+                yield here, "must not be empty, nor begin or end with a space"
+            elif len(option) > MAX_OPTION_LENGTH:
+                yield here, f"must be at most {MAX_OPTION_LENGTH} characters, got {len(option):,}"
+            elif option in seen:
+                yield here, f"must differ from the other options, got options[{seen[option]}] again"
+            elif not printable(option):
+                yield here, "must not contain control characters"
+            else:
+                seen[option] = index
+
+    def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(source["options"])
+
+    def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
+        if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
+            answer = str(answer)
+        if not isinstance(answer, str):
+            return None
+        text = answer.strip()
+        return categories.index(text) if text in categories else None
+
+
+TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice()}
+
+
+class Encodable(Protocol):
+    """The part of a question that encoding needs."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def categories(self) -> tuple[str, ...]: ...
+
+
+def printable(text: str) -> bool:
+    """Whether a text has no control character but line breaks, and no half of a surrogate pair."""
+    return all(c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160 or 0xD800 <= ord(c) < 0xE000) for c in text)
+
+
+def encode(question: Encodable, answer: Answer) -> int:
+    """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only."""
+    category = TYPES[question.type].category(question.categories, answer)
+    if category is None:
+        raise AnswerError(f"{question.id}: the answer must be one of {allowed(question)}")
+    return category
+
+
+def encode_column(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.int64]:
+    """The categories of many respondents' answers to one question, shape (n,); -1 where an answer means none."""
+    known: dict[Any, int] = {}
+    kind, categories = TYPES[question.type], question.categories
+
+    def category(answer: Answer) -> int:
+        found = kind.category(categories, answer)
+        return -1 if found is None else found
+
+    def remembered(answer: Answer) -> int:
+        if (key := (type(answer), answer)) not in known:
+            known[key] = category(answer)
+        return known[key]
+
+    return np.fromiter((remembered(a) if isinstance(a, str | int | float) else category(a) for a in answers), dtype=np.int64)
+
+
+def allowed(question: Encodable) -> str:
+    """The categories, for a message; the first few of many."""
+    shown = ", ".join(question.categories[:8])
+    return shown if len(question.categories) <= 8 else f"{shown}, … ({len(question.categories):,} in all)"

@@ -1,0 +1,72 @@
+"""Everything that `deniable` raises on purpose.
+
+    DeniableError
+    ├── SurveyError        a survey file or a definition breaks the rules; lists every problem
+    ├── AnswerError        an answer is not one the question allows (the answer itself is never quoted)
+    ├── SubmissionError    the bits of a submission are not what the survey's records look like
+    ├── RefusedError       this client will not send: pin, cap or definition do not hold
+    ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
+    ├── RejectedError      the server answered, and said no
+    └── EstimateError      no estimate exists for this design or these counts
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class DeniableError(Exception):
+    """Base of the tree above; catch it to catch all of them."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake in a survey file: where it is, and what the rule is."""
+
+    where: str
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        at = f" (line {self.line})" if self.line is not None else ""
+        return f"{self.where}{at}: {self.message}"
+
+
+class SurveyError(DeniableError):
+    """A survey file or definition breaks the rules. `problems` lists all of them, in the file's order."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in problems))
+
+
+class AnswerError(DeniableError):
+    """An answer is missing or not one that its question allows. The message never quotes the answer."""
+
+
+class SubmissionError(DeniableError):
+    """A submission's envelope or records break a rule, which `rule` names in one word."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        self.rule = rule
+        super().__init__(message)
+
+
+class RefusedError(DeniableError):
+    """This client will not take part in this survey as it is offered. Nothing was sent."""
+
+
+class DeliveryError(DeniableError):
+    """The server could not be reached or kept failing. The perturbed bytes wait in the outbox."""
+
+
+class RejectedError(DeniableError):
+    """The server understood the request and turned it down; `status` is its HTTP status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+class EstimateError(DeniableError):
+    """The design or the counts admit no estimate; the message says why."""

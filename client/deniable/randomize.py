@@ -1,0 +1,124 @@
+"""Subset Selection with integer coins: the only place where a coin is tossed.
+
+Source: M. Ye and A. Barg, "Optimal schemes for discrete distribution estimation under locally
+differential privacy", IEEE Trans. Inf. Theory 64 (2018), section III. A category becomes a set of
+exactly `d` of the `k` categories; the own category is in it with probability `keep_threshold` / 2^32.
+
+No floating point decides anything here. `browser/randomize.mjs` is the twin of this file; shared
+vectors hold the two together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD = 1 << 32
+_SCALE = 192  # bits after the binary point while e^epsilon is computed
+
+Words = Callable[[int], NDArray[np.uint32]]
+"""Gives that many fresh, independent, uniform words below `Channel.coin`, in an array of its own."""
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One perturbed question: which subsets of `k` categories come out, and how often.
+
+    k: categories, at least 2. d: size of the reported subset, 1 <= d < k.
+    keep_threshold: the own category is reported iff a uniform word is below it, 0 <= T <= coin.
+    coin: the number of values of a word, 2^32 except where a test enumerates a smaller one.
+    """
+
+    k: int
+    d: int
+    keep_threshold: int
+    coin: int = WORD
+
+    @classmethod
+    def for_epsilon(cls, epsilon: float, k: int) -> Channel:
+        """The channel of least worst-case variance whose loss is at most `epsilon`, taken as an exact binary number."""
+        power = _exp_below(epsilon)
+        d = _best_subset_size(power, k)
+        own, other = power * d, (k - d) << _SCALE
+        return cls(k, d, WORD * own // (own + other))
+
+    @property
+    def theta(self) -> Fraction:
+        """P(own bit set), exactly."""
+        return Fraction(self.keep_threshold, self.coin)
+
+    @property
+    def phi(self) -> Fraction:
+        """P(any one other bit set), exactly."""
+        return (self.d - self.theta) / (self.k - 1)
+
+    @property
+    def odds(self) -> Fraction:
+        """e^epsilon as it really is: the largest ratio of the chances of one report under two answers."""
+        return Fraction(self.keep_threshold * (self.k - self.d), (self.coin - self.keep_threshold) * self.d)
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss that these integers give, rounded to a double only here."""
+        return math.log(self.odds)
+
+
+def _exp_below(x: float) -> int:
+    """2^192 e^x for x >= 0, rounded down: the exponential series, every term truncated."""
+    numerator, denominator = x.as_integer_ratio()
+    term = total = 1 << _SCALE
+    i = 0
+    while term:
+        i += 1
+        term = term * numerator // (denominator * i)
+        total += term
+    return total
+
+
+def _best_subset_size(power: int, k: int) -> int:
+    """The d that minimises (e^eps d + k - d)^2 / (d (k - d)), the smaller one on a tie.
+
+    d beats d + 1 exactly when e^(2 eps) d (d + 1) >= (k - d) (k - d - 1): the cross terms cancel.
+    """
+    d = 1
+    while power * power * d * (d + 1) < (k - d) * (k - d - 1) << 2 * _SCALE:
+        d += 1
+    return d
+
+
+def randomize(channel: Channel, categories: NDArray[np.int64], words: Words) -> NDArray[np.bool_]:
+    """Perturbs one question's categories, an array of n integers in [0, k), into bits of shape (n, k).
+
+    Each row has exactly d bits set. Takes from `words`, for all n at once, first the coin, then d
+    choices; which of them are used depends on the coin, how many are drawn does not.
+    """
+    n, k, d = len(categories), channel.k, channel.d
+    rows = np.arange(n)
+    kept = words(n) < channel.keep_threshold
+    others = np.zeros((n, k - 1), dtype=np.bool_)
+    # Floyd's sampling of d of the k - 1 others; without its first step it is Floyd's sampling of d - 1.
+    first = k - 1 - d
+    others[rows, _uniform_below(first + 1, n, channel.coin, words)] = ~kept
+    for last in range(first + 1, k - 1):
+        choice = _uniform_below(last + 1, n, channel.coin, words)
+        others[rows, np.where(others[rows, choice], last, choice)] = True
+    bits = np.empty((n, k), dtype=np.bool_)
+    bits[np.arange(k) != categories[:, None]] = others.ravel()
+    bits[rows, categories] = kept
+    return bits
+
+
+def _uniform_below(bound: int, n: int, coin: int, words: Words) -> NDArray[np.int64]:
+    """n uniform integers in [0, bound), by rejection; one possible value takes no word."""
+    if bound == 1:
+        return np.zeros(n, dtype=np.int64)
+    largest = coin - coin % bound - 1
+    draws = words(n)
+    while (rejected := np.flatnonzero(draws > largest)).size:
+        draws[rejected] = words(rejected.size)
+    return (draws % bound).astype(np.int64)

@@ -1,0 +1,335 @@
+"""A survey: parsed once, everything validated, all mistakes reported together.
+
+The definition that clients receive is the survey in canonical JSON (RFC 8785) with each question's
+categories, declared epsilon, k, d and keep_threshold. It is a function of what the researcher wrote,
+so a client that has parsed a definition writes it again and compares: whatever differs by a bit from
+what its declared epsilon implies is refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import rfc8785
+
+from deniable import document
+from deniable.encode import TYPES, printable
+from deniable.errors import Problem, RefusedError, SurveyError
+from deniable.randomize import Channel
+
+FORMAT = 1
+MAX_EPSILON = 10
+MAX_BITS = 2048
+LENGTHS = {"title": 200, "about": 5000, "text": 1000}
+SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_LN = re.compile(r"ln\s*\(?\s*([0-9]+(?:\.[0-9]+)?)\s*\)?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[+-]?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+_COMPUTED = ("categories", "k", "d", "keep_threshold")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question. `source` holds the keys that only its type has; `declared_epsilon` is an exact binary number."""
+
+    id: str
+    text: str
+    type: str
+    declared_epsilon: float
+    source: Mapping[str, Any]
+    categories: tuple[str, ...]
+    channel: Channel
+
+    @property
+    def k(self) -> int:
+        return self.channel.k
+
+    @property
+    def d(self) -> int:
+        return self.channel.d
+
+    @property
+    def keep_threshold(self) -> int:
+        return self.channel.keep_threshold
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy loss that the threshold really gives, at most the declared one."""
+        return self.channel.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """The question as a survey file would say it, its epsilon as a number."""
+        return {"id": self.id, "text": self.text, "type": self.type, **self.source, "epsilon": self.declared_epsilon}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`."""
+
+    id: str
+    title: str
+    about: str
+    questions: tuple[Question, ...]
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Survey:
+        """Reads a YAML 1.2 or JSON survey file. Raises SurveyError, which lists every problem; OSError as `open` does."""
+        return _build(document.read(path))
+
+    @classmethod
+    def from_text(cls, text: str) -> Survey:
+        """Parses the text of a survey file. Raises SurveyError."""
+        return _build(document.parse(text))
+
+    @classmethod
+    def from_dict(cls, source: Mapping[str, Any]) -> Survey:
+        """Builds a survey from what a survey file holds. Raises SurveyError."""
+        return _build(document.Document(source))
+
+    @classmethod
+    def from_definition(cls, raw: bytes) -> Survey:
+        """Parses a published definition. Raises RefusedError unless every byte is what its declared epsilons imply."""
+        try:
+            served = document.strict_json(raw)
+            survey = cls.from_dict(_without_computed(served))
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise RefusedError(f"the definition must be a JSON object as published: {type(error).__name__}") from None
+        except SurveyError as error:
+            raise RefusedError(f"the definition breaks the rules of a survey:\n{error}") from None
+        survey._refuse_other_mechanism(served["questions"])
+        if survey.definition != raw:
+            raise RefusedError("the definition must be the canonical JSON of its survey, got other bytes")
+        return survey
+
+    @cached_property
+    def definition(self) -> bytes:
+        """What clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
+        return rfc8785.dumps(
+            {
+                "deniable": FORMAT,
+                "id": self.id,
+                "title": self.title,
+                "about": self.about,
+                "questions": [
+                    {**q.to_dict(), "categories": list(q.categories), "k": q.k, "d": q.d, "keep_threshold": q.keep_threshold}
+                    for q in self.questions
+                ],
+            }
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the definition, 64 lower-case hexadecimal digits."""
+        return hashlib.sha256(self.definition).hexdigest()
+
+    @property
+    def epsilon(self) -> float:
+        """What one submission gives away at most: the questions' exact losses add (sequential composition)."""
+        return math.fsum(question.epsilon for question in self.questions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The survey as a survey file would say it."""
+        return {
+            "deniable": FORMAT,
+            "id": self.id,
+            "title": self.title,
+            "about": self.about,
+            "questions": [question.to_dict() for question in self.questions],
+        }
+
+    def _refuse_other_mechanism(self, served: Sequence[Mapping[str, Any]]) -> None:
+        for question, received in zip(self.questions, served, strict=True):
+            expected = {"k": question.k, "d": question.d, "keep_threshold": question.keep_threshold}
+            for name, value in expected.items():
+                if received.get(name) != value:
+                    raise RefusedError(
+                        f"question {question.id}: {name} must be {value}, which epsilon {question.declared_epsilon} implies, "
+                        f"got {received.get(name)!r}"
+                    )
+
+
+def parse_epsilon(written: Any, parts: int = 1) -> float:
+    """The binary number that an epsilon, shared equally by `parts` questions, stands for.
+
+    `written` is a number, its text, or `ln x`. A logarithm stands for the smallest double that is not below
+    it, so that `ln 3` gives the two fair coins exactly; a number is shared rounding down. Raises ValueError.
+    """
+    text = written.strip() if isinstance(written, str) else repr(written) if type(written) in (int, float) else ""
+    if match := _LN.fullmatch(text):
+        with localcontext() as context:
+            context.prec = 60
+            value = Decimal(match[1]).ln() / parts if Decimal(match[1]) > 0 else Decimal(0)
+        nearest = float(value)
+        epsilon = nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
+    elif _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        whole = Fraction(float(text))
+        nearest = float(whole / parts)
+        epsilon = nearest if Fraction(nearest) * parts <= whole else math.nextafter(nearest, 0)
+    else:
+        raise ValueError("must be a number or `ln x`")
+    if not 0 < epsilon * parts <= MAX_EPSILON:
+        raise ValueError(f"must be above 0 and at most {MAX_EPSILON}")
+    return epsilon
+
+
+def _without_computed(served: Any) -> dict[str, Any]:
+    questions = [{key: value for key, value in q.items() if key not in _COMPUTED} for q in served["questions"]]
+    return {**served, "questions": questions}
+
+
+def _build(source: document.Document) -> Survey:
+    return _Builder(source).survey()
+
+
+@dataclass
+class _Builder:
+    """Turns a document into a Survey, collecting problems instead of stopping at the first."""
+
+    source: document.Document
+    problems: list[Problem] = field(default_factory=list)
+
+    def survey(self) -> Survey:
+        self.problems.extend(self.source.problems)
+        top = self.source.value
+        if not isinstance(top, Mapping):
+            self.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
+            raise SurveyError(self.problems)
+        self.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon",))
+        if "deniable" in top and str(top["deniable"]) != str(FORMAT):
+            self.refuse("deniable", f"must be {FORMAT}, the version of the format, got {_shown(top['deniable'])}")
+        self.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
+        self.text(top, "", "title")
+        self.text(top, "", "about")
+        questions = self.questions(top)
+        self.size(questions)
+        if self.problems:
+            raise SurveyError(sorted(self.problems, key=lambda p: p.line or 0))
+        return Survey(top["id"], top["title"], top["about"], questions)
+
+    def refuse(self, where: str, message: str) -> None:
+        self.problems.append(Problem(where, message, self.line(where)))
+
+    def line(self, where: str) -> int | None:
+        """The line of the nearest value that has one: a missing key is reported where it is missing."""
+        while where not in self.source.lines and where:
+            where = re.sub(r"(\.|^)[^.\[\]]*$|\[[0-9]+\]$", "", where)
+        return self.source.lines.get(where)
+
+    def keys(self, mapping: Mapping[str, Any], where: str, required: Sequence[str], optional: Sequence[str]) -> None:
+        known = [*required, *optional]
+        for key in mapping:
+            if key not in known:
+                near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.5)
+                hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+                self.refuse(_join(where, str(key)), f"is not a known key; {hint}")
+        for key in required:
+            if key not in mapping:
+                self.refuse(_join(where, key), "is missing")
+
+    def identifier(self, mapping: Mapping[str, Any], where: str, pattern: re.Pattern[str], rule: str) -> None:
+        value = mapping.get("id")
+        if "id" in mapping and not (isinstance(value, str) and pattern.fullmatch(value)):
+            self.refuse(where, f"must be {rule}, got {_shown(value)}")
+
+    def text(self, mapping: Mapping[str, Any], where: str, key: str) -> None:
+        if key not in mapping:
+            return
+        value, here = mapping[key], _join(where, key)
+        if not isinstance(value, str):
+            self.refuse(here, f"must be text, got {type(value).__name__}")
+        elif not value.strip():
+            self.refuse(here, "must not be empty")
+        elif len(value) > LENGTHS[key]:
+            self.refuse(here, f"must be at most {LENGTHS[key]:,} characters, got {len(value):,}")
+        elif not printable(value):
+            self.refuse(here, "must not contain control characters")
+
+    def questions(self, top: Mapping[str, Any]) -> tuple[Question, ...]:
+        written = top.get("questions", [])
+        if not isinstance(written, list | tuple) or ("questions" in top and not written):
+            self.refuse("questions", "must be a list of at least one question")
+            return ()
+        built, first = [], dict[str, int]()
+        for index, source in enumerate(written):
+            where = f"questions[{index}]"
+            if not isinstance(source, Mapping):
+                self.refuse(where, f"must be a mapping with the keys id, text, type, got {type(source).__name__}")
+                continue
+            name = source.get("id")
+            if isinstance(name, str) and first.setdefault(name, index) != index:
+                self.refuse(f"{where}.id", f"must be unique, got the id of questions[{first[name]}] again: {_shown(name)}")
+            built.append(self.question(source, where, top, len(written)))
+        if "epsilon" in top:
+            self.epsilon(top["epsilon"], "epsilon", len(written))
+        return tuple(question for question in built if question)
+
+    def question(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> Question | None:
+        before = len(self.problems)
+        kind = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
+        if "type" in source and kind is None:
+            near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            self.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {_shown(source['type'])}{hint}")
+        own = list(kind.keys) if kind else [key for t in TYPES.values() for key in t.keys]
+        self.keys(source, where, required=["id", "text", "type", *(own if kind else [])], optional=["epsilon", *own])
+        self.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
+        self.text(source, where, "text")
+        if kind and all(key in source for key in own):
+            for key, message in kind.problems(source):
+                self.refuse(f"{where}.{key}", message)
+        epsilon = self.question_epsilon(source, where, top, parts)
+        if kind is None or epsilon is None or len(self.problems) > before:
+            return None
+        categories = kind.categories(source)
+        channel = Channel.for_epsilon(epsilon, len(categories))
+        if channel.odds <= 1:
+            self.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
+            return None
+        extra = {key: list(source[key]) for key in own}
+        return Question(source["id"], source["text"], source["type"], epsilon, extra, categories, channel)
+
+    def question_epsilon(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> float | None:
+        if "epsilon" in source and "epsilon" in top:
+            self.refuse(f"{where}.epsilon", "must not stand beside an epsilon for the whole survey; keep one of the two")
+            return None
+        if "epsilon" in source:
+            return self.epsilon(source["epsilon"], f"{where}.epsilon", 1)
+        if "epsilon" not in top:
+            self.refuse(f"{where}.epsilon", "is missing: give one here, or one for the whole survey")
+            return None
+        try:
+            return parse_epsilon(top["epsilon"], parts)
+        except ValueError:
+            return None  # reported once, for the survey
+
+    def epsilon(self, written: Any, where: str, parts: int) -> float | None:
+        try:
+            return parse_epsilon(written, parts)
+        except ValueError as error:
+            self.refuse(where, f"{error}, got {_shown(written)}")
+            return None
+
+    def size(self, questions: Sequence[Question]) -> None:
+        bits = sum(question.k - 1 for question in questions)
+        if bits > MAX_BITS:
+            self.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}")
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key
+
+
+def _shown(value: Any) -> str:
+    """A value of a survey file, short enough for a message."""
+    text = repr(value) if isinstance(value, str | int | float | bool) else type(value).__name__
+    return text if len(text) <= 60 else text[:57] + "…'"

@@ -1,0 +1,56 @@
+"""What every estimate needs of a survey's reports: n, and how often each pair of bits was set together.
+
+A tally is a sum, so tallies of disjoint reports add; the diagonal counts each bit alone. Marginals, means,
+cross tables and all their errors follow from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CHUNK = 1 << 16  # float32 counts exactly up to 2^24 in one product
+
+
+@dataclass(frozen=True)
+class Tally:
+    """n reports; pairs[i, j], shape (bits, bits), int64: how many had stored bits i and j both set."""
+
+    n: int
+    pairs: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, bits: int) -> Tally:
+        """The tally of no report at all."""
+        return cls(0, np.zeros((bits, bits), dtype=np.int64))
+
+    @classmethod
+    def from_bits(cls, bits: NDArray[np.bool_]) -> Tally:
+        """Counts unpacked reports, shape (n, bits)."""
+        n, width = bits.shape
+        pairs = np.zeros((width, width), dtype=np.int64)
+        for start in range(0, n, _CHUNK):
+            part = bits[start : start + _CHUNK].astype(np.float32)
+            pairs += (part.T @ part).astype(np.int64)
+        return cls(n, pairs)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(self.n + other.n, self.pairs + other.pairs)
+
+    @property
+    def ones(self) -> NDArray[np.int64]:
+        """How many reports had each stored bit set, shape (bits,)."""
+        return np.diagonal(self.pairs).copy()
+
+    def to_bytes(self) -> bytes:
+        """The upper triangle, row by row, as little-endian 64-bit integers; n is kept beside it."""
+        return self.pairs[np.triu_indices(len(self.pairs))].astype("<i8").tobytes()
+
+    @classmethod
+    def from_bytes(cls, n: int, bits: int, raw: bytes) -> Tally:
+        """The inverse of `to_bytes`."""
+        pairs = np.zeros((bits, bits), dtype=np.int64)
+        pairs[np.triu_indices(bits)] = np.frombuffer(raw, dtype="<i8")
+        return cls(n, pairs + np.triu(pairs, 1).T)
