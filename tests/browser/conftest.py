@@ -1,0 +1,75 @@
+"""The browser modules, served as they are from 127.0.0.1 (which browsers trust like HTTPS), and a way to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import deniable
+import pytest
+from selenium.webdriver import Chrome
+
+MODULES = Path(deniable.__file__).parent / "browser"
+
+CALL = """
+const done = arguments[arguments.length - 1], given = arguments[0];
+(async () => {
+  const [encode, randomize, submission, definition] =
+    await Promise.all(["encode", "randomize", "submission", "definition"].map((name) => import(`/${name}.mjs`)));
+  BODY
+})().then((value) => done({ value }), (error) => done({ error: `${error.name}: ${error.message}` }));
+"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
+
+    def do_GET(self) -> None:
+        if self.path == "/":
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<!doctype html><title>modules</title>")
+        else:
+            super().do_GET()
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+def serve(folder: Path) -> Iterator[str]:
+    """Serves a folder until it is closed; yields its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def modules() -> Iterator[str]:
+    """The address under which `client/deniable/browser` is served."""
+    yield from serve(MODULES)
+
+
+def run(driver: Chrome, page: str, body: str, given: Any = None) -> Any:
+    """Runs the body of an async JavaScript function that sees the four modules and `given`; returns what it returns."""
+    driver.set_script_timeout(120)
+    driver.get(page)
+    outcome = driver.execute_async_script(CALL.replace("BODY", body), given)
+    if "error" in outcome:
+        raise AssertionError(outcome["error"])
+    return outcome["value"]
+
+
+@pytest.fixture
+def javascript(browser: Chrome, modules: str) -> Callable[..., Any]:
+    """`javascript(body, given)` runs the body in Chromium, beside the browser modules as they are shipped."""
+    return partial(run, browser, modules)
