@@ -1,0 +1,50 @@
+"""The `deniable` server: publishes surveys, keeps perturbed submissions, shows estimates. It never sees a true answer."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import cast
+
+from flask import Flask, current_app
+from flask_wtf import CSRFProtect
+
+from deniable_server import paths
+from deniable_server.config import Config
+from deniable_server.store import Store
+
+__all__ = ["Config", "create_app", "store"]
+
+MAX_BODY = 40 << 20  # 100,000 records of 256 bytes in base64url, and some room
+
+
+def create_app(config: Config, store: Store | None = None) -> Flask:
+    """The WSGI application. `store` is the SQLite file of the config unless another is given."""
+    from deniable_server import api, errors, headers, manage, respond
+    from deniable_server.store.sqlite import SqliteStore
+
+    app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
+    app.config.update(
+        SECRET_KEY=config.secret_key,
+        MAX_CONTENT_LENGTH=MAX_BODY,
+        SESSION_COOKIE_NAME="__Host-deniable" if config.https else "deniable",
+        SESSION_COOKIE_SECURE=config.https,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Strict",
+        PERMANENT_SESSION_LIFETIME=timedelta(hours=12),
+        WTF_CSRF_TIME_LIMIT=None,
+        WTF_CSRF_SSL_STRICT=config.https,
+    )
+    app.extensions["deniable"] = store or SqliteStore(config.db)
+    app.extensions["deniable_config"] = config
+    csrf = CSRFProtect(app)
+    csrf.exempt(api.bp)  # it reads no cookie
+    for blueprint in (respond.bp, api.bp, manage.bp):
+        app.register_blueprint(blueprint)
+    errors.register(app)
+    headers.register(app)
+    return app
+
+
+def store() -> Store:
+    """The store of the application that handles this request."""
+    return cast(Store, current_app.extensions["deniable"])

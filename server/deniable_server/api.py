@@ -1,0 +1,44 @@
+"""For machines: the definition, the submit route of the protocol, results as JSON. No cookie is read or set."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, abort, jsonify, request
+from werkzeug.datastructures import WWWAuthenticate
+from werkzeug.exceptions import Unauthorized
+
+from deniable.submission import Submission, unpack
+from deniable_server import store
+from deniable_server.accounts import password_holds
+from deniable_server.errors import reply
+from deniable_server.results import results_of
+
+bp = Blueprint("api", __name__, url_prefix="/api/v1")
+
+
+@bp.get("/surveys/<survey_id>")
+def definition(survey_id: str) -> Response:
+    """The bytes that clients hash and pin."""
+    return Response(store().published(survey_id).survey.definition, mimetype="application/json")
+
+
+@bp.post("/surveys/<survey_id>/submissions")
+def submit(survey_id: str) -> Response:
+    """Takes one submission of one or many records. When this says 200, they are on the disk, once."""
+    if request.content_encoding:
+        abort(415, "the body must not be compressed: random bits do not shrink")
+    survey = store().published(survey_id).survey
+    submission = Submission.from_json(request.get_data(cache=False))
+    if submission.digest != survey.digest:
+        return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
+    unpack(survey, submission.reports, submission.count)
+    store().add(survey_id, submission)
+    return jsonify(accepted=submission.count)
+
+
+@bp.get("/surveys/<survey_id>/results")
+def results(survey_id: str) -> Response:
+    """Estimates with intervals, for a researcher's name and password (HTTP Basic)."""
+    login = request.authorization
+    if login is None or login.type != "basic" or not password_holds(store(), login.username or "", login.password or ""):
+        raise Unauthorized("a researcher's name and password are needed", www_authenticate=WWWAuthenticate("basic", {"realm": "deniable"}))
+    return Response(results_of(store(), survey_id, request.args).to_json(), mimetype="application/json")

@@ -1,0 +1,147 @@
+"""`deniable-server`: set up, publish, serve, close, results."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from deniable.errors import DeniableError, SurveyError
+from deniable.survey import Survey
+from deniable_server.accounts import set_password
+from deniable_server.config import key_file, make_key
+from deniable_server.results import results_of
+from deniable_server.store.sqlite import SqliteStore
+
+database = click.option(
+    "--db",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("deniable.db"),
+    envvar="DENIABLE_DB",
+    show_default=True,
+    show_envvar=True,
+    help="The database file.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="deniable")
+def main() -> None:
+    """Run surveys whose server cannot learn an answer.
+
+    \b
+    A server from nothing:
+      deniable-server init --user ada
+      deniable-server publish survey.yaml
+      deniable-server serve
+    """
+
+
+@main.command()
+@database
+@click.option("--user", required=True, prompt="Name of the researcher", help="The researcher's name, for logging in.")
+@click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
+def init(db: Path, user: str, password_env: str | None) -> None:
+    """Make the database and its secret key, and an account (or give an account a new password)."""
+    password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if password is None:
+        raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
+    with opened(db, new=True) as store:
+        set_password(store, user, password)
+    make_key(db)
+    click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {key_file(db)}.")
+
+
+@main.command()
+@database
+@click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def publish(db: Path, survey_file: Path) -> None:
+    """Publish a survey file (YAML or JSON). A published survey never changes."""
+    with opened(db) as store:
+        survey = Survey.from_file(survey_file)
+        new = store.publish(survey)
+    click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
+    click.echo(f"digest   {survey.digest}")
+    click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")
+    click.echo(f"link     /s/{survey.id}#digest={survey.digest}")
+
+
+@main.command("list")
+@database
+def list_surveys(db: Path) -> None:
+    """List the published surveys."""
+    with opened(db) as store:
+        for published in store.surveys():
+            state = "open" if published.is_open else "closed"
+            click.echo(f"{published.survey.id}\t{state}\t{store.tally(published.survey.id).n} responses\t{published.survey.title}")
+
+
+@main.command()
+@database
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="The port to listen on.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use, when a proxy stands in front. Binds cookies to HTTPS.")
+def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
+    """Serve the surveys, until interrupted with Ctrl-C."""
+    from deniable_server.serve import serve as run
+
+    require(db)
+    click.echo(f"Serving on http://{host}:{port}", err=True)
+    run(db, host, port, public_url)
+
+
+@main.command()
+@database
+@click.argument("survey_id")
+@click.option("--reopen", is_flag=True, help="Take submissions again.")
+def close(db: Path, survey_id: str, reopen: bool) -> None:
+    """Close a survey: no more submissions. Results stay."""
+    with opened(db) as store:
+        store.set_open(survey_id, reopen)
+    click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
+
+
+@main.command()
+@database
+@click.argument("survey_id")
+@click.option("--json", "kind", flag_value="json", help="As JSON.")
+@click.option("--csv", "kind", flag_value="csv", help="As CSV.")
+@click.option("--table", "kind", flag_value="table", default=True, help="As a table to read (the default).")
+@click.option("--confidence", default="0.95", show_default=True, help="Of the intervals, between 0 and 1.")
+@click.option("--method", help="feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald.")
+@click.option("--target", help="population (the default) or respondents.")
+def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
+    """Print the estimates of a survey, with their intervals."""
+    with opened(db) as store:
+        found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
+    text = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}[kind]()
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+def require(db: Path) -> None:
+    """Stops with a clear message where `init` has not been."""
+    if not db.exists() or not key_file(db).exists():
+        raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
+
+
+@contextmanager
+def opened(db: Path, *, new: bool = False) -> Iterator[SqliteStore]:
+    """The store, closed again; what goes wrong becomes one message."""
+    if not new:
+        require(db)
+    try:
+        store = SqliteStore(db)
+        try:
+            yield store
+        finally:
+            store.close()
+    except SurveyError as error:
+        raise click.ClickException("the survey file has these problems:\n" + "\n".join(f"  {p}" for p in error.problems)) from None
+    except (DeniableError, ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    except sqlite3.Error as error:
+        raise click.ClickException(f"{db} cannot be used: {error}") from None

@@ -1,0 +1,48 @@
+"""What a server needs to know, decided once when it starts. There is no default secret."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Config:
+    """db: the database file. secret_key: signs researchers' sessions. public_url: the address people use, if it is not this machine's."""
+
+    db: Path
+    secret_key: str
+    public_url: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.secret_key) < 32:
+            raise ValueError("secret_key must be at least 32 characters")
+        if self.public_url is not None and urlsplit(self.public_url).scheme not in ("http", "https"):
+            raise ValueError(f"public_url must begin with https:// or http://, got {self.public_url!r}")
+
+    @property
+    def https(self) -> bool:
+        """Whether researchers' cookies can be bound to HTTPS."""
+        return self.public_url is not None and self.public_url.startswith("https://")
+
+    @classmethod
+    def for_database(cls, db: Path, public_url: str | None = None) -> Config:
+        """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
+        return cls(db.resolve(), key_file(db).read_text().strip(), public_url)
+
+
+def key_file(db: Path) -> Path:
+    """The file beside the database that holds the secret key."""
+    return db.with_name(db.name + ".key")
+
+
+def make_key(db: Path) -> None:
+    """Makes the secret key of a new server, readable by its owner only; an existing one stays."""
+    path = key_file(db)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(32) + "\n")

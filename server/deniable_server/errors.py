@@ -1,0 +1,59 @@
+"""What a failed request is told: the rule that was broken, or an id under which the log has the rest."""
+
+from __future__ import annotations
+
+import secrets
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from deniable.errors import EstimateError, SubmissionError
+from deniable_server.store import ClosedError, ConflictError, FullError, StoreError, UnavailableError, UnknownSurveyError
+
+_STATUS: dict[type[StoreError], tuple[int, str]] = {
+    UnknownSurveyError: (404, "survey"),
+    ClosedError: (403, "closed"),
+    ConflictError: (409, "conflict"),
+    FullError: (507, "full"),
+    UnavailableError: (503, "unavailable"),
+}
+
+
+def register(app: Flask) -> None:
+    """Handles the errors of every route."""
+    app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
+    app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
+    app.register_error_handler(StoreError, _store_error)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def reply(status: int, rule: str, message: str) -> Response:
+    """An error, as JSON for machines and as a page for people."""
+    if request.path.startswith("/api/"):
+        response = jsonify(error={"rule": rule, "message": message})
+    else:
+        response = make_response(render_template("error.html", status=status, message=message))
+    response.status_code = status
+    if status == 503:
+        response.headers["Retry-After"] = "2"
+    return response
+
+
+def _store_error(error: StoreError) -> Response:
+    status, rule = _STATUS[type(error)]
+    return reply(status, rule, str(error))
+
+
+def _http_error(error: HTTPException) -> Response:
+    """Werkzeug's texts are fixed, except where they would repeat what was sent; those are not used."""
+    response = reply(error.code or 500, (error.name or "error").lower(), error.description or "")
+    if www_authenticate := getattr(error, "www_authenticate", None):
+        response.headers["WWW-Authenticate"] = www_authenticate.to_header()
+    return response
+
+
+def _unexpected(error: Exception) -> Response:
+    reference = secrets.token_hex(4)
+    current_app.logger.error("error %s in %s", reference, request.endpoint, exc_info=error)
+    return reply(500, "internal", f"something went wrong here; nothing was kept. The server's log has it as {reference}.")

@@ -1,0 +1,34 @@
+"""What every reply says to the browser: load nothing from elsewhere, keep nothing, tell nobody."""
+
+from __future__ import annotations
+
+from flask import Flask, Response, current_app, request
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action {forms}"
+)
+_FIXED = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), browsing-topics=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def register(app: Flask) -> None:
+    """Adds the headers to every reply of the application."""
+    app.after_request(secure)
+
+
+def secure(response: Response) -> Response:
+    """No form of a respondent's page can be submitted by the browser itself; researchers' forms go to this server only."""
+    response.headers.update(_FIXED)
+    forms = "'self'" if request.blueprint == "manage" else "'none'"
+    response.headers["Content-Security-Policy"] = _POLICY.format(forms=forms)
+    if current_app.extensions["deniable_config"].https:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    return response

@@ -1,0 +1,12 @@
+"""Where the pages and the browser's files are: in the installed package, else in the checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import deniable
+
+_HERE = Path(__file__).parent
+TEMPLATES = _HERE / "templates" if (_HERE / "templates").is_dir() else _HERE.parents[1] / "templates"
+STATIC = _HERE / "static"
+BROWSER = Path(deniable.__file__).parent / "browser"

@@ -1,0 +1,159 @@
+"""One thread writes; requests that arrive together are committed together.
+
+A commit costs an fsync, so one commit for each request makes the disk the limit. Jobs that wait while a
+commit is under way share the next one, and their callers hear back only when it is on the disk.
+"""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from deniable_server.store import FullError, StoreError, UnavailableError
+
+T = TypeVar("T")
+MOST_JOBS = 512
+IDLE_SECONDS = 0.2
+CHECKPOINT_COMMITS = 256
+
+
+@dataclass
+class _Job:
+    work: Callable[[sqlite3.Connection], Any]
+    order: bytes
+    alone: bool
+    done: Future[Any] = field(default_factory=Future)
+
+
+class Writer:
+    """Runs jobs on one connection. `order` sorts the jobs of one commit, so that pages show no arrival order."""
+
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+        self._jobs: queue.Queue[_Job | None] = queue.Queue()
+        self._connect = connect
+        self._commits = 0  # since the write-ahead log was last emptied
+        self._thread = threading.Thread(target=self._run, name="deniable-writer", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Callable[[sqlite3.Connection], T], order: bytes = b"") -> T:
+        """Does `work` inside a transaction and returns its result once that is durable.
+
+        An exception of `work` undoes its own changes only and is raised here. Raises FullError or
+        UnavailableError if the commit failed, which undoes every job in it.
+        """
+        result: T = self._wait(_Job(work, order, alone=False))
+        return result
+
+    def run_alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Does `work` outside any transaction, as VACUUM needs."""
+        result: T = self._wait(_Job(work, b"", alone=True))
+        return result
+
+    def close(self) -> None:
+        """Finishes what was asked before, then stops."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _wait(self, job: _Job) -> Any:
+        if not self._thread.is_alive():
+            raise UnavailableError("the store is closed")
+        self._jobs.put(job)
+        return job.done.result()
+
+    def _run(self) -> None:
+        connection = self._connect()
+        try:
+            while (batch := self._next_batch(connection)) is not None:
+                if batch and batch[0].alone:
+                    _settle(batch[0], connection)
+                elif batch:
+                    self._commit(connection, batch)
+        finally:
+            self._empty_log(connection)
+            connection.close()
+            while not self._jobs.empty():
+                if job := self._jobs.get():
+                    job.done.set_exception(UnavailableError("the store is closed"))
+
+    def _next_batch(self, connection: sqlite3.Connection) -> list[_Job] | None:
+        """The jobs of the next commit: all that wait now, in order; None when the writer is to stop."""
+        if self._commits >= CHECKPOINT_COMMITS:
+            self._empty_log(connection)
+        try:
+            job = self._jobs.get(timeout=IDLE_SECONDS if self._commits else None)
+        except queue.Empty:
+            self._empty_log(connection)
+            return []
+        batch: list[_Job] = []
+        while job is not None and not job.alone:
+            batch.append(job)
+            if len(batch) == MOST_JOBS or self._jobs.empty():
+                return sorted(batch, key=lambda job: job.order)
+            job = self._jobs.get()
+        if not batch:
+            return None if job is None else [job]
+        self._jobs.put(job)  # after these: the stop, or a job that needs to be alone
+        return sorted(batch, key=lambda job: job.order)
+
+    def _commit(self, connection: sqlite3.Connection, batch: list[_Job]) -> None:
+        outcomes: list[tuple[_Job, Any, BaseException | None]] = []
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                outcomes.append((job, *_attempt(job, connection)))
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            for job in batch:
+                job.done.set_exception(explain(error))
+            return
+        self._commits += 1
+        for job, result, failure in outcomes:
+            if failure is None:
+                job.done.set_result(result)
+            else:
+                job.done.set_exception(failure)
+
+    def _empty_log(self, connection: sqlite3.Connection) -> None:
+        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits."""
+        try:
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error:
+            busy = 1
+        self._commits = 1 if busy else 0
+
+
+def explain(error: sqlite3.Error) -> StoreError:
+    """What an error of the database means to whoever sent the request."""
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        return FullError("the server's disk is full; nothing was kept, send the same again later")
+    return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
+
+
+def _attempt(job: _Job, connection: sqlite3.Connection) -> tuple[Any, BaseException | None]:
+    """Runs one job of a commit in a savepoint. A database error is raised, since it may have undone everything."""
+    connection.execute("SAVEPOINT job")
+    try:
+        result, failure = job.work(connection), None
+    except sqlite3.Error:
+        raise
+    except Exception as error:
+        connection.execute("ROLLBACK TO job")
+        result, failure = None, error
+    connection.execute("RELEASE job")
+    return result, failure
+
+
+def _settle(job: _Job, connection: sqlite3.Connection) -> None:
+    try:
+        job.done.set_result(job.work(connection))
+    except sqlite3.Error as error:
+        job.done.set_exception(explain(error))
+    except Exception as error:
+        job.done.set_exception(error)
