@@ -1,0 +1,42 @@
+"""Confidence limits that are formulas: for a rate (Wilson, Clopper-Pearson), and the score limits for a share."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import betaincinv, ndtri
+
+
+def normal_quantile(alpha: float) -> float:
+    """z with P(|Z| > z) = alpha for a standard normal Z."""
+    return -float(ndtri(alpha / 2))
+
+
+def wilson(ones: int, n: int, alpha: float) -> tuple[float, float]:
+    """The rates f with (y/n - f)^2 <= z^2 f (1 - f) / n. Source: E. Wilson, J. Am. Stat. Assoc. 22 (1927)."""
+    z2 = normal_quantile(alpha) ** 2
+    rate = ones / n
+    middle = (rate + z2 / (2 * n)) / (1 + z2 / n)
+    half = math.sqrt(z2 * rate * (1 - rate) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
+    return middle - half, middle + half
+
+
+def clopper_pearson(ones: int, n: int, alpha: float) -> tuple[float, float]:
+    """The rates that neither one-sided binomial test rejects at alpha/2. Source: Biometrika 26 (1934)."""
+    low = float(betaincinv(ones, n - ones + 1, alpha / 2)) if ones > 0 else 0.0
+    high = float(betaincinv(ones + 1, n - ones, 1 - alpha / 2)) if ones < n else 1.0
+    return low, high
+
+
+def score(ones: int, n: int, q0: float, q1: float, alpha: float) -> tuple[float, float]:
+    """The shares p with (y/n - q0 - p (q1 - q0))^2 <= z^2 [p q1 (1 - q1) + (1 - p) q0 (1 - q0)] / n, not clipped.
+
+    Only the coins are random here, so this is about the respondents themselves. The quadratic has real roots:
+    at the estimate its left side is 0, and its right side is not negative for any count from 0 to n.
+    """
+    z2 = normal_quantile(alpha) ** 2 / n
+    gap, v0, v1 = q1 - q0, q0 * (1 - q0), q1 * (1 - q1)
+    off = ones / n - q0
+    a, b, c = gap**2, 2 * gap * off + z2 * (v1 - v0), off**2 - z2 * v0
+    root = math.sqrt(max(0.0, b * b - 4 * a * c))
+    return (b - root) / (2 * a), (b + root) / (2 * a)
