@@ -1,7 +1,8 @@
-"""Real browsers for the tests: `browser` is shared by the whole run, `new_browser` opens fresh profiles for one test."""
+"""Real browsers for the tests: `browser` is shared by the whole run, `new_browser` opens fresh profiles for one test. And the vectors."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -62,3 +63,10 @@ def new_browser() -> Iterator[Callable[..., Chrome]]:
     """`new_browser(**options of open_browser)` gives a Chromium with a fresh profile, closed when the test ends."""
     with ExitStack() as stack:
         yield lambda **options: stack.enter_context(open_browser(**options))
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Callable[[str], Any]:
+    """`vectors(name)` gives what `tests/vectors/NAME.json` holds."""
+    folder = Path(__file__).parent / "vectors"
+    return lambda name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))

@@ -52,7 +52,7 @@ class YesNo:
 
     def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
         if isinstance(answer, str):
-            return self._meaning.get(answer.strip().casefold())
+            return self._meaning.get(answer.strip().lower())
         return 0 if answer == 1 else 1 if answer == 0 else None
 
 

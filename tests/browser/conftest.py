@@ -9,9 +9,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import deniable
 import pytest
 from selenium.webdriver import Chrome
+
+import deniable
 
 MODULES = Path(deniable.__file__).parent / "browser"
 
@@ -26,7 +27,8 @@ const done = arguments[arguments.length - 1], given = arguments[0];
 
 
 class _Quiet(SimpleHTTPRequestHandler):
-    extensions_map = {**SimpleHTTPRequestHandler.extensions_map, ".mjs": "text/javascript"}
+    def guess_type(self, path: Any) -> str:
+        return "text/javascript" if str(path).endswith(".mjs") else super().guess_type(path)
 
     def do_GET(self) -> None:
         if self.path == "/":

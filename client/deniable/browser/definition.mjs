@@ -1,0 +1,158 @@
+/**
+ * What a browser checks before it shows a survey: that the definition is the one meant, and that its coins are what
+ * its epsilons imply. It accepts exactly what `Survey.from_definition` in `survey.py` accepts.
+ *
+ * A definition is a function of what the researcher wrote, so it is parsed, written again and compared: whatever
+ * differs by a bit from what its declared epsilons imply is refused. Canonical JSON (RFC 8785) is defined as what
+ * JSON.stringify writes, keys sorted by UTF-16 code unit, which is how `sort` sorts.
+ */
+
+import { TYPES, characters, printable, strip } from "./encode.mjs";
+import { channelForEpsilon, epsilonOf, reveals } from "./randomize.mjs";
+
+const FORMAT = 1;
+const MAX_EPSILON = 10;
+const MAX_BITS = 2048;
+const LENGTHS = { title: 200, about: 5000, text: 1000 };
+const SURVEY_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const QUESTION_ID = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
+const SLACK = 1e-12; // sums of logarithms differ in their last digits from one machine to another
+
+/** This browser will not take part in this survey as it is offered. Nothing was sent. */
+export class RefusedError extends Error {
+  name = "RefusedError";
+}
+
+/**
+ * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
+ * the survey {id, title, about, questions}, each question {id, text, type, epsilon, source, categories, channel}, and what one
+ * submission gives away at most.
+ *
+ * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
+ * in canonical form, a total epsilon above `maxEpsilon`, and where the browser cannot compute the digest.
+ */
+export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
+  const digest = await sha256(bytes);
+  rule(pin === undefined || pin === null || digest === pin, `the survey's digest must be ${pin}, as the link says, got ${digest}`);
+  const survey = readSurvey(decode(bytes));
+  const epsilon = survey.questions.reduce((sum, question) => sum + epsilonOf(question.channel), 0);
+  if (maxEpsilon !== undefined && maxEpsilon !== null) {
+    rule(epsilon <= maxEpsilon * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
+  }
+  return { digest, survey, epsilon };
+}
+
+async function sha256(bytes) {
+  const subtle = globalThis.crypto?.subtle;
+  rule(subtle, "this page must be opened over HTTPS (or on localhost): only there can a browser check the survey it was given");
+  const hash = new Uint8Array(await subtle.digest("SHA-256", bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function decode(bytes) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new RefusedError("the definition must be UTF-8 text");
+  }
+}
+
+function readSurvey(text) {
+  const served = parseJson(text);
+  closed(served, "the definition", ["deniable", "id", "title", "about", "questions"]);
+  rule(served.deniable === FORMAT, `deniable must be ${FORMAT}, the version of the format`);
+  identifier(served.id, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first");
+  plainText(served, "title", "title");
+  plainText(served, "about", "about");
+  const questions = readQuestions(served.questions);
+  const survey = { id: served.id, title: served.title, about: served.about, questions };
+  rule(canonical(definitionOf(survey)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
+  return survey;
+}
+
+function parseJson(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RefusedError("the definition must be a JSON object as published");
+  }
+}
+
+function readQuestions(served) {
+  rule(Array.isArray(served) && served.length > 0, "questions must be a list of at least one question");
+  const questions = served.map((source, index) => readQuestion(source, `questions[${index}]`));
+  rule(new Set(questions.map(({ id }) => id)).size === questions.length, "the id of each question must be unique");
+  const bits = questions.reduce((sum, { channel }) => sum + channel.k - 1, 0);
+  rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
+  return questions;
+}
+
+function readQuestion(served, where) {
+  rule(isObject(served), `${where} must be an object`);
+  const kind = TYPES.get(served.type);
+  rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
+  closed(served, where, ["id", "text", "type", ...kind.keys, "epsilon", "categories", "k", "d", "keep_threshold"]);
+  identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
+  plainText(served, "text", `${where}.text`);
+  const broken = kind.problem(served);
+  rule(!broken, `${where}.${broken}`);
+  const { id, text, type, epsilon } = served;
+  rule(typeof epsilon === "number" && epsilon > 0 && epsilon <= MAX_EPSILON, `${where}.epsilon must be above 0 and at most ${MAX_EPSILON}`);
+  const categories = kind.categories(served);
+  const channel = channelForEpsilon(epsilon, categories.length);
+  rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
+  sameMechanism(served, channel);
+  const source = Object.fromEntries(kind.keys.map((key) => [key, served[key]]));
+  return { id, text, type, epsilon, source, categories, channel };
+}
+
+function sameMechanism(served, { k, d, keepThreshold }) {
+  for (const [name, value] of Object.entries({ k, d, keep_threshold: keepThreshold })) {
+    rule(served[name] === value, `question ${served.id}: ${name} must be ${value}, which epsilon ${served.epsilon} implies, got another value`);
+  }
+}
+
+function definitionOf({ id, title, about, questions }) {
+  return {
+    deniable: FORMAT,
+    id,
+    title,
+    about,
+    questions: questions.map(({ id, text, type, epsilon, source, categories, channel: { k, d, keepThreshold } }) => (
+      { id, text, type, ...source, epsilon, categories, k, d, keep_threshold: keepThreshold }
+    )),
+  };
+}
+
+/** Canonical JSON (RFC 8785) of objects, arrays, texts and numbers. */
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+  return `{${members.join(",")}}`;
+}
+
+function closed(value, where, keys) {
+  rule(isObject(value), `${where} must be an object`);
+  for (const key of keys) rule(Object.hasOwn(value, key), `${where} must have ${key}, which is missing`);
+  for (const key of Object.keys(value)) rule(keys.includes(key), `${where} must have no other key than ${keys.join(", ")}`);
+}
+
+function identifier(value, where, pattern, meaning) {
+  rule(typeof value === "string" && pattern.test(value), `${where} must be ${meaning}`);
+}
+
+function plainText(source, key, where) {
+  const text = source[key];
+  rule(typeof text === "string" && strip(text) !== "", `${where} must be text that is not empty`);
+  rule(characters(text) <= LENGTHS[key], `${where} must be at most ${LENGTHS[key]} characters`);
+  rule(printable(text), `${where} must not contain control characters`);
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function rule(holds, message) {
+  if (!holds) throw new RefusedError(message);
+}

@@ -1,0 +1,104 @@
+/**
+ * Subset Selection with integer coins: the only place where a browser tosses a coin.
+ *
+ * The twin of `randomize.py`, which gives the source: the same integers, and the same words used in the same
+ * order. Words are integers from 0 to 2^32 - 1 held as numbers, never touched by a bitwise operator, which would
+ * make them signed. No floating point decides anything here.
+ */
+
+const WORD = 4294967296; // 2^32
+const SCALE = 192n; // bits after the binary point while e^epsilon is computed
+
+/**
+ * The channel {k, d, keepThreshold, coin} of least worst-case variance over k categories whose loss is at most
+ * `epsilon`, a positive number taken as the exact binary number it is.
+ */
+export function channelForEpsilon(epsilon, k) {
+  const power = expBelow(epsilon);
+  const d = bestSubsetSize(power, BigInt(k));
+  const own = power * d;
+  const other = (BigInt(k) - d) << SCALE;
+  const keepThreshold = (BigInt(WORD) * own) / (own + other);
+  return Object.freeze({ k, d: Number(d), keepThreshold: Number(keepThreshold), coin: WORD });
+}
+
+/** The privacy loss that a channel's integers give; rounded to a double, for display and for adding up. */
+export function epsilonOf({ k, d, keepThreshold, coin }) {
+  return Math.log((keepThreshold * (k - d)) / ((coin - keepThreshold) * d));
+}
+
+/** Whether a report says anything at all: its own category is likelier than another one. */
+export function reveals({ k, d, keepThreshold, coin }) {
+  return keepThreshold * (k - d) > (coin - keepThreshold) * d;
+}
+
+/** 2^192 e^x for x > 0, rounded down: the exponential series, every term truncated. BigInt division truncates. */
+function expBelow(x) {
+  const [numerator, denominator] = integerRatio(x);
+  let term = 1n << SCALE;
+  let total = term;
+  for (let i = 1n; term > 0n; i += 1n) {
+    term = (term * numerator) / (denominator * i);
+    total += term;
+  }
+  return total;
+}
+
+/** A positive double as the fraction of two BigInts that it is, read from its IEEE 754 bits. */
+function integerRatio(x) {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, x);
+  const bits = view.getBigUint64(0);
+  const exponent = bits >> 52n;
+  const fraction = BigInt.asUintN(52, bits);
+  const [mantissa, shift] = exponent === 0n ? [fraction, -1074n] : [fraction + (1n << 52n), exponent - 1075n];
+  return shift < 0n ? [mantissa, 1n << -shift] : [mantissa << shift, 1n];
+}
+
+/** The d that minimises (e^eps d + k - d)^2 / (d (k - d)), the smaller one on a tie. */
+function bestSubsetSize(power, k) {
+  let d = 1n;
+  while (power * power * d * (d + 1n) < ((k - d) * (k - d - 1n)) << (2n * SCALE)) d += 1n;
+  return d;
+}
+
+/**
+ * Perturbs one question's category, an integer in [0, k), into k bits of which exactly d are 1 (a Uint8Array).
+ *
+ * `nextWord()` gives a fresh, independent, uniform word. First the coin, then d choices are drawn, whatever the
+ * coin says.
+ */
+export function randomize({ k, d, keepThreshold, coin }, category, nextWord) {
+  if (!Number.isInteger(category) || category < 0 || category >= k) throw new RangeError("category must be an integer from 0 to k - 1");
+  const kept = nextWord() < keepThreshold;
+  const others = new Uint8Array(k - 1);
+  // Floyd's sampling of d of the k - 1 others; without its first step it is Floyd's sampling of d - 1.
+  const first = k - 1 - d;
+  others[uniformBelow(first + 1, coin, nextWord)] = kept ? 0 : 1;
+  for (let last = first + 1; last < k - 1; last += 1) {
+    const choice = uniformBelow(last + 1, coin, nextWord);
+    others[others[choice] ? last : choice] = 1;
+  }
+  const bits = new Uint8Array(k);
+  bits.set(others.subarray(0, category));
+  bits[category] = kept ? 1 : 0;
+  bits.set(others.subarray(category), category + 1);
+  return bits;
+}
+
+/** A uniform integer in [0, bound), by rejection; one possible value takes no word. */
+function uniformBelow(bound, coin, nextWord) {
+  if (bound === 1) return 0;
+  const largest = coin - (coin % bound) - 1;
+  let draw = nextWord();
+  while (draw > largest) draw = nextWord();
+  return draw % bound;
+}
+
+/** A `nextWord` that asks the browser's cryptographic generator. Throws where there is none: nothing else will do. */
+export function cryptoWords() {
+  const source = globalThis.crypto;
+  if (typeof source?.getRandomValues !== "function") throw new Error("this browser must have a cryptographic random generator, got none");
+  const word = new Uint32Array(1);
+  return () => source.getRandomValues(word)[0];
+}

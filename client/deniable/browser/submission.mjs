@@ -1,0 +1,78 @@
+/**
+ * The bits on the wire: one respondent's record, and the envelope it travels in.
+ *
+ * The twin of `submission.py`, which describes the format: the same bits give the same bytes.
+ */
+
+export const ID_BYTES = 16;
+
+/** The bits of a record are not what the survey's records look like; `rule` names what is broken in one word. */
+export class SubmissionError extends Error {
+  name = "SubmissionError";
+
+  constructor(rule, message) {
+    super(message);
+    this.rule = rule;
+  }
+}
+
+/** Stored bits of one record, padding not counted: the sum of k - 1. */
+export function recordBits(questions) {
+  return questions.reduce((sum, { channel }) => sum + channel.k - 1, 0);
+}
+
+/** Length of one record in bytes. */
+export function recordBytes(questions) {
+  return Math.ceil(recordBits(questions) / 8);
+}
+
+/** Packs each question's perturbed bits, a Uint8Array of k each and in the survey's order, into one record. */
+export function pack(questions, bits) {
+  const record = new Uint8Array(recordBytes(questions));
+  let position = 0;
+  for (const [index, { channel }] of questions.entries()) {
+    for (const bit of bits[index].subarray(0, channel.k - 1)) {
+      record[Math.floor(position / 8)] += bit * 2 ** (7 - (position % 8));
+      position += 1;
+    }
+  }
+  return record;
+}
+
+/** The k bits of each question of one record, the implied one included. Throws SubmissionError, as `unpack` in Python. */
+export function unpackRecord(questions, record) {
+  const size = recordBytes(questions);
+  const width = recordBits(questions);
+  if (record.length !== size) throw new SubmissionError("length", `a record must be ${size} bytes, got ${record.length}`);
+  const stored = Array.from({ length: size * 8 }, (_, i) => Math.floor(record[Math.floor(i / 8)] / 2 ** (7 - (i % 8))) % 2);
+  if (stored.slice(width).includes(1)) {
+    throw new SubmissionError("padding", `the last ${size * 8 - width} bits of a record are padding and must be zero`);
+  }
+  let start = 0;
+  return questions.map((question) => {
+    const end = start + question.channel.k - 1;
+    const bits = withImpliedBit(question, stored.slice(start, end));
+    start = end;
+    return bits;
+  });
+}
+
+function withImpliedBit({ id, channel: { k, d } }, stored) {
+  const ones = stored.reduce((sum, bit) => sum + bit, 0);
+  if (ones !== d && ones !== d - 1) {
+    throw new SubmissionError("impossible", `question ${id}: exactly ${d} of ${k} bits must be set, so ${d - 1} or ${d} of the ${k - 1} that are stored`);
+  }
+  return Uint8Array.of(...stored, d - ones);
+}
+
+/** The envelope, as sent: `id` of 16 random bytes, the definition's digest, how many records, and the records. */
+export function envelope({ id, digest, count, reports }) {
+  if (id.length !== ID_BYTES) throw new SubmissionError("id", `id must be ${ID_BYTES} bytes, got ${id.length}`);
+  return JSON.stringify({ id: base64url(id), digest, count, reports: base64url(reports) });
+}
+
+/** Bytes in base64url without padding. */
+export function base64url(bytes) {
+  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}

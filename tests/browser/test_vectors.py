@@ -1,0 +1,115 @@
+"""The browser modules give what the vectors say, in a real Chromium. `tests/client/test_vectors.py` runs the same files in Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+Javascript = Callable[..., Any]
+Vectors = Callable[[str], list[dict[str, Any]]]
+
+ASK_ALL = """
+const stream = (words) => { let used = 0; return { next: () => words[used++], used: () => used }; };
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+const shaped = (shapes) => shapes.map(([k, d], index) => ({ id: `q${index}`, channel: { k, d } }));
+"""
+
+
+def test_every_threshold_is_the_one_of_exact_arithmetic(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("thresholds")
+    got = javascript("return given.map(({ epsilon, k }) => randomize.channelForEpsilon(epsilon, k))", cases)
+    assert [(c["k"], c["d"], c["keepThreshold"]) for c in got] == [(c["k"], c["d"], c["keep_threshold"]) for c in cases]
+
+
+def test_every_report_has_its_bits_from_its_words_and_uses_all_of_them(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("coins")
+    got = javascript(
+        ASK_ALL
+        + """return given.map(({ k, d, keep_threshold: keepThreshold, category, words }) => {
+            const { next, used } = stream(words);
+            const bits = randomize.randomize({ k, d, keepThreshold, coin: 2 ** 32 }, category, next);
+            return { length: bits.length, ones: [...bits.keys()].filter((i) => bits[i]), used: used() };
+        });""",
+        cases,
+    )
+    assert got == [{"length": case["k"], "ones": case["ones"], "used": len(case["words"])} for case in cases]
+
+
+def test_every_record_packs_to_its_bytes_and_back(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("packing")
+    got = javascript(
+        ASK_ALL
+        + """return given.map(({ questions, bits }) => {
+            const record = submission.pack(shaped(questions), bits.map((text) => Uint8Array.from(text)));
+            return [hex(record), submission.unpackRecord(shaped(questions), record).map((question) => question.join(""))];
+        });""",
+        cases,
+    )
+    assert got == [[case["hex"], case["bits"]] for case in cases]
+
+
+def test_every_bad_record_is_refused_by_its_rule(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("bad_records")
+    got = javascript(
+        ASK_ALL
+        + """return given.map(({ questions, hex }) => {
+            try { return submission.unpackRecord(shaped(questions), fromHex(hex)); } catch (error) { return `${error.name} ${error.rule}`; }
+        });""",
+        cases,
+    )
+    assert got == [f"SubmissionError {case['rule']}" for case in cases]
+
+
+def test_every_answer_means_its_category_or_is_refused(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("answers")
+    got = javascript(
+        """return JSON.parse(given).map(({ type, categories, answer }) => {
+            try { return encode.encode({ id: "q", type, categories }, answer); } catch (error) { return error.name; }
+        });""",
+        json.dumps(cases),  # as text, since WebDriver has its own ideas about half a surrogate pair
+    )
+    assert got == ["AnswerError" if case["category"] is None else case["category"] for case in cases]
+
+
+def test_every_definition_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("definitions")
+    got = javascript(
+        """return Promise.all(given.map(async ({ text, base64, pin, max_epsilon: maxEpsilon }) => {
+            const bytes = base64 ? Uint8Array.from(atob(base64), (c) => c.charCodeAt()) : new TextEncoder().encode(text);
+            try {
+                const { digest, epsilon } = await definition.readDefinition(bytes, { pin, maxEpsilon });
+                return { accepted: true, digest, epsilon };
+            } catch (error) {
+                return { accepted: false, name: error.name, message: error.message };
+            }
+        }));""",
+        cases,
+    )
+    surprises = [(case["name"], out) for case, out in zip(cases, got, strict=True) if out["accepted"] != case["accepted"]]
+    assert surprises == []
+    assert {out["name"] for out in got if not out["accepted"]} == {"RefusedError"}
+    for case, out in zip(cases, got, strict=True):
+        if out["accepted"]:
+            assert out["digest"] == case["digest"]
+            assert out["epsilon"] == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
+
+
+def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("submissions")
+    got = javascript(
+        ASK_ALL
+        + """return Promise.all(given.map(async ({ definition: text, answers, id, words }) => {
+            const { survey: { questions }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
+            const { next, used } = stream(words);
+            const bits = questions.map((q) => randomize.randomize(q.channel, encode.encode(q, answers[q.id]), next));
+            const reports = submission.pack(questions, bits);
+            return [submission.envelope({ id: fromHex(id), digest, count: 1, reports }), used()];
+        }));""",
+        cases,
+    )
+    assert got == [[case["envelope"], len(case["words"])] for case in cases]

@@ -1,0 +1,619 @@
+"""Writes the vectors that tie the Python and the browser code to each other and to a third opinion: this file.
+
+It shares no code with the project. Thresholds come from decimals of 80 digits, the randomizer is written with
+plain integers and sets, definitions by a canonical JSON writer of ten lines.
+
+Run: python tests/vectors/make_twin_vectors.py   (the standard library only; the same bytes on every run)
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import random
+from decimal import Decimal, getcontext
+from pathlib import Path
+from typing import Any
+
+getcontext().prec = 80
+HERE = Path(__file__).parent
+COIN = 2**32
+RANDOM = random.Random(20240229)
+
+Json = dict[str, Any]
+
+
+# ---- thresholds ----------------------------------------------------------------------------------
+
+
+def mechanism(epsilon: float, k: int) -> tuple[int, int]:
+    """(d, keep_threshold): the d of least variance, tried one by one, and floor(2^32 theta)."""
+    e = Decimal(epsilon).exp()
+    d = min(range(1, k), key=lambda size: (e * size + k - size) ** 2 / (size * (k - size)))
+    return d, math.floor(COIN * e * d / (e * d + k - d))
+
+
+def around(value: Decimal) -> list[float]:
+    nearest = float(value)
+    return [math.nextafter(nearest, 0), nearest, math.nextafter(nearest, math.inf)]
+
+
+def thresholds() -> list[Json]:
+    cases = [(epsilon, k) for epsilon in (0.001, 0.1, 0.5, 1.0, 2.0, 4.0, 7.0, 10.0, 1e-7) for k in (2, 3, 4, 5, 8, 11, 64, 1024)]
+    cases += [(epsilon, k) for k in (2, 3, 4, 5, 7, 8, 10, 16, 64) for epsilon in around(Decimal(3).ln())]
+    # ties of d and d + 1: e^(2 epsilon) = (k - d) (k - d - 1) / (d (d + 1))
+    ties = [(4, 1), (3, 1), (6, 1), (10, 2), (16, 4), (64, 10), (64, 31), (300, 7), (1024, 3), (1024, 510), (1024, 200)]
+    for k, d in ties:
+        ratio = Decimal((k - d) * (k - d - 1)) / (d * (d + 1))
+        if 1 < ratio <= Decimal(20).exp():
+            cases += [(epsilon, k) for epsilon in around(ratio.ln() / 2)]
+    # coins that are whole numbers: e^epsilon = T (k - d) / ((2^32 - T) d)
+    for k, threshold in [(2, COIN // 4 * 3), (2, COIN // 8 * 7), (2, COIN // 2 + 1), (4, COIN // 2), (3, COIN // 2), (5, COIN - 1_000_000)]:
+        odds = Decimal(threshold * (k - 1)) / (COIN - threshold)
+        cases += [(epsilon, k) for epsilon in around(odds.ln())]
+    for _ in range(250):
+        epsilon = RANDOM.choice([RANDOM.uniform(0.01, 10), 10 ** RANDOM.uniform(-6, 1)])
+        cases.append((epsilon, RANDOM.choice([RANDOM.randint(2, 12), RANDOM.randint(2, 1024)])))
+    return [{"epsilon": epsilon, "k": k, "d": d, "keep_threshold": t} for epsilon, k in cases for d, t in [mechanism(epsilon, k)]]
+
+
+# ---- coins ---------------------------------------------------------------------------------------
+
+
+def report(k: int, d: int, threshold: int, category: int, words: list[int]) -> tuple[list[int], int]:
+    """The reported bits, and how many of the words they took."""
+    left = list(words)
+
+    def below(bound: int) -> int:
+        while bound > 1:
+            word = left.pop(0)
+            if word < COIN // bound * bound:
+                return word % bound
+        return 0
+
+    kept = left.pop(0) < threshold
+    labels = [other for other in range(k) if other != category]
+    chosen: set[int] = set()
+    for last in range(k - 1 - d, k - 1):
+        draw = below(last + 1)
+        if not (kept and last == k - 1 - d):  # a kept category needs one other less; its draw is made all the same
+            chosen.add(last if draw in chosen else draw)
+    reported = {labels[position] for position in chosen} | ({category} if kept else set())
+    assert len(reported) == d
+    return [int(label in reported) for label in range(k)], len(words) - len(left)
+
+
+def some_words(k: int, d: int, threshold: int) -> list[int]:
+    """Words for one report, many of them next to where something changes, with rejected ones between."""
+    words = [RANDOM.choice([threshold - 1, threshold, 0, COIN - 1, RANDOM.randrange(COIN), RANDOM.randrange(COIN)])]
+    for last in range(k - 1 - d, k - 1):
+        bound = last + 1
+        if bound == 1:
+            continue
+        end = COIN // bound * bound
+        while end < COIN and RANDOM.random() < 0.25:
+            words.append(RANDOM.choice([end, COIN - 1]))
+        words.append(RANDOM.choice([end - 1, 0, bound - 1, RANDOM.randrange(end), RANDOM.randrange(end), RANDOM.randrange(end)]))
+    return words
+
+
+def coins() -> list[Json]:
+    shapes = [
+        (2, 1),
+        (3, 1),
+        (3, 2),
+        (4, 1),
+        (4, 2),
+        (5, 3),
+        (6, 5),
+        (7, 2),
+        (8, 2),
+        (10, 4),
+        (11, 1),
+        (16, 5),
+        (64, 17),
+        (200, 199),
+        (1024, 3),
+    ]
+    vectors = []
+    for k, d in shapes:
+        for case in range(22 if k <= 64 else 6):
+            threshold = RANDOM.choice([COIN * d // k + COIN // 5, RANDOM.randrange(1, COIN)])
+            category = [0, k - 1, RANDOM.randrange(k)][case % 3]
+            words = some_words(k, d, min(threshold, COIN - 1))
+            bits, used = report(k, d, min(threshold, COIN - 1), category, [*words, 7, 7])
+            assert used == len(words)
+            case_ = {"k": k, "d": d, "keep_threshold": min(threshold, COIN - 1), "category": category, "words": words}
+            vectors.append({**case_, "ones": [label for label in range(k) if bits[label]]})
+    return vectors
+
+
+# ---- packing -------------------------------------------------------------------------------------
+
+
+def packed(bits: list[list[int]]) -> bytes:
+    """Every question's bits but its last, then zeros up to a whole byte."""
+    text = "".join(str(bit) for question in bits for bit in question[:-1])
+    text += "0" * (-len(text) % 8)
+    return bytes(int(text[start : start + 8], 2) for start in range(0, len(text), 8))
+
+
+def random_bits(k: int, d: int) -> list[int]:
+    ones = RANDOM.sample(range(k), d)
+    return [int(label in ones) for label in range(k)]
+
+
+def random_shapes() -> list[list[int]]:
+    sizes = [RANDOM.choice([2, 2, 3, 5, 8, 9, 17, RANDOM.randint(2, 70)]) for _ in range(RANDOM.randint(1, 12))]
+    return [[k, RANDOM.randint(1, k - 1)] for k in sizes]
+
+
+def packing() -> list[Json]:
+    shapes = [[[2, 1]], [[2, 1]] * 8, [[2, 1]] * 9, [[9, 3]], [[10, 3]], [[1024, 300]], [[1024, 1023], [2, 1]]]
+    shapes += [random_shapes() for _ in range(120)]
+    vectors = []
+    for questions in shapes:
+        bits = [random_bits(k, d) for k, d in questions]
+        vectors.append({"questions": questions, "bits": ["".join(map(str, question)) for question in bits], "hex": packed(bits).hex()})
+    return vectors
+
+
+def bad_records() -> list[Json]:
+    """Single records that no respondent's device can have made, with the rule they break."""
+    vectors = []
+    for questions in [[[2, 1]], [[4, 2]], [[9, 3]], [[2, 1]] * 9, [[5, 2], [7, 3]], *(random_shapes() for _ in range(12))]:
+        width = sum(k - 1 for k, _ in questions)
+        good = packed([random_bits(k, d) for k, d in questions])
+        vectors += [{"rule": "length", "questions": questions, "hex": raw.hex()} for raw in (b"", good[:-1], good + b"\0", good + good)]
+        for spare in range(width, 8 * len(good)):
+            raw = bytearray(good)
+            raw[-1] |= 1 << (8 * len(good) - 1 - spare)
+            vectors.append({"rule": "padding", "questions": questions, "hex": raw.hex()})
+        for index, (k, d) in enumerate(questions):
+            possible = [random_bits(*shape) for shape in questions]
+            for ones in sorted({0, d - 2, d + 1, k - 1} - {d - 1, d}):
+                if 0 <= ones <= k - 1:
+                    bits = [*possible]
+                    bits[index] = [*random_bits(k - 1, ones), 0]
+                    vectors.append({"rule": "impossible", "questions": questions, "hex": packed(bits).hex()})
+    return vectors
+
+
+# ---- definitions ---------------------------------------------------------------------------------
+
+
+def es_number(value: float) -> str:
+    """A number from 1e-300 to 1e20 as ECMAScript writes it."""
+    text = repr(float(value))
+    if text.endswith(".0"):
+        return text[:-2]
+    if "e" not in text:
+        return text if abs(value) >= 1e-4 else format(Decimal(text), "f")
+    exponent = int(text.split("e")[1])
+    return format(Decimal(text), "f") if exponent >= -6 else f"{text.split('e')[0]}e{exponent}"
+
+
+def canonical(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else es_number(value)
+
+
+def question(name: str, epsilon: float, options: list[str] | None = None, text: str = "Which one?") -> Json:
+    categories = options or ["yes", "no"]
+    d, threshold = mechanism(epsilon, len(categories))
+    made = {"id": name, "text": text, "type": "choice" if options else "yes_no", "epsilon": epsilon, "categories": categories}
+    return {**made, **({"options": options} if options else {}), "k": len(categories), "d": d, "keep_threshold": threshold}
+
+
+def survey(questions: list[Json], **other: Any) -> Json:
+    return {"deniable": 1, "id": "s", "title": "A title", "about": "Who asks, why.", "questions": questions, **other}
+
+
+LN3 = math.nextafter(float(Decimal(3).ln()), 9)
+COLOURS = ["red", "green", "blue", "none of them"]
+
+
+def base() -> Json:
+    return survey([question("first", LN3), question("second", 1.0, COLOURS), question("third", 2.5, [str(n) for n in range(12)])])
+
+
+def weakest(k: int) -> float:
+    """The smallest epsilon whose coin still says something over k categories, to a few doubles."""
+    low, high = 1e-12, 1.0
+    while high > math.nextafter(low, 1):
+        middle = (low + high) / 2
+        d, t = mechanism(middle, k)
+        low, high = (low, middle) if t * (k - d) > (COIN - t) * d else (middle, high)
+    return high
+
+
+def good_definitions() -> dict[str, Json]:
+    long = "x" * 63
+    good = {
+        "three questions": base(),
+        "one yes/no question": survey([question("q", LN3)]),
+        "ids of 64 characters": survey([question("q" + long, 1.0)], id="0" + long),
+        "ids with every kind of character": survey([question("aZ_9", 1.0), question("AZ_9", 1.0)], id="a-z_9"),
+        "texts as long as they may be": survey([question("q", 1.0, text="t" * 1000)], title="t" * 200, about="a" * 5000),
+        "texts as long as they may be, in characters beyond 16 bits": survey(
+            [question("q", 1.0, ["🙂" * 200, "b"], text="🙃" * 1000)], title="🙂" * 200, about="🙃" * 5000
+        ),
+        "line breaks, tabs, quotes, backslashes": survey([question("q", 1.0, text='a\n\tb "c" \\ /')], about="\n.\t"),
+        "characters that look like space and are none": survey([question("q", 1.0, ["\ufeffa", "a\u200b"])], title="\ufeff"),
+        "spaces of all kinds around a title": survey([question("q", 1.0)], title="\u3000\u2028 a\u00a0\u205f"),
+        "text in many scripts": survey([question("q", 1.0, ["да", "nein", "否", "لا", "é", "e\u0301"])], title="Ünïcödé — ελ"),
+        "1,024 options": survey([question("q", 1.0, [f"o{n}" for n in range(1024)])]),
+        "2,048 bits": survey(
+            [*(question(name, 0.5, [f"o{n}" for n in range(1024)]) for name in "ab"), question("c", 1.0), question("d", 2.0)]
+        ),
+        "names of a JavaScript object": survey(
+            [question("constructor", 1.0, ["__proto__", "toString", "constructor"]), question("hasOwnProperty", 1.0)], id="prototype"
+        ),
+        "options that differ in case, width or accent": survey([question("q", 1.0, ["a", "A", "ａ", "á"])]),  # noqa: RUF001
+        "options that read as numbers and booleans": survey([question("q", 1.0, ["yes", "1", "1.10", "true", "null", "1e3"])]),
+        "200 questions": survey([question(f"q{n}", 0.05) for n in range(200)]),
+        "an epsilon of ten": survey([question("q", 10.0)]),
+        "an epsilon one double higher, whose coin is the same": survey([{**question("q", LN3), "epsilon": math.nextafter(LN3, 9)}]),
+        "an epsilon of ten over 1,024 options": survey([question("q", 10.0, [f"o{n}" for n in range(1024)])]),
+    }
+    for k in (2, 3, 8, 1024):
+        good[f"the weakest coin over {k}"] = survey([question("q", weakest(k), [f"o{n}" for n in range(k)])])
+    for epsilon in (1e-5, 1.5e-5, 0.0001, 1e-6, 1.25e-6, 1e-7, 1.5e-7, 0.1, 0.30000000000000004, 3.0, 9.999999999999998, 1 / 3):
+        good[f"epsilon {epsilon!r}"] = survey([question("q", epsilon)])
+    for number in range(24):
+        epsilons = [RANDOM.choice([RANDOM.uniform(0.01, 3), round(RANDOM.uniform(0.1, 3), 1)]) for _ in range(RANDOM.randint(1, 5))]
+        sizes = [RANDOM.choice([0, 2, 3, 7, 30]) for _ in epsilons]
+        some = [question(f"q{i}", e, [f"o{n}" for n in range(k)] or None) for i, (e, k) in enumerate(zip(epsilons, sizes, strict=True))]
+        good[f"survey {number} of many"] = survey(some)
+    return good
+
+
+def changed(**changes: Any) -> Json:
+    """The base survey with other values at the top; `None` takes a key away."""
+    return {key: value for key, value in {**base(), **changes}.items() if value is not None}
+
+
+def in_question(index: int, **changes: Any) -> Json:
+    made = base()
+    made["questions"][index] = {key: value for key, value in {**made["questions"][index], **changes}.items() if value is not None}
+    return made
+
+
+def with_options(options: list[Any], epsilon: float = 1.0) -> Json:
+    """The right mechanism for options that are not allowed."""
+    made = question("second", epsilon, [str(n) for n in range(max(len(options), 2))])
+    return changed(questions=[{**made, "options": options, "categories": options, "k": len(options)}])
+
+
+def bad_objects() -> dict[str, Any]:
+    bad: dict[str, Any] = {"an array": [base()], "a text": "survey", "a number": 1, "nothing inside": {}}
+    for index, name in enumerate(("yes/no", "choice of 4", "choice of 12")):
+        right = base()["questions"][index]
+        for key in ("k", "d", "keep_threshold"):
+            for step in (-1, 1):
+                bad[f"{name}: {key} {step:+d}"] = in_question(index, **{key: right[key] + step})
+            bad[f"{name}: {key} missing"] = in_question(index, **{key: None})
+            bad[f"{name}: {key} as text"] = in_question(index, **{key: str(right[key])})
+        for key, value in {
+            "keep_threshold": [0, COIN, COIN - 1, -1, right["keep_threshold"] + 0.5],
+            "k": [0, 1, 2.5],
+            "d": [0, right["k"]],
+        }.items():
+            for other in value:
+                bad[f"{name}: {key} {other}"] = in_question(index, **{key: other})
+        for epsilon in (0, -1, 11, 10.000000000000002, 1e-320, 1e300, right["epsilon"] * 2):
+            bad[f"{name}: epsilon {epsilon!r}"] = in_question(index, epsilon=epsilon)
+        bad[f"{name}: an epsilon and its mechanism doubled, the declared one kept"] = in_question(
+            index, keep_threshold=mechanism(2 * right["epsilon"], right["k"])[1]
+        )
+        bad[f"{name}: other categories"] = in_question(index, categories=[*right["categories"][1:], right["categories"][0]])
+        bad[f"{name}: categories missing"] = in_question(index, categories=None)
+        for key in ("id", "text", "type", "epsilon"):
+            bad[f"{name}: {key} missing"] = in_question(index, **{key: None})
+        bad[f"{name}: a key more"] = in_question(index, hidden=1)
+        bad[f"{name}: __proto__ as a key"] = in_question(index, __proto__={"hidden": 1})
+    for key in ("deniable", "id", "title", "about", "questions"):
+        bad[f"{key} missing"] = changed(**{key: None})
+    bad |= {f"version {value!r}": changed(deniable=value) for value in (0, 2, "1", 1.5, [1])}
+    bad |= {f"survey id {value!r}": changed(id=value) for value in ("", "A", "-a", "_a", "a b", "a\n", "x" * 65, "é", 5, ["a"])}
+    bad |= {
+        f"question id {value!r}": in_question(0, id=value) for value in ("", "1a", "_a", "a-b", "a\n", "x" * 65, "é", 5, ["a"], "second")
+    }
+    bad |= {
+        f"type {value!r}": in_question(0, type=value)
+        for value in ("", "yesno", "choice", "constructor", "__proto__", "toString", ["yes_no"], 1)
+    }
+    for length, where in ((201, "title"), (5001, "about")):
+        bad |= {f"{where} of {length:,} {c!r}": changed(**{where: c * length}) for c in ("x", "🙂")}
+    for value in ("", " \n", "\u2028\u3000", "a\rb", "a\0", "\x7f", "a\x85b", "a\x9f", "\x1fa", 3, ["a"], {}):
+        bad |= {
+            f"title {value!r}": changed(title=value),
+            f"about {value!r}": changed(about=value),
+            f"text {value!r}": in_question(0, text=value),
+        }
+    bad["text of 1,001"] = in_question(0, text="x" * 1001)
+    bad |= {
+        "no question": changed(questions=[]),
+        "questions in an object": changed(questions={"0": base()["questions"][0]}),
+        "questions as text": changed(questions="first"),
+        "a question that is none": changed(questions=["first"]),
+        "a question that is an array": changed(questions=[[]]),
+        "a survey's epsilon beside the questions'": changed(epsilon=3),
+        "a key more": changed(hidden=1),
+        "yes/no with options": in_question(0, options=["yes", "no"]),
+        "a choice without options": in_question(1, options=None),
+        "options as text": in_question(1, options="red"),
+        "one option": with_options(["a"]),
+        "1,025 options": with_options([f"o{n}" for n in range(1025)]),
+        "an option twice": with_options(["a", "b", "a"]),
+        "an option of 201 characters": with_options(["a" * 201, "b"]),
+        "2,049 bits": changed(
+            questions=[*(question(name, 0.5, [f"o{n}" for n in range(1024)]) for name in "ab"), question("c", 1, list("wxyz"))]
+        ),
+        "too weak a coin over 2": changed(questions=[question("q", math.nextafter(weakest(2), 0))]),
+        "too weak a coin over 8": changed(questions=[question("q", math.nextafter(weakest(8), 0), [f"o{n}" for n in range(8)])]),
+    }
+    for option in ("", " ", " a", "a\n", "\u00a0a", "a\u2029", "\x85a", "a\x1c", "a\rb", "a\x7fb", 1, 1.5, ["a"], {}):
+        bad[f"an option {option!r}"] = with_options([option, "b"])
+    return bad
+
+
+def respelled() -> dict[str, bytes]:
+    """The base survey, or nearly, in bytes that are not its canonical form."""
+    text = canonical(base())
+    first = base()["questions"][0]
+    spellings = {
+        "nothing": "",
+        "half of it": text[: len(text) // 2],
+        "a space more": text + " ",
+        "a line break at the end": text + "\n",
+        "spaces after colons": json.dumps(base(), sort_keys=True),
+        "keys in another order": json.dumps(base(), separators=(",", ":")),
+        "a byte order mark": "\ufeff" + text,
+        "a key twice, the same": text.replace('"deniable":1,', '"deniable":1,"deniable":1,'),
+        "a key twice, first another": text.replace('"deniable":1,', '"deniable":2,"deniable":1,'),
+        "a threshold twice, the second right": text.replace('"keep_threshold"', '"keep_threshold":4294967295,"keep_threshold"', 1),
+        "a threshold twice, the second wrong": text.replace(',"options"', ',"keep_threshold":1,"options"', 1),
+        "an escape that is not needed": text.replace("A title", "\\u0041 title"),
+        "an escaped slash": canonical(changed(title="a/b")).replace("/", "\\/"),
+        "an upper-case escape": text.replace("A title", "\\u00C4"),
+        "half a surrogate pair": text.replace("A title", "\\ud800"),
+        "the wrong half first": text.replace("A title", "\\udc00\\ud800"),
+        "an escaped surrogate pair": text.replace("A title", "\\ud83d\\ude42"),
+        "a number with a fraction": text.replace('"d":1', '"d":1.0', 1),
+        "a number with an exponent": text.replace('"d":1', '"d":1e0', 1),
+        "the version with a fraction": text.replace('"deniable":1', '"deniable":1.0'),
+        "an epsilon with a zero more": text.replace('"epsilon":2.5', '"epsilon":2.50'),
+        "an epsilon with digits more": text.replace(es_number(first["epsilon"]), es_number(first["epsilon"]) + "0000001"),
+        "an epsilon as text": text.replace('"epsilon":2.5', '"epsilon":"2.5"'),
+        "an epsilon as a logarithm": text.replace(f'"epsilon":{es_number(first["epsilon"])}', '"epsilon":"ln 3"'),
+        "an epsilon that is not a number": text.replace('"epsilon":2.5', '"epsilon":NaN'),
+        "an epsilon without end": text.replace('"epsilon":2.5', '"epsilon":Infinity'),
+        "an epsilon too large for a double": text.replace('"epsilon":2.5', '"epsilon":1e400'),
+        "a threshold too long for a double": text.replace('"k":2,', '"k":2' + "0" * 400 + ",", 1),
+        "null for an epsilon": text.replace('"epsilon":2.5', '"epsilon":null'),
+        "true for an epsilon": text.replace('"epsilon":2.5', '"epsilon":true'),
+        "true for the version": text.replace('"deniable":1', '"deniable":true'),
+        "null for a title": text.replace('"A title"', "null"),
+        "null for the questions": text.replace(text[text.index("[{") : text.rindex("]") + 1], "null"),
+        "null for a question": text.replace(text[text.index("[{") : text.rindex("]") + 1], "[null]"),
+        "single quotes": text.replace('"', "'"),
+        "a comma at the end": text[:-1] + ",}",
+        "a comment": "/**/" + text,
+        "two of them": text + text,
+        "deep nesting": "[" * 500 + "]" * 500,
+        "null": "null",
+    }
+    raw = {name: spelling.encode() for name, spelling in spellings.items()}
+    good = text.encode()
+    return raw | {
+        "a byte that is not UTF-8": good.replace(b"A title", b"\xff"),
+        "an overlong UTF-8 form": good.replace(b"A title", b"\xc0\xaf"),
+        "a surrogate in UTF-8": good.replace(b"A title", b"\xed\xa0\x80"),
+        "a cut UTF-8 form": good.replace(b"A title", b"\xe2\x82"),
+        "UTF-16": text.encode("utf-16"),
+    }
+
+
+def epsilon_total(definition: Json) -> float:
+    def odds(q: Json) -> Decimal:
+        return Decimal(q["keep_threshold"] * (q["k"] - q["d"])) / ((COIN - q["keep_threshold"]) * q["d"])
+
+    return float(sum((odds(q).ln() for q in definition["questions"]), Decimal(0)))
+
+
+def spelled(raw: bytes) -> Json:
+    try:
+        return {"text": raw.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(raw).decode()}
+
+
+def definitions() -> list[Json]:
+    vectors = []
+    for name, definition in good_definitions().items():
+        raw = canonical(definition).encode()
+        known = {"digest": hashlib.sha256(raw).hexdigest(), "epsilon": epsilon_total(definition)}
+        vectors.append({"name": name, "accepted": True, **spelled(raw), **known})
+    for name, broken in bad_objects().items():
+        vectors.append({"name": name, "accepted": False, **spelled(canonical(broken).encode())})
+    for name, raw in respelled().items():
+        vectors.append({"name": name, "accepted": False, **spelled(raw)})
+    return [*vectors, *conditions()]
+
+
+def conditions() -> list[Json]:
+    """One good definition under pins and caps."""
+    raw = canonical(base()).encode()
+    digest, total = hashlib.sha256(raw).hexdigest(), epsilon_total(base())
+    other = hashlib.sha256(raw + b" ").hexdigest()
+    flipped = digest[:-1] + ("0" if digest[-1] != "0" else "1")
+    cases: list[tuple[str, bool, Json]] = [
+        ("the right pin", True, {"pin": digest}),
+        ("a cap just above", True, {"max_epsilon": total * 1.000001}),
+        ("a cap of that very number", True, {"max_epsilon": total}),
+        ("the right pin and a large cap", True, {"pin": digest, "max_epsilon": 100}),
+        ("a pin of another survey", False, {"pin": other}),
+        ("a pin with its last digit changed", False, {"pin": flipped}),
+        ("a pin cut short", False, {"pin": digest[:63]}),
+        ("an empty pin", False, {"pin": ""}),
+        ("a pin in capitals", False, {"pin": digest.upper()}),
+        ("a cap just below", False, {"max_epsilon": total * 0.999999}),
+        ("a cap of zero", False, {"max_epsilon": 0}),
+        ("the right pin and a cap below", False, {"pin": digest, "max_epsilon": 1}),
+        ("another pin and a large cap", False, {"pin": other, "max_epsilon": 100}),
+    ]
+    known = {"digest": digest, "epsilon": total}
+    return [{"name": name, "accepted": accepted, **spelled(raw), **known, **condition} for name, accepted, condition in cases]
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+
+def answers() -> list[Json]:
+    vectors: list[Json] = []
+    spaces = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2005\u200a\u2028\u2029\u202f\u205f\u3000"
+    for category, words in enumerate((("yes", "true", "1"), ("no", "false", "0"))):
+        for word in words:
+            for spelling in dict.fromkeys((word, word.upper(), word.title(), f" {word}\n", spaces + word + spaces)):
+                vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": spelling, "category": category})
+    for answer, category in [(True, 0), (False, 1), (1, 0), (0, 1)]:
+        vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": answer, "category": category})
+    for wrong in [
+        "",
+        " ",
+        "y",
+        "n",
+        "ye s",
+        "yess",
+        "ye\u017f",
+        "\ufeffyes",
+        "yes\u200b",
+        "2",
+        "01",
+        "1.0",
+        "ｙes",
+        "constructor",
+        "__proto__",
+        2,
+        -1,
+        0.5,
+        None,
+        [],
+        ["yes"],
+        {},
+        [True],
+    ]:  # noqa: E501, RUF001
+        vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": wrong, "category": None})
+    options = ["yes", "no", "1", "10", "1.10", "-3", "red", "Red", "a b", "\ufeffx", "__proto__", "é", "🙂", "9007199254740991"]
+    for category, option in enumerate(options):
+        for spelling in (option, f"{spaces}{option}{spaces}"):
+            vectors.append({"type": "choice", "categories": options, "answer": spelling, "category": category})
+    for answer, found in [(1, 2), (10, 3), (-3, 5), (9007199254740991, 13)]:
+        vectors.append({"type": "choice", "categories": options, "answer": answer, "category": found})
+    for wrong in [
+        "",
+        "YES",
+        "RED",
+        "ab",
+        "a  b",
+        "1.1",
+        "01",
+        "x",
+        "e\u0301",
+        "\ud83d",
+        2,
+        1.1,
+        1.5,
+        True,
+        False,
+        None,
+        [],
+        ["yes"],
+        {"yes": 1},
+        "length",
+        "toString",
+    ]:  # noqa: E501
+        vectors.append({"type": "choice", "categories": options, "answer": wrong, "category": None})
+    return vectors
+
+
+# ---- whole submissions ---------------------------------------------------------------------------
+
+
+def base64url(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def submissions() -> list[Json]:
+    vectors = []
+    for definition in [base(), *list(good_definitions().values())[-24:]]:
+        for _ in range(3):
+            chosen = {q["id"]: RANDOM.choice(q["categories"]) for q in definition["questions"]}
+            bits, words = [], []
+            for q in definition["questions"]:
+                stream = some_words(q["k"], q["d"], q["keep_threshold"])
+                made, used = report(q["k"], q["d"], q["keep_threshold"], q["categories"].index(chosen[q["id"]]), [*stream, 7, 7])
+                assert used == len(stream)
+                bits.append(made)
+                words += stream
+            raw = canonical(definition)
+            name = RANDOM.randbytes(16)
+            digest = hashlib.sha256(raw.encode()).hexdigest()
+            envelope = f'{{"id":"{base64url(name)}","digest":"{digest}","count":1,"reports":"{base64url(packed(bits))}"}}'
+            vectors.append({"definition": raw, "answers": chosen, "id": name.hex(), "words": words, "envelope": envelope})
+    return vectors
+
+
+def bad_envelopes() -> list[Json]:
+    """Bodies that a server must refuse before it looks at the survey, with the rule they break."""
+    good = {"id": base64url(bytes(range(16))), "digest": "0" * 64, "count": 1, "reports": "gA"}
+    text = json.dumps(good)
+
+    def but(**changes: Any) -> str:
+        return json.dumps({key: value for key, value in {**good, **changes}.items() if value is not ...})
+
+    cases = [
+        ("json", body)
+        for body in ("", "{", text + "x", text + text, text.replace('"count"', '"id": "", "count"'), "NaN", text.replace("1,", "NaN,"))
+    ]
+    cases += [
+        ("keys", body)
+        for body in ("[]", "1", '"a"', "null", "{}", but(id=...), but(reports=...), but(count=...), but(digest=...), but(time=1))
+    ]
+    cases += [("count", but(count=value)) for value in (0, -1, 100_001, 1.0, "1", True, None, [1], 10**30)]
+    cases += [("digest", but(digest=value)) for value in ("", "0" * 63, "0" * 65, "A" * 64, "0" * 63 + "\n", "é" * 64, 5, None)]
+    cases += [
+        ("id", but(id=value))
+        for value in ("", base64url(bytes(15)), base64url(bytes(17)), good["id"] + "==", good["id"][:-1] + "9", 5, None)
+    ]
+    cases += [("id", but(id=good["id"].replace("A", "+", 1))), ("id", but(id=good["id"][:-1] + "\n"))]
+    cases += [("reports", but(reports=value)) for value in ("gA==", "gB", "g", "g A", "gA\n", "+A", "/A", "gé", 5, None, ["gA"])]
+    return [{"rule": rule, "body": body} for rule, body in cases]
+
+
+FILES = {
+    "thresholds": thresholds,
+    "coins": coins,
+    "packing": packing,
+    "bad_records": bad_records,
+    "definitions": definitions,
+    "answers": answers,
+    "submissions": submissions,
+    "bad_envelopes": bad_envelopes,
+}
+
+
+def main() -> None:
+    for name, make in FILES.items():
+        lines = ",\n".join(json.dumps(vector, separators=(",", ":")) for vector in make())
+        (HERE / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()
