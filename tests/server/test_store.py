@@ -1,0 +1,225 @@
+"""What any store must do; today there is one, on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deniable.submission import Submission, unpack
+from deniable.survey import Survey
+from deniable.tally import Tally
+from deniable_server.store import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError
+from deniable_server.store import sqlite as sqlite_store
+from deniable_server.store.sqlite import SqliteStore
+
+Make = Callable[..., Submission]
+
+
+def same(one: Tally, other: Tally) -> bool:
+    return one.n == other.n and bool((one.pairs == other.pairs).all())
+
+
+def test_a_survey_is_published_once_and_never_changes(store: SqliteStore, survey: Survey) -> None:
+    assert store.publish(survey) is False
+    changed = Survey.from_dict({**survey.to_dict(), "title": "Another"})
+    with pytest.raises(ConflictError, match="never changes"):
+        store.publish(changed)
+    assert store.published("study").survey == survey
+
+
+def test_an_unknown_survey_is_an_error(store: SqliteStore, submissions: Make) -> None:
+    for call in (
+        lambda: store.published("nope"),
+        lambda: store.add("nope", submissions()),
+        lambda: store.tally("nope"),
+        lambda: store.set_open("nope", False),
+    ):
+        with pytest.raises(UnknownSurveyError):
+            call()
+
+
+def test_the_same_submission_again_is_counted_once(store: SqliteStore, submissions: Make) -> None:
+    submission = submissions(3)
+    assert store.add("study", submission) is True
+    assert store.add("study", submission) is False
+    assert store.tally("study").n == 3
+
+
+def test_the_same_id_with_other_bytes_is_a_conflict_and_changes_nothing(store: SqliteStore, submissions: Make) -> None:
+    submission = submissions(200)
+    store.add("study", submission)
+    before = store.tally("study")
+    with pytest.raises(ConflictError):
+        store.add("study", submissions(200, id_=submission.id))
+    assert same(store.tally("study"), before)
+
+
+def test_one_conflict_does_not_undo_the_others_of_its_commit(store: SqliteStore, submissions: Make) -> None:
+    taken = submissions()
+    store.add("study", taken)
+    outcomes: list[object] = []
+
+    def send(submission: Submission) -> None:
+        try:
+            outcomes.append(store.add("study", submission))
+        except ConflictError as error:
+            outcomes.append(error)
+
+    batch = [submissions(2, id_=taken.id), *(submissions() for _ in range(20))]
+    threads = [threading.Thread(target=send, args=[s]) for s in batch]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(outcome is True for outcome in outcomes) == 20
+    assert store.tally("study").n == 21
+
+
+def test_a_closed_survey_takes_nothing_new_but_still_knows_what_it_has(store: SqliteStore, submissions: Make) -> None:
+    kept = submissions()
+    store.add("study", kept)
+    store.set_open("study", False)
+    with pytest.raises(ClosedError):
+        store.add("study", submissions())
+    assert store.add("study", kept) is False
+    store.set_open("study", True)
+    assert store.add("study", submissions()) is True
+
+
+def test_the_tally_is_what_the_reports_say(store: SqliteStore, survey: Survey, submissions: Make) -> None:
+    expected = Tally.empty(7)
+    for count in (1, 10, 100, 1):
+        submission = submissions(count)
+        store.add("study", submission)
+        expected += Tally.from_bits(unpack(survey, submission.reports, count))
+        assert same(store.tally("study"), expected)
+    assert same(store.recount("study"), expected)
+
+
+def test_each_report_is_scanned_once(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned: list[int] = []
+
+    def counting(survey: Survey, reports: bytes, count: int) -> object:
+        scanned.append(count)
+        return unpack(survey, reports, count)
+
+    monkeypatch.setattr(sqlite_store, "unpack", counting)
+    for _ in range(5):
+        store.add("study", submissions(10))
+        store.tally("study")
+        store.tally("study")
+    assert sum(scanned) == 50
+
+
+def test_a_long_backlog_is_folded_in_parts(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_store, "FOLD_SUBMISSIONS", 3)
+    monkeypatch.setattr(sqlite_store, "FOLD_BYTES", 4)
+    for _ in range(10):
+        store.add("study", submissions(5))
+    assert same(store.tally("study"), store.recount("study"))
+
+
+def test_two_processes_that_fold_together_count_everything_once(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
+    other = SqliteStore(tmp_path / "deniable.db")
+    for _ in range(50):
+        store.add("study", submissions(2))
+    threads = [threading.Thread(target=s.tally, args=["study"]) for s in (store, other) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.tally("study").n == 100
+    assert same(other.tally("study"), store.recount("study"))
+    other.close()
+
+
+def test_what_was_kept_is_there_after_opening_the_file_again(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
+    store.add("study", submissions(7))
+    again = SqliteStore(tmp_path / "deniable.db")
+    assert again.tally("study").n == 7
+    again.close()
+
+
+def test_a_closed_store_refuses_instead_of_waiting(tmp_path: Path, submissions: Make, survey: Survey) -> None:
+    store = SqliteStore(tmp_path / "other.db")
+    store.publish(survey)
+    store.close()
+    with pytest.raises(UnavailableError):
+        store.add("study", submissions())
+
+
+def test_a_full_disk_is_said_so_keeps_nothing_and_ends_when_there_is_room(
+    tmp_path: Path, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[int] = []
+
+    def connect(self: SqliteStore) -> sqlite3.Connection:
+        connection = original(self)
+        if pages:
+            connection.execute(f"PRAGMA max_page_count = {pages[0]}")
+        return connection
+
+    original = SqliteStore._connect
+    first = SqliteStore(tmp_path / "small.db")
+    first.publish(survey)
+    first.close()
+    pages.append(40)
+    monkeypatch.setattr(SqliteStore, "_connect", connect)
+    store = SqliteStore(tmp_path / "small.db")
+    accepted = 0
+    with pytest.raises(FullError, match="disk is full"):
+        while True:
+            store.add("study", submissions(10_000))
+            accepted += 10_000
+    assert store.tally("study").n == accepted > 0
+    store.close()
+    pages[0] = 4000
+    store = SqliteStore(tmp_path / "small.db")
+    assert store.add("study", submissions(10_000)) is True
+    assert same(store.tally("study"), store.recount("study"))
+    store.close()
+
+
+def test_the_file_is_readable_by_its_owner_only(tmp_path: Path, store: SqliteStore) -> None:
+    assert (tmp_path / "deniable.db").stat().st_mode & 0o077 == 0
+
+
+def test_commits_are_durable_and_deleted_bytes_are_overwritten(store: SqliteStore) -> None:
+    connection = store._connect()
+    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_requests_that_wait_together_share_a_commit(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits: list[int] = []
+    commit = store._writer._commit
+
+    def counting(connection: sqlite3.Connection, batch: list[object]) -> None:
+        commits.append(len(batch))
+        commit(connection, batch)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(store._writer, "_commit", counting)
+    hold = threading.Event()
+    blocked = threading.Thread(target=store._writer.run, args=[lambda connection: hold.wait()])
+    blocked.start()
+    threads = [threading.Thread(target=store.add, args=["study", submissions()]) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    while store._writer._jobs.qsize() < 30:
+        pass
+    hold.set()
+    for thread in [blocked, *threads]:
+        thread.join()
+    assert commits == [1, 30]
+
+
+def test_an_empty_survey_has_an_empty_tally(store: SqliteStore) -> None:
+    assert store.tally("study").n == 0
+    assert not np.any(store.tally("study").pairs)
