@@ -1,0 +1,248 @@
+"""Many respondents' answers, from mappings, a DataFrame, a CSV file or JSON lines, become batches of categories.
+
+Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is named by its number,
+the question and the rule, never by what it holds.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.encode import Answer, allowed, encode_column
+from deniable.errors import AnswerError
+from deniable.survey import Question, Survey
+
+_MISSING = object()
+
+
+class Rejected(NamedTuple):
+    """A row that was not sent: its number from 1, the question ("" where it is the row itself), and the rule."""
+
+    row: int
+    question: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"row {self.row:,}{', ' + self.question if self.question else ''}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others."""
+
+    size: int
+    categories: NDArray[np.int64]
+    rejected: list[Rejected]
+
+
+@dataclass
+class Raw:
+    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all."""
+
+    size: int
+    columns: list[Any]
+    broken: dict[int, str] = field(default_factory=dict)
+
+
+class Rows(Protocol):
+    """An input. `name` and `mark` tell a file from others and from its later self; `repeatable` says it can be read twice."""
+
+    name: str | None
+    mark: str
+    repeatable: bool
+    total: int | None
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
+
+
+def as_rows(rows: Any) -> Rows:
+    """Recognises a path (.csv, or .jsonl for JSON lines), an open CSV file, a DataFrame, or an iterable of mappings."""
+    if isinstance(rows, _File | Mappings | Table):
+        return rows
+    if isinstance(rows, str | os.PathLike):
+        path = Path(rows)
+        return JsonLines(path) if path.suffix.lower() in (".jsonl", ".ndjson") else CsvRows(path)
+    if hasattr(rows, "read"):
+        return CsvRows(rows)
+    if hasattr(rows, "iloc") and hasattr(rows, "columns"):
+        return Table(rows)
+    if isinstance(rows, Iterable) and not isinstance(rows, Mapping | bytes):
+        return Mappings(rows)
+    raise AnswerError(f"rows must be an iterable of mappings, a DataFrame or the path of a CSV file, got {type(rows).__name__}")
+
+
+def batches(survey: Survey, rows: Rows, *, columns: Mapping[str, str] | None = None, size: int, skip: int = 0) -> Iterator[Batch]:
+    """Reads and encodes `rows`, up to `size` at a time. Raises AnswerError if a column is missing, OSError as `open` does."""
+    columns = columns or {}
+    if unknown := [name for name in columns if name not in {question.id for question in survey.questions}]:
+        raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")
+    names = [columns.get(question.id, question.id) for question in survey.questions]
+    for raw in rows.stretches(names, size, skip):
+        yield _encoded(survey.questions, raw, skip + 1)
+        skip += raw.size
+
+
+def _encoded(questions: Sequence[Question], raw: Raw, first: int) -> Batch:
+    categories = np.array([_categories(question, column) for question, column in zip(questions, raw.columns, strict=True)])
+    valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
+    valid[list(raw.broken)] = False
+    rejected = [found for row in np.flatnonzero(~valid).tolist() for found in _reasons(questions, raw, categories, row, first)]
+    return Batch(raw.size, categories[:, valid], rejected)
+
+
+def _categories(question: Question, column: Any) -> NDArray[np.int64]:
+    if hasattr(column, "factorize") and column.dtype != object:  # a pandas column: each distinct value is encoded once
+        codes, distinct = column.factorize()
+        known = np.append(encode_column(question, distinct.tolist()), -1)
+        return np.asarray(known[codes], dtype=np.int64)
+    return encode_column(question, column.tolist() if hasattr(column, "tolist") else column)
+
+
+def _reasons(questions: Sequence[Question], raw: Raw, categories: NDArray[np.int64], row: int, first: int) -> Iterator[Rejected]:
+    if row in raw.broken:
+        yield Rejected(first + row, "", raw.broken[row])
+        return
+    for question, column, codes in zip(questions, raw.columns, categories, strict=True):
+        if codes[row] < 0:
+            missing = isinstance(column, list) and column[row] is _MISSING
+            yield Rejected(first + row, question.id, "is missing" if missing else f"must be one of {allowed(question)}")
+
+
+class Mappings:
+    """Rows from an iterable of mappings, such as dicts; keys that are no questions are left alone."""
+
+    name: str | None = None
+    mark = ""
+
+    def __init__(self, rows: Iterable[Any]) -> None:
+        self._rows = rows
+        self.repeatable = isinstance(rows, Sequence)
+        self.total: int | None = len(rows) if isinstance(rows, Sequence) else None
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        rows = itertools.islice(self._rows, skip, None)
+        while part := list(itertools.islice(rows, size)):
+            broken = {i: "must be a mapping from question to answer" for i, row in enumerate(part) if not isinstance(row, Mapping)}
+            mappings: list[Mapping[str, Answer]] = [{} if i in broken else row for i, row in enumerate(part)]
+            yield Raw(len(part), [[row.get(name, _MISSING) for row in mappings] for name in names], broken)
+
+
+class Table:
+    """Rows from a pandas DataFrame, which this module never imports."""
+
+    name: str | None = None
+    mark = ""
+    repeatable = True
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.total: int | None = len(frame)
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        _require_columns("the DataFrame", names, list(self._frame.columns))
+        for start in range(skip, len(self._frame), size):
+            part = self._frame.iloc[start : start + size]
+            yield Raw(len(part), [part[name] for name in names])
+
+
+class _File(ABC):
+    """A text file, by its path or already open. Only a path has a name, and can be read twice."""
+
+    def __init__(self, file: str | Path | TextIO) -> None:
+        self._file = file
+        self.name: str | None = None
+        self.mark = ""
+        self.total: int | None = None
+        self.repeatable = isinstance(file, str | Path)
+        if isinstance(file, str | Path):
+            status = os.stat(file)
+            self.name = os.path.abspath(file)
+            self.mark = f"{status.st_size} bytes, changed {status.st_mtime_ns}"
+
+    @abstractmethod
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]: ...
+
+    @property
+    def label(self) -> str:
+        return str(self._file) if isinstance(self._file, str | Path) else "the input"
+
+    def lines(self) -> Iterator[str]:
+        if not isinstance(self._file, str | Path):
+            yield from self._file
+            return
+        with open(self._file, encoding="utf-8-sig", newline="") as stream:
+            yield from stream
+
+
+class CsvRows(_File):
+    """Rows from a CSV file in UTF-8, the first line naming the columns; other columns are left alone."""
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        reader = csv.reader(self.lines(), strict=True, skipinitialspace=True)
+        rows = _without_text_errors(filter(None, reader), lambda: f"{self.label}, line {reader.line_num:,}")
+        header = [cell.strip().removeprefix("\ufeff") for cell in next(rows, [])]
+        _require_columns(self.label, names, header)
+        places = [header.index(name) for name in names]
+        rows = itertools.islice(rows, skip, None)
+        blank = [""] * len(header)
+        while part := list(itertools.islice(rows, size)):
+            broken = {
+                i: f"must have {len(header)} cells, as the header has, got {len(row)}"
+                for i, row in enumerate(part)
+                if len(row) != len(header)
+            }
+            whole = [blank if i in broken else row for i, row in enumerate(part)]
+            yield Raw(len(part), [[row[place] for row in whole] for place in places], broken)
+
+
+class JsonLines(_File):
+    """Rows from a text file with one JSON object a line."""
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        lines = _without_text_errors(self.lines(), lambda: self.label)
+        yield from Mappings(_json_or_none(line) for line in lines if line.strip()).stretches(names, size, skip)
+
+
+def _json_or_none(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _without_text_errors(items: Iterator[Any], where: Any) -> Iterator[Any]:
+    """Errors about text carry the text itself, or a piece: they end here, and are not chained to what is raised instead."""
+    while True:
+        problem = ""
+        item = None
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except UnicodeDecodeError:
+            problem = "must be UTF-8 text, and is not"
+        except csv.Error as error:
+            problem = f"is not well-formed CSV: {error}"
+        if problem:
+            raise AnswerError(f"{where()}: {problem}")
+        yield item
+
+
+def _require_columns(label: str, names: Sequence[str], present: Sequence[Any]) -> None:
+    """Names only what is looked for: a file without a header begins with somebody's answers."""
+    if missing := [name for name in names if name not in present]:
+        raise AnswerError(f"{label} must have a column for each question (a file's first line names them); missing: {', '.join(missing)}")
+    if twice := [name for name in names if list(present).count(name) > 1]:
+        raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")

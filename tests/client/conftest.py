@@ -1,0 +1,167 @@
+"""A small real HTTP server that keeps the protocol, remembers all it saw, and fails on demand."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from deniable.submission import Submission
+from deniable.survey import Survey
+
+STUDY = """
+deniable: 1
+id: study
+title: A study
+about: Who asks, and why.
+epsilon: ln 9
+questions:
+  - {id: smokes, text: Do you smoke?, type: yes_no}
+  - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue, "1", "2"]}
+"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens to one request: `status` instead of the work, or after it (`worked`); status 0 closes the connection without a word."""
+
+    status: int = 0
+    worked: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b"{}"
+
+
+@dataclass(frozen=True)
+class Seen:
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Server:
+    """`seen` has every request; `accepted` the body of every submission by id; `counted` how often each was counted."""
+
+    url: str = ""
+    definitions: dict[str, bytes] = field(default_factory=dict)
+    faults: deque[Fault] = field(default_factory=deque)
+    always: Fault | None = None
+    seen: list[Seen] = field(default_factory=list)
+    accepted: dict[str, bytes] = field(default_factory=dict)
+    results: bytes = b"{}"
+    extra_headers: tuple[tuple[str, str], ...] = ()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def publish(self, survey: Survey) -> None:
+        self.definitions[survey.id] = survey.definition
+
+    @property
+    def posts(self) -> list[Seen]:
+        return [seen for seen in self.seen if seen.method == "POST"]
+
+    @property
+    def counted(self) -> int:
+        """Respondents, each submission counted once."""
+        return sum(json.loads(body)["count"] for body in self.accepted.values())
+
+    def answer(self, seen: Seen) -> tuple[int, bytes]:
+        parts = seen.path.split("?")[0].split("/")
+        definition = self.definitions.get(parts[4])
+        if definition is None:
+            return _error(404, "no such survey")
+        if parts[-1] == "results":
+            ok = seen.headers.get("authorization") == "Basic YWRhOnNlY3JldA=="
+            return (200, self.results) if ok else _error(401, "name or password is wrong")
+        if seen.method == "GET":
+            return 200, definition
+        submission = Submission.from_json(seen.body)
+        with self.lock:
+            if self.accepted.setdefault(submission.id.hex(), seen.body) != seen.body:
+                return _error(409, "the id was used with other bytes")
+        return 200, json.dumps({"accepted": submission.count}).encode()
+
+
+def _error(status: int, message: str) -> tuple[int, bytes]:
+    return status, json.dumps({"error": {"rule": "test", "message": message}}).encode()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    state: Server
+
+    def do_GET(self) -> None:
+        self._handle()
+
+    def do_POST(self) -> None:
+        self._handle()
+
+    def _handle(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        seen = Seen(self.command, self.path, {key.lower(): value for key, value in self.headers.items()}, body)
+        self.state.seen.append(seen)
+        post = self.command == "POST"
+        fault = self.state.always or (self.state.faults.popleft() if post and self.state.faults else None)
+        if fault is None or fault.worked:
+            status, reply = self.state.answer(seen)
+            headers: tuple[tuple[str, str], ...] = ()
+        if fault is not None:
+            status, reply, headers = fault.status, fault.body, fault.headers
+        if status == 0:
+            self.close_connection = True
+            self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.send_response(status)
+        for key, value in (*headers, *self.state.extra_headers, ("Content-Length", str(len(reply)))):
+            self.send_header(key, value)
+        self.end_headers()
+        self.wfile.write(reply)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass  # a client that was killed; the tests judge by what was seen
+
+
+@pytest.fixture
+def study() -> Survey:
+    return Survey.from_text(STUDY)
+
+
+@pytest.fixture
+def server(study: Survey) -> Iterator[Server]:
+    state = Server()
+    state.publish(study)
+    handler = type("Handler", (_Handler,), {"state": state})
+    with _Listener(("127.0.0.1", 0), handler) as listener:
+        thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        state.url = f"http://127.0.0.1:{listener.server_address[1]}"
+        yield state
+        listener.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def outbox(tmp_path: Path) -> Path:
+    return tmp_path / "outbox.sqlite"
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Retries at once; returns the list of the waits that were asked for."""
+    waits: list[float] = []
+    monkeypatch.setattr("deniable.transport.sleep", waits.append)
+    return waits
