@@ -1,13 +1,13 @@
 """Everything that `deniable` raises on purpose.
 
-    DeniableError
-    ├── SurveyError        a survey file or a definition breaks the rules; lists every problem
-    ├── AnswerError        an answer is not one the question allows (the answer itself is never quoted)
-    ├── SubmissionError    the bits of a submission are not what the survey's records look like
-    ├── RefusedError       this client will not send: pin, cap or definition do not hold
-    ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
-    ├── RejectedError      the server answered, and said no
-    └── EstimateError      no estimate exists for this design or these counts
+DeniableError
+├── SurveyError        a survey file or a definition breaks the rules; lists every problem
+├── AnswerError        an answer is not one the question allows (the answer itself is never quoted)
+├── SubmissionError    the bits of a submission are not what the survey's records look like
+├── RefusedError       this client will not send: pin, cap or definition do not hold
+├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
+├── RejectedError      the server answered, and said no
+└── EstimateError      no estimate exists for this design or these counts
 """
 
 from __future__ import annotations
