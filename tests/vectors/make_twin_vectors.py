@@ -3,7 +3,7 @@
 It shares no code with the project. Thresholds come from decimals of 80 digits, the randomizer is written with
 plain integers and sets, definitions by a canonical JSON writer of ten lines.
 
-Run: python tests/vectors/make_twin_vectors.py   (the standard library only; the same bytes on every run)
+Run: python tests/vectors/make_twin_vectors.py [FOLDER]   (the standard library only; the same bytes on every run)
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import hashlib
 import json
 import math
 import random
+import sys
 from decimal import Decimal, getcontext
 from pathlib import Path
 from typing import Any
 
 getcontext().prec = 80
-HERE = Path(__file__).parent
 COIN = 2**32
 RANDOM = random.Random(20240229)
 
@@ -100,33 +100,17 @@ def some_words(k: int, d: int, threshold: int) -> list[int]:
 
 
 def coins() -> list[Json]:
-    shapes = [
-        (2, 1),
-        (3, 1),
-        (3, 2),
-        (4, 1),
-        (4, 2),
-        (5, 3),
-        (6, 5),
-        (7, 2),
-        (8, 2),
-        (10, 4),
-        (11, 1),
-        (16, 5),
-        (64, 17),
-        (200, 199),
-        (1024, 3),
-    ]
+    shapes = [(2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (5, 3), (6, 5), (7, 2), (8, 2), (10, 4), (11, 1), (16, 5), (64, 17)]
     vectors = []
-    for k, d in shapes:
+    for k, d in [*shapes, (200, 199), (1024, 3)]:
         for case in range(22 if k <= 64 else 6):
-            threshold = RANDOM.choice([COIN * d // k + COIN // 5, RANDOM.randrange(1, COIN)])
+            threshold = RANDOM.randrange(COIN * d // k, COIN)
             category = [0, k - 1, RANDOM.randrange(k)][case % 3]
-            words = some_words(k, d, min(threshold, COIN - 1))
-            bits, used = report(k, d, min(threshold, COIN - 1), category, [*words, 7, 7])
+            words = some_words(k, d, threshold)
+            bits, used = report(k, d, threshold, category, [*words, 7, 7])
             assert used == len(words)
-            case_ = {"k": k, "d": d, "keep_threshold": min(threshold, COIN - 1), "category": category, "words": words}
-            vectors.append({**case_, "ones": [label for label in range(k) if bits[label]]})
+            ones = [label for label in range(k) if bits[label]]
+            vectors.append({"k": k, "d": d, "keep_threshold": threshold, "category": category, "words": words, "ones": ones})
     return vectors
 
 
@@ -218,6 +202,15 @@ LN3 = math.nextafter(float(Decimal(3).ln()), 9)
 COLOURS = ["red", "green", "blue", "none of them"]
 
 
+def many(count: int) -> list[str]:
+    return [f"o{number}" for number in range(count)]
+
+
+def two_long_lists() -> list[Json]:
+    """Two questions of 1,023 bits each."""
+    return [question("a", 0.5, many(1024)), question("b", 0.5, many(1024))]
+
+
 def base() -> Json:
     return survey([question("first", LN3), question("second", 1.0, COLOURS), question("third", 2.5, [str(n) for n in range(12)])])
 
@@ -247,28 +240,26 @@ def good_definitions() -> dict[str, Json]:
         "characters that look like space and are none": survey([question("q", 1.0, ["\ufeffa", "a\u200b"])], title="\ufeff"),
         "spaces of all kinds around a title": survey([question("q", 1.0)], title="\u3000\u2028 a\u00a0\u205f"),
         "text in many scripts": survey([question("q", 1.0, ["да", "nein", "否", "لا", "é", "e\u0301"])], title="Ünïcödé — ελ"),
-        "1,024 options": survey([question("q", 1.0, [f"o{n}" for n in range(1024)])]),
-        "2,048 bits": survey(
-            [*(question(name, 0.5, [f"o{n}" for n in range(1024)]) for name in "ab"), question("c", 1.0), question("d", 2.0)]
-        ),
+        "1,024 options": survey([question("q", 1.0, many(1024))]),
+        "2,048 bits": survey([*two_long_lists(), question("c", 1.0), question("d", 2.0)]),
         "names of a JavaScript object": survey(
             [question("constructor", 1.0, ["__proto__", "toString", "constructor"]), question("hasOwnProperty", 1.0)], id="prototype"
         ),
-        "options that differ in case, width or accent": survey([question("q", 1.0, ["a", "A", "ａ", "á"])]),  # noqa: RUF001
+        "options that differ in case, width or accent": survey([question("q", 1.0, ["a", "A", "ａ", "á"])]),
         "options that read as numbers and booleans": survey([question("q", 1.0, ["yes", "1", "1.10", "true", "null", "1e3"])]),
         "200 questions": survey([question(f"q{n}", 0.05) for n in range(200)]),
         "an epsilon of ten": survey([question("q", 10.0)]),
         "an epsilon one double higher, whose coin is the same": survey([{**question("q", LN3), "epsilon": math.nextafter(LN3, 9)}]),
-        "an epsilon of ten over 1,024 options": survey([question("q", 10.0, [f"o{n}" for n in range(1024)])]),
+        "an epsilon of ten over 1,024 options": survey([question("q", 10.0, many(1024))]),
     }
     for k in (2, 3, 8, 1024):
-        good[f"the weakest coin over {k}"] = survey([question("q", weakest(k), [f"o{n}" for n in range(k)])])
+        good[f"the weakest coin over {k}"] = survey([question("q", weakest(k), many(k))])
     for epsilon in (1e-5, 1.5e-5, 0.0001, 1e-6, 1.25e-6, 1e-7, 1.5e-7, 0.1, 0.30000000000000004, 3.0, 9.999999999999998, 1 / 3):
         good[f"epsilon {epsilon!r}"] = survey([question("q", epsilon)])
     for number in range(24):
         epsilons = [RANDOM.choice([RANDOM.uniform(0.01, 3), round(RANDOM.uniform(0.1, 3), 1)]) for _ in range(RANDOM.randint(1, 5))]
         sizes = [RANDOM.choice([0, 2, 3, 7, 30]) for _ in epsilons]
-        some = [question(f"q{i}", e, [f"o{n}" for n in range(k)] or None) for i, (e, k) in enumerate(zip(epsilons, sizes, strict=True))]
+        some = [question(f"q{i}", e, many(k) or None) for i, (e, k) in enumerate(zip(epsilons, sizes, strict=True))]
         good[f"survey {number} of many"] = survey(some)
     return good
 
@@ -299,13 +290,8 @@ def bad_objects() -> dict[str, Any]:
                 bad[f"{name}: {key} {step:+d}"] = in_question(index, **{key: right[key] + step})
             bad[f"{name}: {key} missing"] = in_question(index, **{key: None})
             bad[f"{name}: {key} as text"] = in_question(index, **{key: str(right[key])})
-        for key, value in {
-            "keep_threshold": [0, COIN, COIN - 1, -1, right["keep_threshold"] + 0.5],
-            "k": [0, 1, 2.5],
-            "d": [0, right["k"]],
-        }.items():
-            for other in value:
-                bad[f"{name}: {key} {other}"] = in_question(index, **{key: other})
+        elsewhere = {"keep_threshold": [0, COIN, COIN - 1, -1, right["keep_threshold"] + 0.5], "k": [0, 1, 2.5], "d": [0, right["k"]]}
+        bad |= {f"{name}: {key} {other}": in_question(index, **{key: other}) for key, others in elsewhere.items() for other in others}
         for epsilon in (0, -1, 11, 10.000000000000002, 1e-320, 1e300, right["epsilon"] * 2):
             bad[f"{name}: epsilon {epsilon!r}"] = in_question(index, epsilon=epsilon)
         bad[f"{name}: an epsilon and its mechanism doubled, the declared one kept"] = in_question(
@@ -349,14 +335,12 @@ def bad_objects() -> dict[str, Any]:
         "a choice without options": in_question(1, options=None),
         "options as text": in_question(1, options="red"),
         "one option": with_options(["a"]),
-        "1,025 options": with_options([f"o{n}" for n in range(1025)]),
+        "1,025 options": with_options(many(1025)),
         "an option twice": with_options(["a", "b", "a"]),
         "an option of 201 characters": with_options(["a" * 201, "b"]),
-        "2,049 bits": changed(
-            questions=[*(question(name, 0.5, [f"o{n}" for n in range(1024)]) for name in "ab"), question("c", 1, list("wxyz"))]
-        ),
+        "2,049 bits": changed(questions=[*two_long_lists(), question("c", 1, list("wxyz"))]),
         "too weak a coin over 2": changed(questions=[question("q", math.nextafter(weakest(2), 0))]),
-        "too weak a coin over 8": changed(questions=[question("q", math.nextafter(weakest(8), 0), [f"o{n}" for n in range(8)])]),
+        "too weak a coin over 8": changed(questions=[question("q", math.nextafter(weakest(8), 0), many(8))]),
     }
     for option in ("", " ", " a", "a\n", "\u00a0a", "a\u2029", "\x85a", "a\x1c", "a\rb", "a\x7fb", 1, 1.5, ["a"], {}):
         bad[f"an option {option!r}"] = with_options([option, "b"])
@@ -484,31 +468,8 @@ def answers() -> list[Json]:
                 vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": spelling, "category": category})
     for answer, category in [(True, 0), (False, 1), (1, 0), (0, 1)]:
         vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": answer, "category": category})
-    for wrong in [
-        "",
-        " ",
-        "y",
-        "n",
-        "ye s",
-        "yess",
-        "ye\u017f",
-        "\ufeffyes",
-        "yes\u200b",
-        "2",
-        "01",
-        "1.0",
-        "ｙes",
-        "constructor",
-        "__proto__",
-        2,
-        -1,
-        0.5,
-        None,
-        [],
-        ["yes"],
-        {},
-        [True],
-    ]:  # noqa: E501, RUF001
+    near = ["", " ", "y", "n", "ye s", "yess", "ye\u017f", "\ufeffyes", "yes\u200b", "2", "01", "1.0", "ｙes", "constructor", "__proto__"]
+    for wrong in [*near, 2, -1, 0.5, None, [], ["yes"], {}, [True]]:
         vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": wrong, "category": None})
     options = ["yes", "no", "1", "10", "1.10", "-3", "red", "Red", "a b", "\ufeffx", "__proto__", "é", "🙂", "9007199254740991"]
     for category, option in enumerate(options):
@@ -516,29 +477,8 @@ def answers() -> list[Json]:
             vectors.append({"type": "choice", "categories": options, "answer": spelling, "category": category})
     for answer, found in [(1, 2), (10, 3), (-3, 5), (9007199254740991, 13)]:
         vectors.append({"type": "choice", "categories": options, "answer": answer, "category": found})
-    for wrong in [
-        "",
-        "YES",
-        "RED",
-        "ab",
-        "a  b",
-        "1.1",
-        "01",
-        "x",
-        "e\u0301",
-        "\ud83d",
-        2,
-        1.1,
-        1.5,
-        True,
-        False,
-        None,
-        [],
-        ["yes"],
-        {"yes": 1},
-        "length",
-        "toString",
-    ]:  # noqa: E501
+    near = ["", "YES", "RED", "ab", "a  b", "1.1", "01", "x", "e\u0301", "\ud83d", "length", "toString"]
+    for wrong in [*near, 2, 1.1, 1.5, True, False, None, [], ["yes"], {"yes": 1}]:
         vectors.append({"type": "choice", "categories": options, "answer": wrong, "category": None})
     return vectors
 
@@ -579,8 +519,7 @@ def bad_envelopes() -> list[Json]:
         return json.dumps({key: value for key, value in {**good, **changes}.items() if value is not ...})
 
     cases = [
-        ("json", body)
-        for body in ("", "{", text + "x", text + text, text.replace('"count"', '"id": "", "count"'), "NaN", text.replace("1,", "NaN,"))
+        ("json", body) for body in ("", "{", text + "x", text + text, text.replace('"count"', '"id": "", "count"'), "NaN", "[" * 100_000)
     ]
     cases += [
         ("keys", body)
@@ -609,11 +548,11 @@ FILES = {
 }
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     for name, make in FILES.items():
         lines = ",\n".join(json.dumps(vector, separators=(",", ":")) for vector in make())
-        (HERE / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="ascii")
+        (folder / f"{name}.json").write_text(f"[\n{lines}\n]\n", encoding="ascii")
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)

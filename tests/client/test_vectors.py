@@ -1,0 +1,132 @@
+"""The Python code gives what the vectors say. `tests/browser/test_vectors.py` runs the same files in Chromium."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from deniable.encode import encode
+from deniable.errors import AnswerError, RefusedError, SubmissionError
+from deniable.randomize import Channel, randomize
+from deniable.submission import Submission, pack, unpack
+from deniable.survey import Survey
+
+FOLDER = Path(__file__).parents[1] / "vectors"
+SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions")
+Vectors = Callable[[str], list[dict[str, Any]]]
+
+
+class Stream:
+    """A source of words that gives those of a vector, and is then empty."""
+
+    def __init__(self, words: list[int]) -> None:
+        self.left = words
+
+    def __call__(self, count: int) -> NDArray[np.uint32]:
+        given, self.left = self.left[:count], self.left[count:]
+        assert len(given) == count, "asked for more words than the vector has"
+        return np.array(given, dtype=np.uint32)
+
+
+def shaped(questions: list[list[int]]) -> Any:
+    """The part of a survey that packing needs."""
+    return SimpleNamespace(questions=[SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)])
+
+
+def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> None:
+    shared = [vector for name in SHARED for vector in vectors(name)]
+    bad = [v for v in shared if "rule" in v or v.get("accepted") is False or v.get("category", 0) is None]
+    print(f"{len(shared)} vectors run in both languages, {len(bad)} of them bad; {len(vectors('bad_envelopes'))} bad ones for servers")
+    assert len(shared) >= 1000
+    assert len(bad) >= 50
+
+
+def test_the_vectors_are_what_their_script_writes(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, FOLDER / "make_twin_vectors.py", tmp_path], check=True)
+    for made in tmp_path.iterdir():
+        assert made.read_bytes() == (FOLDER / made.name).read_bytes(), made.name
+    assert {made.stem for made in tmp_path.iterdir()} == {*SHARED, "bad_envelopes"}
+
+
+def test_every_threshold_is_the_one_of_exact_arithmetic(vectors: Vectors) -> None:
+    for case in vectors("thresholds"):
+        assert Channel.for_epsilon(case["epsilon"], case["k"]) == Channel(case["k"], case["d"], case["keep_threshold"]), case
+
+
+def test_every_report_has_its_bits_from_its_words_and_uses_all_of_them(vectors: Vectors) -> None:
+    for case in vectors("coins"):
+        words = Stream(case["words"])
+        bits = randomize(Channel(case["k"], case["d"], case["keep_threshold"]), np.array([case["category"]]), words)
+        assert np.flatnonzero(bits[0]).tolist() == case["ones"]
+        assert words.left == []
+
+
+def test_every_record_packs_to_its_bytes_and_back(vectors: Vectors) -> None:
+    for case in vectors("packing"):
+        survey = shaped(case["questions"])
+        bits = [np.array([[bit == "1" for bit in question]]) for question in case["bits"]]
+        assert pack(survey, bits).hex() == case["hex"]
+        stored = np.concatenate([question[:, :-1] for question in bits], axis=1)
+        assert np.array_equal(unpack(survey, bytes.fromhex(case["hex"]), 1), stored)
+
+
+def test_every_bad_record_is_refused_by_its_rule(vectors: Vectors) -> None:
+    for case in vectors("bad_records"):
+        with pytest.raises(SubmissionError) as refusal:
+            unpack(shaped(case["questions"]), bytes.fromhex(case["hex"]), 1)
+        assert refusal.value.rule == case["rule"]
+
+
+def test_every_bad_envelope_is_refused_by_its_rule(vectors: Vectors) -> None:
+    for case in vectors("bad_envelopes"):
+        with pytest.raises(SubmissionError) as refusal:
+            Submission.from_json(case["body"].encode())
+        assert refusal.value.rule == case["rule"], case["body"][:200]
+
+
+def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None:
+    for case in vectors("answers"):
+        question: Any = SimpleNamespace(id="q", type=case["type"], categories=tuple(case["categories"]))
+        if case["category"] is None:
+            with pytest.raises(AnswerError):
+                encode(question, case["answer"])
+        else:
+            assert encode(question, case["answer"]) == case["category"]
+
+
+def taken(case: dict[str, Any]) -> Survey | None:
+    """The survey of a vector, or None where a client must refuse it: its bytes, its pin or its cap."""
+    try:
+        survey = Survey.from_definition(case["text"].encode() if "text" in case else base64.b64decode(case["base64"]))
+    except RefusedError:
+        return None
+    pinned = case.get("pin", survey.digest) == survey.digest
+    return survey if pinned and survey.epsilon <= case.get("max_epsilon", np.inf) * (1 + 1e-12) else None
+
+
+def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
+    cases = [(case, taken(case)) for case in vectors("definitions")]
+    assert [case["name"] for case, survey in cases if case["accepted"] != bool(survey)] == []
+    for case, survey in cases:
+        if survey:
+            assert survey.digest == case["digest"]
+            assert survey.epsilon == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
+
+
+def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
+    for case in vectors("submissions"):
+        survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
+        bits = [randomize(q.channel, np.array([encode(q, case["answers"][q.id])]), words) for q in survey.questions]
+        sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits))
+        assert sent.to_json() == case["envelope"].encode()
+        assert words.left == []
+        assert Submission.from_json(case["envelope"].encode()) == sent
