@@ -31,8 +31,8 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
     chance = bdtr(ones, n, phi) if below else bdtrc(ones - 1, n, theta)
     if chance < alpha:
         return (
-            f"set in {_percent(rate)} of the reports, but coins tossed as declared give {_percent(phi)} to {_percent(theta)}, "
-            f"and chance alone exceeds that so far in fewer than 1 of {1 / alpha:,.0f} cases: "
+            f"this option's bit is set in {_percent(rate)} of the reports; coins tossed as declared set it in {_percent(phi)} to "
+            f"{_percent(theta)}, and chance strays this far beyond in fewer than 1 of {1 / alpha:,.0f} surveys: "
             "the coins may not have been tossed as declared"
         )
     if below:

@@ -101,8 +101,8 @@ class Results:
         notes = {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
         header = ("question", "option", "estimate", "std error", "interval", "adjusted", "")
         cells = [header] + [(*_percentages(row), notes.get(row.warning, "")) for row in self.rows]
-        lines = [f"{self.title} ({self.survey})", self._caption(), "", *_aligned(cells)]
-        return "\n".join(lines + ([""] if notes else []) + [f"{mark} {warning}" for warning, mark in notes.items()]) + "\n"
+        lines = [f"{_one_line(self.title)} ({_one_line(self.survey)})", self._caption(), "", *_aligned(cells)]
+        return "\n".join(lines + ([""] if notes else []) + [f"{mark} {_one_line(warning)}" for warning, mark in notes.items()]) + "\n"
 
     def summary(self) -> str:
         """The same text as `to_table`."""
@@ -132,7 +132,19 @@ def _harmless(value: Any) -> Any:
 
 def _percentages(row: Row) -> tuple[str, ...]:
     interval = "" if row.low is None or row.high is None else f"{100 * row.low:.1f} – {100 * row.high:.1f} %"
-    return (row.question, " ".join(row.option.split()), _percent(row.estimate), _percent(row.std_error), interval, _percent(row.adjusted))
+    return (
+        _one_line(row.question),
+        _one_line(row.option),
+        _percent(row.estimate),
+        _percent(row.std_error),
+        interval,
+        _percent(row.adjusted),
+    )
+
+
+def _one_line(text: str) -> str:
+    """A text that cannot break the table nor steer the terminal: results may come from a server."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
 
 
 def _percent(value: float | None) -> str:
