@@ -48,8 +48,8 @@ def _store_error(error: StoreError) -> Response:
 def _http_error(error: HTTPException) -> Response:
     """Werkzeug's texts are fixed, except where they would repeat what was sent; those are not used."""
     response = reply(error.code or 500, (error.name or "error").lower(), error.description or "")
-    if www_authenticate := getattr(error, "www_authenticate", None):
-        response.headers["WWW-Authenticate"] = www_authenticate.to_header()
+    for challenge in getattr(error, "www_authenticate", None) or ():
+        response.headers.add("WWW-Authenticate", challenge.to_header())
     return response
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from flask import Flask
@@ -23,7 +32,7 @@ deniable: 1
 id: study
 title: A study
 about: Who asks, and why.
-epsilon: ln 27
+epsilon: ln 9
 questions:
   - {id: smokes, text: Do you smoke?, type: yes_no}
   - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue, Black, White, Grey, Pink]}
@@ -65,3 +74,72 @@ def app(tmp_path: Path, store: SqliteStore) -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+class ServerProcess:
+    """A real `deniable-server serve` in a process group of its own, with its log in a file."""
+
+    def __init__(self, folder: Path, command: list[str] | None = None) -> None:
+        self.folder, self.db, self.log = folder, folder / "data" / "deniable.db", folder / "server.log"
+        self.command = command or [str(Path(sys.executable).with_name("deniable-server"))]
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.run("init", "--user", "ada", "--password-env", "PASSWORD")
+
+    def run(self, name: str, *arguments: str) -> str:
+        """One command on the server's database; returns what it prints."""
+        environment = {**os.environ, "PASSWORD": "correct horse battery"}
+        words = [*self.command, name, "--db", str(self.db), *arguments]
+        return subprocess.run(words, check=True, env=environment, capture_output=True, text=True).stdout
+
+    def publish(self, survey: Survey) -> Survey:
+        path = self.folder / f"{survey.id}.json"
+        path.write_text(json.dumps(survey.to_dict()))
+        self.run("publish", str(path))
+        return survey
+
+    def start(self) -> None:
+        words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"{self.url}/login", timeout=2)
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()}")
+
+    def kill(self) -> None:
+        """kill -9 of every process of the server."""
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(timeout=30)
+            self.process = None
+
+
+@pytest.fixture
+def make_server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
+    """Makes servers, initialised and not yet started, each in a folder of its own; ends them after the test."""
+    made: list[ServerProcess] = []
+
+    def make(variant: str | None = None) -> ServerProcess:
+        folder = tmp_path / f"server{len(made)}"
+        folder.mkdir()
+        launch = [sys.executable, str(Path(__file__).with_name("launch.py")), variant] if variant else None
+        made.append(ServerProcess(folder, launch))
+        return made[-1]
+
+    yield make
+    for server in made:
+        if server.process is not None:
+            server.kill()

@@ -193,9 +193,7 @@ class SqliteStore:
             raise explain(error) from error
 
 
-_UNTALLIED = (
-    "SELECT s.id, s.count, s.reports FROM untallied u JOIN submissions s ON s.id = u.id WHERE u.survey = ? ORDER BY u.id LIMIT ?"
-)
+_UNTALLIED = "SELECT s.id, s.count, s.reports FROM untallied u JOIN submissions s ON s.id = u.id WHERE u.survey = ? ORDER BY u.id LIMIT ?"
 
 
 def _limited(rows: Iterator[Any]) -> Iterator[Any]:

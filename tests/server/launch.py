@@ -1,0 +1,45 @@
+"""Runs `deniable-server` with one thing broken on purpose: `python launch.py VARIANT [arguments]`.
+
+The controls of the tests that kill the server: a test that cannot tell a broken server from a right one proves nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from deniable_server.cli import main
+from deniable_server.store import writer
+
+SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
+
+
+def slow_disk() -> None:
+    commit = writer.Writer._commit
+
+    def slow(self: writer.Writer, connection: sqlite3.Connection, batch: list[Any]) -> None:
+        time.sleep(SLOW_DISK)
+        commit(self, connection, batch)
+
+    writer.Writer._commit = slow  # type: ignore[method-assign]
+
+
+def acknowledge_before_commit() -> None:
+    def run(self: writer.Writer, work: Callable[[sqlite3.Connection], Any], order: bytes = b"") -> Any:
+        self._jobs.put(writer._Job(work, order, alone=False))
+        return True
+
+    writer.Writer.run = run  # type: ignore[method-assign]
+
+
+VARIANTS: dict[str, Callable[[], None]] = {"right": lambda: None, "acknowledge-before-commit": acknowledge_before_commit}
+
+if __name__ == "__main__":
+    variant = sys.argv.pop(1)
+    slow_disk()
+    if sys.argv[1] == "serve":
+        VARIANTS[variant]()
+    main()

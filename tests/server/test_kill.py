@@ -1,0 +1,110 @@
+"""kill -9 of the whole server under load: what was acknowledged is counted exactly once."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import numpy as np
+
+from deniable.entropy import os_words
+from deniable.submission import Submission, pack
+from deniable.survey import Survey
+from deniable.tally import Tally
+from deniable_server.store.sqlite import SqliteStore
+
+K = 256
+CLIENTS = 4
+KILLS = 50
+CONTROL_KILLS = 15
+
+
+def bucket_survey() -> Survey:
+    """Two questions of 256 options at d = 1: a record can set one pair of bits that no other record sets."""
+    options = [f"option {i}" for i in range(K)]
+    questions = [{"id": name, "text": "Which?", "type": "choice", "options": options, "epsilon": 10} for name in ("row", "column")]
+    return Survey.from_dict({"deniable": 1, "id": "buckets", "title": "Buckets", "about": "A test.", "questions": questions})
+
+
+def bucket(survey: Survey, row: int, column: int) -> Submission:
+    bits = np.zeros((2, 1, K), dtype=np.bool_)
+    bits[0, 0, row] = bits[1, 0, column] = True
+    return Submission(os_words(4).tobytes(), survey.digest, 1, pack(survey, list(bits)))
+
+
+@dataclass
+class Load:
+    """Clients that send one submission after another, each again and again until it is acknowledged."""
+
+    url: str
+    survey: Survey
+    buckets: Iterator[tuple[int, int]] = field(default_factory=lambda: itertools.product(range(K - 1), repeat=2))
+    acknowledged: list[tuple[int, int]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def client(self) -> None:
+        with httpx.Client(timeout=5) as http:
+            while not self.ending.is_set():
+                with self.lock:
+                    place = next(self.buckets)
+                self.deliver(http, bucket(self.survey, *place).to_json())
+                with self.lock:
+                    self.acknowledged.append(place)
+
+    def deliver(self, http: httpx.Client, body: bytes) -> None:
+        while True:
+            try:
+                if http.post(f"{self.url}/api/v1/surveys/buckets/submissions", content=body).status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.01)
+
+
+def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
+    """Returns what was acknowledged, the tally, and the recount from the reports."""
+    survey = server.publish(bucket_survey())
+    load = Load(server.url, survey)
+    server.start()
+    threads = [threading.Thread(target=load.client) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    pauses = 0.03 + 0.3 * os_words(kills) / 2**32
+    for pause in pauses:
+        time.sleep(pause)
+        server.kill()
+        server.start()
+    load.ending.set()
+    for thread in threads:
+        thread.join()
+    server.stop()
+    store = SqliteStore(server.db)
+    tally, recount = store.tally("buckets"), store.recount("buckets")
+    store.close()
+    return load, tally, recount
+
+
+def counts(load: Load, tally: Tally) -> list[int]:
+    """How often each acknowledged submission was counted."""
+    return [int(tally.pairs[row, K - 1 + column]) for row, column in load.acknowledged]
+
+
+def test_fifty_kills_lose_nothing_and_count_nothing_twice(make_server: Callable[[str], Any]) -> None:
+    load, tally, recount = kill_under_load(make_server("right"), KILLS)
+    print(f"{KILLS} kills, {len(load.acknowledged):,} acknowledged, {tally.n:,} counted")
+    assert len(load.acknowledged) >= 20 * KILLS
+    assert set(counts(load, tally)) == {1}
+    assert tally.n == recount.n == len(load.acknowledged)
+    assert (tally.pairs == recount.pairs).all()
+
+
+def test_a_server_that_acknowledges_before_it_commits_is_found_out(make_server: Callable[[str], Any]) -> None:
+    load, tally, _ = kill_under_load(make_server("acknowledge-before-commit"), CONTROL_KILLS)
+    lost = counts(load, tally).count(0)
+    print(f"{CONTROL_KILLS} kills, {len(load.acknowledged):,} acknowledged, {lost} lost")
+    assert lost > 0
