@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from pathlib import Path
+
 from flask import Blueprint, Response, abort, redirect, render_template, send_from_directory, url_for
+from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server import paths, store
 
 bp = Blueprint("respond", __name__)
-_MIME = {".mjs": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_MIME = {".mjs": "text/javascript", ".css": "text/css"}
+
+
+def _integrity(file: Path) -> str:
+    return "sha384-" + base64.b64encode(hashlib.sha384(file.read_bytes()).digest()).decode()
+
+
+MODULES = {file.name: _integrity(file) for file in sorted(paths.BROWSER.glob("*.mjs"))}
+"""Subresource integrity of the modules that run on the respondent's device: a browser runs these bytes or none."""
+
+STYLES = {file.name: _integrity(file) for file in sorted(paths.STATIC.glob("*.css"))}
+
+
+@bp.app_template_global()
+def stylesheet(name: str) -> Markup:
+    """The link to one of the style sheets, with its integrity."""
+    return Markup('\n  <link rel="stylesheet" href="{}" integrity="{}">').format(url_for("respond.static_file", name=name), STYLES[name])
 
 
 @bp.get("/")
@@ -18,22 +39,25 @@ def home() -> AnyResponse:
 
 @bp.get("/s/<survey_id>")
 def survey(survey_id: str) -> str:
-    return render_template("respond/survey.html", published=store().published(survey_id))
+    """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
+    published = store().published(survey_id)
+    page = "respond/survey.html" if published.is_open else "respond/closed.html"
+    return render_template(page, published=published, modules=MODULES)
 
 
 @bp.get("/browser/<path:name>")
 def browser_file(name: str) -> Response:
     """The modules that run on the respondent's device, the same files that the tests prove."""
-    return _file(str(paths.BROWSER), name)
+    return _file(paths.BROWSER, name)
 
 
 @bp.get("/static/<path:name>")
 def static_file(name: str) -> Response:
-    return _file(str(paths.STATIC), name)
+    return _file(paths.STATIC, name)
 
 
-def _file(folder: str, name: str) -> Response:
-    mimetype = _MIME.get("." + name.rpartition(".")[2])
+def _file(folder: Path, name: str) -> Response:
+    mimetype = _MIME.get(Path(name).suffix)
     if mimetype is None:
         abort(404)
     response = send_from_directory(folder, name, mimetype=mimetype, etag=False, conditional=False)

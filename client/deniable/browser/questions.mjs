@@ -1,0 +1,122 @@
+/**
+ * The questions as controls that a browser cannot submit, restore or remember: they have no name, and a radio button
+ * without a name has no group either. So this file does what a group does: one is checked, arrow keys move.
+ */
+
+import { copy, fill } from "./page.mjs";
+
+const MOST_RADIOS = 12; // more options than this are a list to pick from
+const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+
+/** The controls of a survey. `onChange(answered)` hears how many questions have an answer, not which one. */
+export class Controls {
+  #questions;
+  #parts;
+
+  constructor(questions, onChange) {
+    this.#questions = questions;
+    this.#parts = questions.map((question, index) => build(question, `Question ${index + 1} of ${questions.length}`));
+    for (const part of this.#parts) {
+      part.element.addEventListener("change", () => {
+        mark(part.element, false);
+        onChange(questions.length - this.missing().length);
+      });
+    }
+  }
+
+  /** One element for each question, in order. */
+  get elements() {
+    return this.#parts.map(({ element }) => element);
+  }
+
+  /** The numbers of the questions without an answer. */
+  missing() {
+    return this.#parts.flatMap(({ chosen }, index) => (chosen() < 0 ? [index] : []));
+  }
+
+  /** Marks the questions without an answer as such. */
+  markMissing() {
+    for (const index of this.missing()) mark(this.#parts[index].element, true);
+  }
+
+  /** Moves the focus to a question's control. */
+  focus(index) {
+    const { element } = this.#parts[index];
+    element.scrollIntoView({ block: "center" });
+    element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
+  }
+
+  /** The answers, as the labels of categories, gone from the page as soon as they are read. */
+  take() {
+    const answers = this.#parts.map(({ chosen }, index) => this.#questions[index].categories[chosen()]);
+    this.clear();
+    return answers;
+  }
+
+  /** Forgets every answer. */
+  clear() {
+    for (const { reset } of this.#parts) reset();
+  }
+}
+
+function build(question, number) {
+  const long = question.type === "choice" && question.categories.length > MOST_RADIOS;
+  const element = copy(long ? "question-choice-long" : `question-${question.type}`);
+  fill(element, { number, text: question.text });
+  if (question.type === "choice") addOptions(element, question.categories);
+  return { element, ...(long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")])) };
+}
+
+/** Repeats the partial's one option for each category. */
+function addOptions(element, categories) {
+  const one = element.querySelector("[data-repeat]");
+  one.after(
+    ...categories.map((category) => {
+      const option = one.cloneNode(true);
+      (option.querySelector("span") ?? option).textContent = category;
+      return option;
+    }),
+  );
+  one.remove();
+}
+
+function listOf(select) {
+  return {
+    chosen: () => select.selectedIndex - 1, // the first line says: choose one
+    reset: () => {
+      select.selectedIndex = 0;
+    },
+  };
+}
+
+function groupOf(radios) {
+  const check = (index) => {
+    for (const [i, radio] of radios.entries()) {
+      radio.checked = i === index;
+      radio.tabIndex = i === Math.max(index, 0) ? 0 : -1;
+    }
+  };
+  for (const [index, radio] of radios.entries()) {
+    radio.setAttribute("aria-posinset", index + 1);
+    radio.setAttribute("aria-setsize", radios.length);
+    radio.addEventListener("change", () => check(index));
+    radio.addEventListener("keydown", (event) => {
+      const step = event.ctrlKey || event.altKey || event.metaKey ? undefined : STEPS[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const next = (index + step + radios.length) % radios.length;
+      check(next);
+      radios[next].focus();
+      radios[next].dispatchEvent(new Event("change", { bubbles: true }));
+    });
+  }
+  check(-1);
+  return { chosen: () => radios.findIndex(({ checked }) => checked), reset: () => check(-1) };
+}
+
+function mark(element, missing) {
+  element.querySelector(".problem").hidden = !missing;
+  const control = element.querySelector("select") ?? element;
+  control.toggleAttribute("aria-invalid", missing);
+  if (missing) control.setAttribute("aria-invalid", "true");
+}

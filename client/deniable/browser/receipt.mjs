@@ -1,0 +1,35 @@
+/** "Show what was sent": the exact envelope, and what its record says, read back from the bits and from nothing else. */
+
+import { odds } from "./consent.mjs";
+import { copy, count, fill } from "./page.mjs";
+import { unpackRecord } from "./submission.mjs";
+
+/** The element that shows an envelope; `summary` is the text of its button. */
+export function receipt({ questions }, envelope, summary) {
+  const element = copy("receipt");
+  fill(element, { summary, envelope });
+  const records = unpackRecord(questions, fromBase64url(JSON.parse(envelope).reports));
+  element.querySelector("[data-slot=records]").replaceChildren(
+    ...questions.map((question, index) => {
+      const entry = copy("receipt-entry");
+      fill(entry, { text: question.text, record: sentence(question, records[index]) });
+      return entry;
+    }),
+  );
+  return element;
+}
+
+/** What one question's bits say, and how often they say so by chance alone. */
+export function sentence({ type, categories, channel }, bits) {
+  const named = categories.filter((_, index) => bits[index] === 1).join(", ");
+  const { of, other } = odds(channel);
+  const chance = `By chance alone, ${count(other)} of ${count(of)} records of people who`;
+  if (type === "yes_no") return `Your record says: ${named}. ${chance} answer ${named === "yes" ? "No" : "Yes"} say so.`;
+  if (channel.d === 1) return `Your record says: ${named}. ${chance} choose something else say so.`;
+  return `Your record names ${channel.d} of the ${channel.k} options: ${named}. ${chance} choose something else name any one of these.`;
+}
+
+/** The bytes of a base64url text without padding. */
+function fromBase64url(text) {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+}
