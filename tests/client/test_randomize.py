@@ -184,7 +184,7 @@ TOYS = [  # the channel, and how many words a report takes where none is rejecte
     (Channel(3, 2, 200, coin=256), 2),
     (Channel(4, 2, 45, coin=64), 3),
     (Channel(4, 3, 55, coin=64), 3),
-    (Channel(5, 3, 25, coin=32), 4),
+    (Channel(5, 3, 12, coin=16), 4),
 ]
 
 
@@ -236,7 +236,7 @@ def test_a_seeded_bug_fails_the_enumeration_or_the_vectors(bug: str, vectors: Ve
         bits = broken.randomize(Channel(case["k"], case["d"], case["keep_threshold"]), np.array([case["category"]]), words)
         return np.flatnonzero(bits[0]).tolist() == case["ones"] and words.used == len(case["words"])
 
-    toys = [toy for toy in TOYS if toy[0].coin != 32]
+    toys = [toy for toy in TOYS if toy[0].coin > 16]
     by_enumeration = not all(agrees(partial(same_channel, *toy)) for toy in toys)
     by_vectors = not all(agrees(partial(same_bits, case)) for case in vectors("coins"))
     print(f"{bug}: {'enumeration ' * by_enumeration}{'vectors' * by_vectors}")
@@ -310,11 +310,11 @@ def test_two_million_draws_fit_the_exact_channel() -> None:
     ("right", "wrong"),
     [
         ("words(n) < channel.keep_threshold", "words(n) < channel.keep_threshold // 100 * 99"),
-        ("draws % bound", "draws % 256 % bound"),
+        ("draws % bound", "draws % 16 % bound"),
         ("= ~kept\n", "= False\n"),
         ("np.where(others[rows, choice], last, choice)", "np.where(others[rows, choice], 0, choice)"),
     ],
-    ids=["a threshold one percent low", "modulo bias of one byte", "d - 1 others", "a clash always falls on the first"],
+    ids=["a threshold one percent low", "modulo bias of four bits", "d - 1 others", "a clash always falls on the first"],
 )
 def test_two_million_draws_of_a_seeded_bug_do_not_fit(right: str, wrong: str) -> None:
     p = p_value(with_bug(right, wrong))
@@ -339,7 +339,7 @@ def forbidden(source: str) -> list[str]:
             found.append(f"literal {node.value}")
         elif isinstance(node, ast.Import | ast.ImportFrom):
             modules = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
-            found += [f"import {name}" for name in modules if name.split(".")[0] in ("random", "secrets", "time", "os")]
+            found += [f"import {name}" for name in modules if {"random", "secrets", "time", "os"} & set(name.split("."))]
         elif id(node) not in described and floating_or_random(node):
             found.append(ast.unparse(node))
     return found
@@ -350,9 +350,9 @@ def floating_or_random(node: ast.AST) -> bool:
         return isinstance(node.op, ast.Div)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id in ("float", "round", "pow")
-    return isinstance(node, ast.Attribute) and (
-        ast.unparse(node.value) == "math" or node.attr in ("random", "float64", "float32", "divide")
-    )
+    if isinstance(node, ast.Attribute):
+        return ast.unparse(node.value) == "math" or node.attr in ("random", "float64", "float32", "divide")
+    return False
 
 
 def test_no_floating_point_and_no_other_randomness_stands_in_the_source() -> None:
