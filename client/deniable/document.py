@@ -1,6 +1,6 @@
 """YAML or JSON text becomes plain dicts, lists and texts, with the line that each value stands on.
 
-Every scalar stays the text it is written as, so an option `yes`, `no` or `1.10` means just that;
+Every scalar but null stays the text it is written as, so an option `yes`, `no` or `1.10` means just that;
 `survey.py` decides what a value should be. Duplicate keys, which most readers silently drop, are
 reported.
 """
@@ -75,6 +75,8 @@ def _plain(node: Node | None, where: str, document: Document, count: list[int]) 
         return _mapping(node, where, document, count)
     if isinstance(node, SequenceNode):
         return [_plain(item, f"{where}[{index}]", document, count) for index, item in enumerate(node.value)]
+    if node.tag == "tag:yaml.org,2002:null" and node.value:
+        return None  # null and ~ are no text, unless in quotes
     return node.value
 
 

@@ -8,7 +8,7 @@ partial, and vectors.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class YesNo:
     """Yes or no. Answers: True, False, 1, 0, or the words yes, no, true, false, 1, 0 in any case."""
 
     keys: Mapping[str, Mapping[str, Any]] = {}
-    _meaning = {"yes": 0, "true": 0, "1": 0, "no": 1, "false": 1, "0": 1}
+    _meaning: ClassVar = {"yes": 0, "true": 0, "1": 0, "no": 1, "false": 1, "0": 1}
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return iter(())
@@ -53,6 +53,8 @@ class YesNo:
     def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
         if isinstance(answer, str):
             return self._meaning.get(answer.strip().lower())
+        if not isinstance(answer, int | float | np.bool_ | np.number):
+            return None
         return 0 if answer == 1 else 1 if answer == 0 else None
 
 
@@ -65,7 +67,6 @@ class Choice:
             "items": {"type": ["string", "number", "boolean"]},
             "minItems": 2,
             "maxItems": MAX_OPTIONS,
-            "uniqueItems": True,
             "description": "What can be chosen, in order. Every option is text: yes, no and 1.10 stay as they are written.",
         }
     }

@@ -33,8 +33,8 @@ MAX_BITS = 2048
 LENGTHS = {"title": 200, "about": 5000, "text": 1000}
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_LN = re.compile(r"ln\s*\(?\s*([0-9]+(?:\.[0-9]+)?)\s*\)?")
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[+-]?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+LN = re.compile(r"ln\s*\(?\s*([0-9]+(?:\.[0-9]+)?)\s*\)?")
+NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[+-]?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 _COMPUTED = ("categories", "k", "d", "keep_threshold")
 
 
@@ -165,13 +165,13 @@ def parse_epsilon(written: Any, parts: int = 1) -> float:
     it, so that `ln 3` gives the two fair coins exactly; a number is shared rounding down. Raises ValueError.
     """
     text = written.strip() if isinstance(written, str) else repr(written) if type(written) in (int, float) else ""
-    if match := _LN.fullmatch(text):
+    if match := LN.fullmatch(text):
         with localcontext() as context:
             context.prec = 60
             value = Decimal(match[1]).ln() / parts if Decimal(match[1]) > 0 else Decimal(0)
         nearest = float(value)
         epsilon = nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
-    elif _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+    elif NUMBER.fullmatch(text) and math.isfinite(float(text)):
         whole = Fraction(float(text))
         nearest = float(whole / parts)
         epsilon = nearest if Fraction(nearest) * parts <= whole else math.nextafter(nearest, 0)

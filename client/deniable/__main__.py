@@ -1,0 +1,5 @@
+"""`python -m deniable`."""
+
+from deniable.cli import main
+
+main(prog_name="deniable")

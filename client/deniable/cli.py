@@ -1,0 +1,351 @@
+"""`deniable`: check a survey file, send answers, read results.
+
+Exit codes: 0 done; 1 a problem was found, or somebody said no; 2 wrong usage; 3 not delivered, the outbox keeps it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from deniable.client import Report, SurveyClient, parse_cap
+from deniable.errors import DeliveryError, DeniableError, SurveyError
+from deniable.outbox import Outbox, default_path
+from deniable.rows import CsvRows, JsonLines, Rejected
+from deniable.schema import survey_schema
+from deniable.submission import record_bytes
+from deniable.survey import Survey
+
+
+class _Commands(click.Group):
+    """Turns the errors that are meant into one message and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DeniableError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(3 if isinstance(error, DeliveryError) else 1)
+        except OSError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(1)
+
+
+def _cap(ctx: click.Context, param: click.Parameter, written: str | None) -> float | None:
+    try:
+        return None if written is None else parse_cap(written)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+_outbox = click.option(
+    "--outbox",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="DENIABLE_OUTBOX",
+    show_envvar=True,
+    help="The file that keeps perturbed answers until the server has them.  [default: in your data folder]",
+)
+_survey = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="deniable")
+def main() -> None:
+    """Surveys whose server cannot learn an answer: every answer is randomized on this machine before it leaves.
+
+    \b
+    Exit codes: 0 done; 1 a problem was found, or the server said no; 2 wrong usage;
+    3 not delivered, and kept in the outbox (see `deniable resend`).
+    """
+
+
+@main.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def check(file: Path, as_json: bool) -> None:
+    """Check the survey in FILE (YAML or JSON), and show what its coins give away.
+
+    All mistakes are listed together, with their lines, and the exit code is 1.
+
+    \b
+    For each question: k, its number of categories; d, how many of them a report names;
+    keep_threshold, out of 2^32, below which a random word keeps the true one; and the
+    exact epsilon that these integers give.
+
+    \b
+    Example:
+      deniable check survey.yaml
+    """
+    try:
+        survey = Survey.from_file(file)
+    except SurveyError as error:
+        if as_json:
+            click.echo(json.dumps({"problems": [asdict(problem) for problem in error.problems]}, indent=2))
+        else:
+            for problem in error.problems:
+                at = f"{file}:{problem.line}" if problem.line else f"{file}"
+                click.echo(f"{at}: {problem.where}: {problem.message}", err=True)
+        raise click.exceptions.Exit(1) from None
+    click.echo(json.dumps(_description(survey), indent=2, ensure_ascii=False) if as_json else _overview(survey))
+
+
+@main.command()
+def schema() -> None:
+    """Print the JSON Schema of survey files, for editors and other tools.
+
+    \b
+    Example:
+      deniable schema > survey.schema.json
+    """
+    click.echo(json.dumps(survey_schema(), indent=2))
+
+
+@main.command()
+@click.argument("address")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@_survey
+@click.option("--max-epsilon", metavar="E", callback=_cap, help="Send nothing if a submission would give away more, e.g. 2 or 'ln 9'.")
+@click.option("--pin", metavar="DIGEST", help="Send nothing unless the survey has this digest (`deniable check` prints it).")
+@click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
+@click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
+@click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
+@click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
+@click.option(
+    "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
+)
+@click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
+@_outbox
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def submit(
+    address: str,
+    file: str,
+    survey_id: str | None,
+    max_epsilon: float | None,
+    pin: str | None,
+    columns: Sequence[str],
+    jsonl: bool,
+    batch: int,
+    skip_invalid: bool,
+    rejects: IO[str] | None,
+    job: str | None,
+    outbox: Path | None,
+    as_json: bool,
+) -> None:
+    """Randomize the answers in FILE and send them, a respondent a row.
+
+    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV in UTF-8 whose first line
+    names the columns, JSON lines, or - for standard input. Other columns are ignored.
+
+    Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
+    no answer is randomized or counted twice. (Standard input needs a --job for that.)
+
+    \b
+    Examples:
+      deniable submit 'https://example.org/s/health#digest=9f…' answers.csv
+      deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
+      export-answers | deniable submit https://example.org/s/health --job monday -
+    """
+    if rejects and not skip_invalid:
+        raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
+    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox) as client:
+        report = client.submit_many(
+            client.survey_id or "",
+            _source(file, jsonl),
+            job=job,
+            columns=_columns(columns),
+            batch=batch,
+            progress=sys.stderr.isatty(),
+            on_invalid="skip" if skip_invalid else "raise",
+        )
+    if rejects:
+        _write_rejects(rejects, report.rejected)
+    click.echo(json.dumps(_summary(report)) if as_json else _told(report))
+
+
+@main.command()
+@_outbox
+@click.option("--refused", is_flag=True, help="Also send again what the server turned down before.")
+def resend(outbox: Path | None, refused: bool) -> None:
+    """Send what waits in the outbox: the bytes of the first attempt, never randomized again.
+
+    \b
+    Example:
+      deniable resend
+    """
+    path = outbox or default_path()
+    if not path.exists():
+        click.echo(f"Nothing waits: there is no outbox at {path}.")
+        return
+    box = Outbox(path)
+    try:
+        urls = box.urls()
+    finally:
+        box.close()
+    if not urls:
+        click.echo("Nothing waits.")
+    code = 0
+    for url in urls:
+        with SurveyClient(url, outbox=path) as client:
+            try:
+                result = client.resend(refused=refused)
+            except DeliveryError as error:
+                click.echo(f"Error: {error}", err=True)
+                code = 3
+                continue
+        click.echo(f"{url}: {result.delivered:,} submissions delivered, {len(result.refused):,} turned down by the server.")
+        for kept in result.refused:
+            click.echo(f"  {kept.survey}, {kept.count:,} respondents: {kept.reason}", err=True)
+            code = code or 1
+    raise click.exceptions.Exit(code)
+
+
+@main.command()
+@click.argument("address")
+@_survey
+@click.option("--user", required=True, help="The researcher's name.")
+@click.option("--password-env", metavar="VAR", help="The environment variable that has the password.  [default: ask]")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals, between 0 and 1.")
+@click.option("--method", default="feldman-cousins", show_default=True, help="Of the intervals.")
+@click.option("--target", type=click.Choice(["population", "respondents"]), default="population", show_default=True)
+@click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
+@click.option("--csv", "form", flag_value="csv", help="Print CSV.")
+@click.option("--json", "form", flag_value="json", help="Print JSON.")
+def results(
+    address: str, survey_id: str | None, user: str, password_env: str | None, confidence: float, method: str, target: str, form: str | None
+) -> None:
+    """Print a survey's estimates and intervals.
+
+    ADDRESS is the survey's link, or the server's address with --survey.
+
+    \b
+    Example:
+      deniable results https://example.org --survey health --user ada --password-env PASSWORD --csv > health.csv
+    """
+    password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, err=True)
+    if password is None:
+        raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
+    with _client(address, survey_id, auth=(user, password)) as client:
+        found = client.results(client.survey_id or "", confidence=confidence, method=method, target=target)
+    forms: dict[str, Callable[[], str]] = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
+    click.echo(forms[form or "table"]().rstrip("\r\n"))
+
+
+def _client(address: str, survey_id: str | None, **options: Any) -> SurveyClient:
+    """A client for a link, or for a server and a survey id; its `survey_id` is set."""
+    try:
+        if survey_id is None or "/s/" in address:  # noqa: SIM108
+            client = SurveyClient.from_link(address, **options)
+        else:
+            client = SurveyClient(address, **options)
+    except ValueError as error:
+        hint = "" if survey_id else " (or give a server's address, and --survey ID)"
+        raise click.UsageError(f"{error}{hint}") from None
+    if survey_id and client.survey_id not in (None, survey_id):
+        client.close()
+        raise click.UsageError(f"--survey must be the survey of the link, {client.survey_id}, got {survey_id}")
+    client.survey_id = client.survey_id or survey_id
+    return client
+
+
+def _source(file: str, jsonl: bool) -> CsvRows | JsonLines:
+    kind = JsonLines if jsonl or Path(file).suffix.lower() in (".jsonl", ".ndjson") else CsvRows
+    return kind(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="") if file == "-" else file)
+
+
+def _columns(written: Sequence[str]) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in written]
+    if any(not separator for _, separator, _ in pairs):
+        raise click.BadParameter("must be QUESTION=COLUMN", param_hint="--column")
+    return {question: column for question, _, column in pairs}
+
+
+def _write_rejects(file: IO[str], rejected: Sequence[Rejected]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(Rejected._fields)
+    writer.writerows(rejected)
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    rejected = [found._asdict() for found in report.rejected]
+    return {**asdict(report), "rejected": rejected}
+
+
+def _told(report: Report) -> str:
+    lines = [f"{report.accepted:,} respondents accepted in {report.submissions:,} submissions to survey {report.survey}."]
+    if report.resumed:
+        lines.append(f"{report.resumed:,} rows were dealt with by an earlier run.")
+    if rows := len({found.row for found in report.rejected}):
+        lines.append(f"{rows:,} rows were left out:")
+        lines += [f"  {found}" for found in report.rejected[:20]]
+        lines += (
+            [f"  … and {len(report.rejected) - 20:,} more reasons; --rejects FILE writes them all"] if len(report.rejected) > 20 else []
+        )
+    return "\n".join(lines)
+
+
+def _description(survey: Survey) -> dict[str, Any]:
+    return {
+        "id": survey.id,
+        "title": survey.title,
+        "digest": survey.digest,
+        "epsilon": survey.epsilon,
+        "belief_at_most": _belief(survey.epsilon),
+        "record_bytes": record_bytes(survey),
+        "questions": [
+            {
+                "id": q.id,
+                "type": q.type,
+                "k": q.k,
+                "d": q.d,
+                "keep_threshold": q.keep_threshold,
+                "epsilon": q.epsilon,
+                "declared_epsilon": q.declared_epsilon,
+            }
+            for q in survey.questions
+        ],
+    }
+
+
+def _overview(survey: Survey) -> str:
+    head = ("question", "type", "k", "d", "keep_threshold", "epsilon")
+    rows = [head, *((q.id, q.type, str(q.k), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    table = [
+        "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        for row in rows
+    ]
+    return "\n".join(
+        [
+            f"{survey.id}: {survey.title}",
+            "",
+            *(line.rstrip() for line in table),
+            "",
+            f"total epsilon  {survey.epsilon!r}",
+            f"digest         {survey.digest}",
+            "",
+            f"What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers "
+            f"can be {_percent(_belief(survey.epsilon))} sure at most after seeing it.",
+        ]
+    )
+
+
+def _belief(epsilon: float) -> float:
+    """The most that a prior belief of one half can become: e^epsilon / (1 + e^epsilon)."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def _percent(share: float) -> str:
+    """Rounded up, so that it is a bound; near certainty with the digits that keep it below 100 %."""
+    digits = 1 if share < 0.999 else 6
+    scale = 10**digits
+    return f"{math.ceil(share * 100 * scale - 1e-6) / scale:.{digits}f} %"

@@ -1,0 +1,79 @@
+"""The JSON Schema (2020-12) of a survey file, made from the same tables that the parser reads.
+
+It holds for a file as a YAML 1.2 or JSON reader gives it. What the parser accepts, the schema accepts. The
+parser is stricter where a schema cannot be: ids and options that repeat, the bits in all, and a logarithm's value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deniable.encode import TYPES, QuestionType
+from deniable.survey import FORMAT, LENGTHS, LN, MAX_BITS, MAX_EPSILON, NUMBER, QUESTION_ID, SURVEY_ID
+
+ADDRESS = "https://json-schema.org/draft/2020-12/schema"
+
+EPSILON: dict[str, Any] = {
+    "description": f"What one submission may give away: a number above 0 and at most {MAX_EPSILON}, or `ln x`.",
+    "anyOf": [
+        {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_EPSILON},
+        {"type": "string", "pattern": rf"^\s*(?:{LN.pattern}|{NUMBER.pattern})\s*$"},
+    ],
+}
+
+
+def survey_schema() -> dict[str, Any]:
+    """The schema, as plain JSON types."""
+    return {
+        "$schema": ADDRESS,
+        "title": "A deniable survey",
+        "type": "object",
+        "properties": {
+            "deniable": {"enum": [FORMAT, str(FORMAT)], "description": "The version of the format."},
+            "id": {
+                "type": ["string", "integer", "boolean"],
+                "minimum": 0,
+                "pattern": f"^{SURVEY_ID.pattern}$",
+                "description": "Stands in the survey's address.",
+            },
+            "title": _text("title", "What respondents read first."),
+            "about": _text("about", "Who asks, why, and whom to contact."),
+            "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared equally by all questions."},
+            "questions": {"type": "array", "minItems": 1, "maxItems": MAX_BITS, "items": {"oneOf": [_question(t) for t in TYPES.items()]}},
+        },
+        "required": ["deniable", "id", "title", "about", "questions"],
+        "additionalProperties": False,
+        "if": {"required": ["epsilon"]},
+        "then": {"properties": {"questions": {"items": {"not": {"required": ["epsilon"]}}}}},
+        "else": {"properties": {"questions": {"items": {"required": ["epsilon"]}}}},
+    }
+
+
+def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
+    name, kind = named
+    return {
+        "type": "object",
+        "properties": {
+            "id": {
+                "type": ["string", "boolean"],
+                "pattern": f"^{QUESTION_ID.pattern}$",
+                "description": "The name of the answer's column.",
+            },
+            "text": _text("text", "The question."),
+            "type": {"const": name},
+            "epsilon": EPSILON,
+            **kind.keys,
+        },
+        "required": ["id", "text", "type", *kind.keys],
+        "additionalProperties": False,
+    }
+
+
+def _text(key: str, description: str) -> dict[str, Any]:
+    """Every scalar is text as it is written, so a title may be `1984`."""
+    return {
+        "type": ["string", "number", "boolean"],
+        "pattern": r"\S",
+        "maxLength": LENGTHS[key],
+        "description": description,
+    }
