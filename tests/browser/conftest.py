@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -43,10 +45,11 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+@contextmanager
 def serve(folder: Path) -> Iterator[str]:
     """Serves a folder until it is closed; yields its address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}/"
@@ -58,7 +61,8 @@ def serve(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def modules() -> Iterator[str]:
     """The address under which `client/deniable/browser` is served."""
-    yield from serve(MODULES)
+    with serve(MODULES) as address:
+        yield address
 
 
 def run(driver: Chrome, page: str, body: str, given: Any = None) -> Any:
@@ -71,7 +75,28 @@ def run(driver: Chrome, page: str, body: str, given: Any = None) -> Any:
     return outcome["value"]
 
 
+@pytest.fixture(scope="session")
+def javascript_at() -> Callable[..., Any]:
+    """`javascript_at(driver, address, body, given)` runs the body in a browser of one's own, at an address of one's own."""
+    return run
+
+
 @pytest.fixture
 def javascript(browser: Chrome, modules: str) -> Callable[..., Any]:
     """`javascript(body, given)` runs the body in Chromium, beside the browser modules as they are shipped."""
     return partial(run, browser, modules)
+
+
+@pytest.fixture
+def broken_javascript(browser: Chrome, tmp_path: Path) -> Callable[..., Any]:
+    """`broken_javascript(file, right, wrong, body, given)` does so with one piece of one module changed."""
+
+    def changed(file: str, right: str, wrong: str, body: str, given: Any = None) -> Any:
+        source = (MODULES / file).read_text(encoding="utf-8")
+        assert source.count(right) == 1, f"{file} must hold this once: {right}"
+        shutil.copytree(MODULES, tmp_path, dirs_exist_ok=True)
+        (tmp_path / file).write_text(source.replace(right, wrong), encoding="utf-8")
+        with serve(tmp_path) as address:
+            return run(browser, address, body, given)
+
+    return changed
