@@ -20,13 +20,13 @@ export function receipt({ questions }, envelope, summary) {
 }
 
 /** What one question's bits say, and how often they say so by chance alone. */
-export function sentence({ type, categories, channel }, bits) {
+export function sentence({ type, categories, channel: { k, d }, channel }, bits) {
   const named = categories.filter((_, index) => bits[index] === 1).join(", ");
   const { of, other } = odds(channel);
-  const chance = `By chance alone, ${count(other)} of ${count(of)} records of people who`;
-  if (type === "yes_no") return `Your record says: ${named}. ${chance} answer ${named === "yes" ? "No" : "Yes"} say so.`;
-  if (channel.d === 1) return `Your record says: ${named}. ${chance} choose something else say so.`;
-  return `Your record names ${channel.d} of the ${channel.k} options: ${named}. ${chance} choose something else name any one of these.`;
+  const records = `in ${count(other)} of ${count(of)} records of people who`;
+  if (type === "yes_no") return `Your record says: ${named}. By chance alone this stands ${records} answer ${named === "yes" ? "No" : "Yes"}.`;
+  if (d === 1) return `Your record says: ${named}. By chance alone this stands ${records} choose something else.`;
+  return `Your record names ${d} of the ${k} options: ${named}. By chance alone each of these stands ${records} choose something else.`;
 }
 
 /** The bytes of a base64url text without padding. */
