@@ -38,7 +38,7 @@ def main() -> None:
     manage("publish", str(SURVEY))
     server = subprocess.Popen([command("deniable-server"), "serve", "--db", str(DATABASE), "--port", str(port)])
     try:
-        wait_for(f"{url}/login")
+        wait_for(f"{url}/healthz")
         with ANSWERS.open(newline="") as file:
             rows = list(csv.DictReader(file))
         results = collect(url, rows, password)

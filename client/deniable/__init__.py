@@ -1,0 +1,48 @@
+"""Ask sensitive questions and learn the truth about the group without being able to learn it about anyone.
+
+The way of an answer: `encode` it, `randomize` it, `pack` it, send it; `unpack` it, count it in a `Tally`,
+`deniable.estimate.estimate` the shares. `SurveyClient` does the first half, a `deniable-server` the second.
+"""
+
+from deniable.client import SurveyClient
+from deniable.encode import encode, encode_column
+from deniable.entropy import os_words
+from deniable.errors import (
+    AnswerError,
+    DeliveryError,
+    DeniableError,
+    EstimateError,
+    RefusedError,
+    RejectedError,
+    SubmissionError,
+    SurveyError,
+)
+from deniable.randomize import Channel, randomize
+from deniable.submission import Submission, pack, unpack
+from deniable.survey import Question, Survey
+from deniable.tally import Tally
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AnswerError",
+    "Channel",
+    "DeliveryError",
+    "DeniableError",
+    "EstimateError",
+    "Question",
+    "RefusedError",
+    "RejectedError",
+    "Submission",
+    "SubmissionError",
+    "Survey",
+    "SurveyClient",
+    "SurveyError",
+    "Tally",
+    "encode",
+    "encode_column",
+    "os_words",
+    "pack",
+    "randomize",
+    "unpack",
+]

@@ -68,7 +68,8 @@ class Load:
 
 def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
     """Returns what was acknowledged, the tally, and the recount from the reports."""
-    survey = server.publish(bucket_survey())
+    survey = bucket_survey()
+    server.publish(survey)
     load = Load(server.url, survey)
     server.start()
     threads = [threading.Thread(target=load.client) for _ in range(CLIENTS)]

@@ -122,7 +122,8 @@ def test_files_logs_and_error_pages_hold_no_answer_address_or_agent(make_server:
     from deniable import SurveyClient
 
     server = make_server()
-    survey = server.publish(canary_survey())
+    survey = canary_survey()
+    server.publish(survey)
     server.start()
     rows = [{"q": "canary answer one" if i % 3 else "canary answer two"} for i in range(500)]
     with SurveyClient(server.url, outbox=tmp_path / "outbox.db") as client:

@@ -1,0 +1,16 @@
+"""For whoever runs the server: is it up, and can it reach its database?"""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, jsonify
+
+from deniable_server import store
+
+bp = Blueprint("health", __name__)
+
+
+@bp.get("/healthz")
+def healthz() -> Response:
+    """200 when the database answers; 503 when it does not."""
+    store().surveys()
+    return jsonify(status="ok")
