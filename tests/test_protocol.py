@@ -43,7 +43,7 @@ def test_from_true_answers_to_an_honest_estimate(tmp_path: Path) -> None:
     store.close()
 
     # For the researcher: invert the coins, and say how sure that is.
-    yes, no = estimate(survey, tally).rows
+    yes, _ = estimate(survey, tally).rows
     assert tally.n == 10_000
     assert question.epsilon == np.log(3)
     assert yes.estimate == 2 * yes.ones / tally.n - 0.5  # the two fair coins

@@ -37,7 +37,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(header_read_timeout=10_000),
         websockets=False,
-        log_level=LogLevels.warning,
+        log_level=LogLevels.error,
         log_access=False,
         respawn_failed_workers=True,
         respawn_interval=0.5,

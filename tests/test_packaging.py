@@ -1,0 +1,102 @@
+"""What users install: the wheel, in a clean environment, run from another folder, serves what the checkout serves."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from deniable.survey import Survey
+from deniable_server import Config, create_app, paths
+from deniable_server.store.sqlite import SqliteStore
+
+ROOT = Path(__file__).parents[1]
+SURVEY = ROOT / "examples" / "anes1996.yaml"
+
+
+def run(*words: str | Path, cwd: Path, **environment: str) -> str:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(list(map(str, words)), cwd=cwd, env={**clean, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the console scripts of a clean environment that holds the wheel and its server extra."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    venv.create(folder / "env", with_pip=True)
+    scripts = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
+    run(scripts / "python", "-m", "pip", "install", "--quiet", f"{wheel}[server]", cwd=folder)
+    return scripts
+
+
+@pytest.fixture
+def url(installed: Path, tmp_path: Path) -> Iterator[str]:
+    """A server run by the installed package, with the example survey."""
+    server = installed / "deniable-server"
+    run(server, "init", "--user", "ada", "--password-env", "SECRET", cwd=tmp_path, SECRET="correct horse battery")
+    run(server, "publish", SURVEY, cwd=tmp_path)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen([server, "serve", "--port", str(port)], cwd=tmp_path, stdout=log, stderr=log)
+    url = f"http://127.0.0.1:{port}"
+    for _ in range(300):
+        try:
+            httpx.get(f"{url}/healthz").raise_for_status()
+            break
+        except httpx.TransportError:
+            time.sleep(0.1)
+    yield url
+    process.terminate()
+    process.wait(timeout=30)
+
+
+def test_the_installed_server_serves_the_pages_of_the_checkout(url: str, tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "checkout.db")
+    store.publish(Survey.from_file(SURVEY))
+    checkout = create_app(Config(tmp_path / "checkout.db", "x" * 40), store).test_client()
+    files = [f"/browser/{p.name}" for p in paths.BROWSER.glob("*.mjs")] + [f"/static/{p.name}" for p in paths.STATIC.iterdir()]
+    pages = ["/s/anes1996", "/api/v1/surveys/anes1996", "/login", "/nowhere", *files]
+    assert len(files) >= 6
+    for path in pages:
+        ours, theirs = checkout.get(path), httpx.get(url + path)
+        assert theirs.status_code == ours.status_code
+        assert without_token(theirs.text) == without_token(ours.text), path
+    store.close()
+
+
+def without_token(page: str) -> str:
+    return re.sub(r'name="csrf_token"[^>]*>', "", page)
+
+
+def test_a_device_that_only_submits_needs_no_scipy_flask_or_pandas(installed: Path, tmp_path: Path) -> None:
+    code = "import sys, deniable; heavy = {'scipy', 'flask', 'pandas'} & set(sys.modules); sys.exit(f'imported {heavy}' if heavy else 0)"
+    run(installed / "python", "-c", code, cwd=tmp_path)
+
+
+def test_the_installed_command_line_checks_a_survey(installed: Path, tmp_path: Path) -> None:
+    printed = run(installed / "deniable", "check", SURVEY, cwd=tmp_path)
+    assert Survey.from_file(SURVEY).digest in printed
+
+
+def test_the_wheel_holds_nothing_but_the_packages(installed: Path) -> None:
+    site = next((installed.parent / "lib").glob("python*/site-packages"))
+    ours = {p.name for p in site.iterdir() if p.name.startswith("deniable")}
+    assert len(ours) == 3  # deniable, deniable_server and their metadata
+    assert not (site / "templates").exists()
+    assert (site / "deniable_server" / "templates" / "base.html").exists()
+    assert (site / "deniable" / "py.typed").exists()
