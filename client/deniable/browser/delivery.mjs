@@ -40,9 +40,10 @@ export class Outbox {
     return localStorage.getItem(this.#answered) !== null;
   }
 
-  /** Keeps an envelope until it is acknowledged. */
+  /** Keeps an envelope until it is acknowledged. Throws where that fails: what is not kept must not be sent. */
   keep(envelope) {
     localStorage.setItem(this.#waiting, envelope);
+    if (this.waiting !== envelope) throw new Error("the browser did not keep the envelope");
   }
 
   /** The server has it: the mark stays, the envelope goes. */

@@ -1,0 +1,223 @@
+"""A real server, a way to it that loses or alters replies, and what a respondent does in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from selenium.webdriver import ActionChains, Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from deniable.survey import Survey
+from deniable_server.store.sqlite import SqliteStore
+
+USER, PASSWORD = "ada", "correct horse battery"
+
+
+class Site:
+    """A running `deniable-server serve` with a database of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.db = folder / "site.db"
+        self._program = str(Path(sys.executable).with_name("deniable-server"))
+        self._run("init", "--user", USER, "--password-env", "PW")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process = subprocess.Popen([self._program, "serve", "--db", str(self.db), "--port", str(self.port)])
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"{self.url}/login")
+                return
+            time.sleep(0.05)
+        raise AssertionError("the server did not start")
+
+    def _run(self, name: str, *words: str) -> None:
+        subprocess.run(
+            [self._program, name, "--db", str(self.db), *words], check=True, env={**os.environ, "PW": PASSWORD}, capture_output=True
+        )
+
+    def publish(self, **keys: Any) -> Survey:
+        """Publishes a survey of these keys; what is left out is filled in."""
+        keys = {"deniable": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
+        survey = Survey.from_dict(keys)
+        store = SqliteStore(self.db)
+        store.publish(survey)
+        store.close()
+        return survey
+
+    def close_survey(self, survey: Survey) -> None:
+        self._run("close", survey.id)
+
+    def link(self, survey: Survey) -> str:
+        return f"{self.url}/s/{survey.id}#digest={survey.digest}"
+
+    def results(self, survey: Survey) -> dict[str, Any]:
+        reply = httpx.get(f"{self.url}/api/v1/surveys/{survey.id}/results", auth=(USER, PASSWORD))
+        return dict(reply.raise_for_status().json())
+
+    def reports(self, survey: Survey) -> list[bytes]:
+        """The records as stored, of this survey's submissions."""
+        with contextlib.closing(sqlite3.connect(self.db)) as db:
+            return [row[0] for row in db.execute("SELECT reports FROM submissions WHERE survey = ?", [survey.id])]
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("site"))
+    yield site
+    site.stop()
+
+
+class Proxy(ThreadingHTTPServer):
+    """Passes requests on to a site. Loses the next `lose` replies to POSTs; replaces `alter` = (path, old, new) in a reply."""
+
+    daemon_threads = True
+
+    def __init__(self, site: Site) -> None:
+        super().__init__(("127.0.0.1", 0), _Forward)
+        self.site, self.lose, self.alter = site, 0, ("", b"", b"")
+        self.bodies: list[bytes] = []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def link(self, survey: Survey) -> str:
+        return f"{self.url}/s/{survey.id}#digest={survey.digest}"
+
+
+class _Forward(BaseHTTPRequestHandler):
+    server: Proxy
+
+    def do_GET(self) -> None:
+        self._answer(httpx.get(self.server.site.url + self.path))
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.bodies.append(body)
+        reply = httpx.post(self.server.site.url + self.path, content=body, headers={"Content-Type": self.headers["Content-Type"]})
+        if self.server.lose > 0:
+            self.server.lose -= 1
+            self.close_connection = True
+            return
+        self._answer(reply)
+
+    def _answer(self, reply: httpx.Response) -> None:
+        path, old, new = self.server.alter
+        body = reply.content
+        if path and path == self.path:
+            assert old in body
+            body = body.replace(old, new)
+        self.send_response(reply.status_code)
+        for name, value in reply.headers.items():
+            if name not in ("content-length", "date", "server", "connection"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def proxy(site: Site) -> Iterator[Proxy]:
+    with Proxy(site) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield proxy
+        proxy.shutdown()
+        thread.join()
+
+
+class Page:
+    """The respondent's page in a browser, and what a respondent does there."""
+
+    def __init__(self, driver: Chrome) -> None:
+        self.driver = driver
+
+    def open(self, link: str) -> str:
+        """Opens a link afresh; gives the step that it leads to."""
+        self.driver.get("about:blank")
+        self.driver.get(link)
+        return self.step("loading")
+
+    def step(self, after: str) -> str:
+        """The step that comes up after the one named."""
+        script = "return [...document.querySelectorAll('main > section')].find((s) => !s.hidden).id"
+        found = WebDriverWait(self.driver, 20, 0.05).until(lambda d: (s := d.execute_script(script)) not in (after, "sending") and s)
+        return str(found)
+
+    def text(self) -> str:
+        return self.driver.find_element(By.TAG_NAME, "main").text
+
+    def press(self, action: str) -> None:
+        self.driver.find_element(By.CSS_SELECTOR, f"[data-action={action}]").click()
+
+    def choose(self, *options: int) -> None:
+        """Agrees, and picks an option of each question, by number; -1 leaves one out."""
+        self.press("agree")
+        for question, option in zip(self.driver.find_elements(By.CSS_SELECTOR, ".question"), options, strict=True):
+            if option >= 0:
+                question.find_elements(By.CSS_SELECTOR, "label.option, option:not([disabled])")[option].click()
+
+    def send(self) -> str:
+        self.press("send")
+        return self.step("questions")
+
+    def answer(self, link: str, *options: int) -> str:
+        """From the link to the end; gives the last step."""
+        assert self.open(link) == "consent"
+        self.choose(*options)
+        return self.send()
+
+    def keys(self, *keys: str) -> None:
+        ActionChains(self.driver).send_keys(*keys).perform()
+
+    def focused(self, selector: str) -> bool:
+        return bool(self.driver.execute_script("return document.activeElement.matches(arguments[0])", selector))
+
+
+@pytest.fixture
+def page(browser: Chrome) -> Page:
+    """The shared browser; a survey of its own for each test keeps tests apart."""
+    return Page(browser)
+
+
+@pytest.fixture
+def injected() -> Iterator[Callable[[Chrome, str], None]]:
+    """`injected(driver, script)` runs a script in every new document of that browser, before the page's own, until the test ends."""
+    made: list[tuple[Chrome, str]] = []
+
+    def inject(driver: Chrome, script: str) -> None:
+        reply = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        made.append((driver, reply["identifier"]))
+
+    yield inject
+    for driver, identifier in made:
+        if driver.service.process is None or driver.service.process.poll() is not None:
+            continue  # the test has closed it
+        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier})
+
+
+@pytest.fixture
+def make_page() -> Callable[[Chrome], Page]:
+    """`make_page(driver)` for a browser of the test's own."""
+    return Page

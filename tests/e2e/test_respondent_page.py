@@ -1,0 +1,545 @@
+"""The respondent's page in real Chromium, against a real server."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.by import By
+
+from deniable.randomize import randomize
+from deniable.submission import Submission, pack, unpack
+from deniable.survey import Survey
+
+pytestmark = pytest.mark.browser
+
+CANARIES = [f"canary{colour}" for colour in ("amber", "bronze", "copper", "denim", "ebony", "fawn", "gold")]
+QUESTIONS = [
+    {"id": "watched", "text": "Did you watch?", "type": "yes_no"},
+    {"id": "colour", "text": "Which one?", "type": "choice", "options": CANARIES},
+]
+LOGS = {"goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
+names = (f"survey{i}" for i in itertools.count())
+
+
+@pytest.fixture
+def survey(site: Any) -> Survey:
+    """Two questions, under an id of this test alone."""
+    published: Survey = site.publish(id=next(names), questions=QUESTIONS)
+    return published
+
+
+# What leaves the device, and what stays on it.
+
+
+def coins(words: list[int]) -> str:
+    """A script that makes the browser's generator give these words, after one that the page draws to see that it works."""
+    return f"""
+      const words = [0, ...{json.dumps(words)}];
+      Object.defineProperty(Crypto.prototype, "getRandomValues", {{ value(array) {{
+        if (array instanceof Uint32Array) array.forEach((_, i) => {{ array[i] = words.shift(); }});
+        else array.fill(7);
+        return array;
+      }} }});"""
+
+
+def record(survey: Survey, categories: list[int], words: list[int]) -> bytes:
+    """The record that Python's twin makes of these categories with these words."""
+    rest = iter(words)
+
+    def give(count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        return np.array([next(rest) for _ in range(count)], dtype=np.uint32)
+
+    return pack(survey, [randomize(q.channel, np.array([c]), give) for q, c in zip(survey.questions, categories, strict=True)])
+
+
+def words_for(survey: Survey, categories: list[int], outcome: bytes) -> list[int]:
+    """Words with which these categories come out as this record."""
+    dice = np.random.default_rng(1)
+    return next(w for w in (dice.integers(0, 2**32, 40).tolist() for _ in range(10_000)) if record(survey, categories, w) == outcome)
+
+
+def requests_of(driver: Chrome) -> list[dict[str, Any]]:
+    """Every request since the last call: to whomever, with its body."""
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    headers = {e["params"]["requestId"]: e["params"]["headers"] for e in events if e["method"] == "Network.requestWillBeSentExtraInfo"}
+    return [{**params["request"], "headers": {**params["request"]["headers"], **headers.get(params["requestId"], {})}} for params in sent]
+
+
+def traces(driver: Chrome, requests: list[dict[str, Any]]) -> dict[str, str]:
+    """All that a page can leave behind or let out, by where."""
+    script = """
+      const done = arguments[0];
+      (async () => {
+        const databases = {};
+        for (const { name } of await indexedDB.databases()) {
+          const db = await new Promise((resolve) => { const r = indexedDB.open(name); r.onsuccess = () => resolve(r.result); });
+          for (const table of db.objectStoreNames) {
+            databases[name] = await new Promise((resolve) => {
+              const r = db.transaction(table).objectStore(table).getAll(); r.onsuccess = () => resolve(r.result); });
+          }
+          db.close();
+        }
+        return { localStorage: { ...localStorage }, sessionStorage: { ...sessionStorage }, indexedDB: databases, cookies: document.cookie,
+          url: location.href, history: history.state, title: document.title, name: window.name, caches: await caches.keys(),
+          inputs: [...document.querySelectorAll("input, select")].map((i) => [i.checked, i.value, i.selectedIndex]) };
+      })().then(done);"""
+    found = driver.execute_async_script(script)
+    found["cookies"] = driver.get_cookies()
+    found["console"] = driver.get_log("browser")
+    found["requests"] = requests
+    return {where: json.dumps(what) for where, what in found.items()}
+
+
+def places(canary: str, found: dict[str, str]) -> set[str]:
+    return {where for where, what in found.items() if canary in what}
+
+
+@pytest.mark.parametrize("categories", [[0, 2], [1, 6]])
+def test_only_the_documented_submission_leaves_and_nothing_of_the_answers_stays(
+    new_browser: Callable[..., Chrome],
+    injected: Callable[[Chrome, str], None],
+    make_page: Any,
+    site: Any,
+    survey: Survey,
+    tmp_path: Path,
+    categories: list[int],
+) -> None:
+    driver = new_browser(capabilities=LOGS, profile=tmp_path / "profile")
+    words = np.random.default_rng(5).integers(0, 2**32, 40).tolist()
+    injected(driver, coins(words))
+    page = make_page(driver)
+    assert page.answer(site.link(survey), *categories) == "thanks"
+    requests = requests_of(driver)
+
+    outgoing = [request for request in requests if request["method"] != "GET" or request.get("hasPostData")]
+    expected = Submission(b"\7" * 16, survey.digest, 1, record(survey, categories, words))
+    assert [request["postData"].encode() for request in outgoing] == [expected.to_json()]
+    assert outgoing[0]["url"] == f"{site.url}/api/v1/surveys/{survey.id}/submissions"
+    assert {"cookie", "referer"} & {name.lower() for name, value in outgoing[0]["headers"].items() if value} == set()
+
+    others = [request["url"] for request in requests if request["method"] == "GET" and not request["url"].startswith(("data:", "about:"))]
+    fixed = (f"{site.url}/s/{survey.id}", f"{site.url}/api/v1/surveys/{survey.id}", f"{site.url}/browser/", f"{site.url}/static/")
+    assert [url for url in others if not url.startswith(fixed) or "?" in url] == []
+
+    found = traces(driver, requests)
+    assert {canary: places(canary, found) for canary in CANARIES if places(canary, found)} == {}
+    assert json.loads(found["localStorage"]) == {f"deniable:answered:{survey.digest}": "yes"}
+    empty = {"sessionStorage": {}, "indexedDB": {}, "cookies": [], "history": None, "name": "", "caches": [], "inputs": [], "console": []}
+    assert {where: json.loads(found[where]) for where in empty} == empty
+    driver.quit()
+    assert on_disk(tmp_path / "profile", CANARIES) == []
+
+
+LEAKS = """
+  addEventListener("change", (event) => {
+    const answer = event.target.closest("label").textContent.trim();
+    localStorage.draft = answer;
+    sessionStorage.draft = answer;
+    document.cookie = `draft=${answer}`;
+    window.name = answer;
+    history.replaceState({ answer }, "", `?draft=${answer}`);
+    console.log(answer);
+    fetch(`/s/draft-${answer}`);
+    const request = indexedDB.open("drafts");
+    request.onupgradeneeded = () => request.result.createObjectStore("answers", { autoIncrement: true });
+    request.onsuccess = () => request.result.transaction("answers", "readwrite").objectStore("answers").add(answer);
+    new MutationObserver(() => { if (document.title !== answer) document.title = answer; })
+      .observe(document.querySelector("title"), { childList: true });
+  }, true);
+"""
+
+
+def test_the_search_for_traces_finds_a_page_that_leaves_them(
+    new_browser: Callable[..., Chrome],
+    injected: Callable[[Chrome, str], None],
+    make_page: Any,
+    site: Any,
+    survey: Survey,
+    tmp_path: Path,
+) -> None:
+    driver = new_browser(capabilities=LOGS, profile=tmp_path / "profile")
+    injected(driver, LEAKS)
+    assert make_page(driver).answer(site.link(survey), 0, 2) == "thanks"
+    found = traces(driver, requests_of(driver))
+    leaks = {"localStorage", "sessionStorage", "cookies", "name", "history", "url", "console", "requests", "indexedDB", "title"}
+    assert places(CANARIES[2], found) == leaks
+    driver.quit()
+    assert on_disk(tmp_path / "profile", CANARIES[2:3]) == CANARIES[2:3]
+
+
+def on_disk(folder: Path, words: list[str]) -> list[str]:
+    """Which of the words stand in any file of a browser's profile."""
+    contents = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+    assert contents
+    return [word for word in words if any(spelling in c for c in contents for spelling in (word.encode(), word.encode("utf-16-le")))]
+
+
+def test_two_respondents_whose_coins_fall_alike_send_the_same_bytes_whatever_they_answer(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
+) -> None:
+    dice = np.random.default_rng(3).integers(0, 2**32, 40).tolist()
+    outcome = record(survey, [0, 1], dice)
+    for categories in ([0, 1], [1, 5]):
+        injected(browser, coins(words_for(survey, categories, outcome)))
+        assert page.answer(proxy.link(survey), *categories) == "thanks"
+        browser.execute_script("localStorage.clear()")
+    first, second = proxy.bodies
+    assert first == second
+    assert Submission.from_json(first).reports == outcome
+
+
+def test_a_record_is_one_that_the_server_can_read_and_the_receipt_shows_it(page: Any, site: Any, survey: Survey) -> None:
+    assert page.answer(site.link(survey), 0, 3) == "thanks"
+    page.driver.find_element(By.CSS_SELECTOR, "#thanks summary").click()
+    shown = json.loads(page.driver.find_element(By.CSS_SELECTOR, "#thanks pre").text)
+    (stored,) = site.reports(survey)
+    assert base64.urlsafe_b64decode(shown["reports"] + "==") == stored
+    bits = unpack(survey, stored, 1)[0]
+    entries = [entry.text for entry in page.driver.find_elements(By.CSS_SELECTOR, "#thanks dd")]
+    assert entries[0].startswith(f"Your record says: {'yes' if bits[0] else 'no'}. By chance alone this stands in 25 of 100 records")
+    named = [option for option, bit in zip(CANARIES, [*bits[1:], bits[1:].sum() == 1], strict=True) if bit]
+    assert entries[1].startswith(
+        f"Your record names 2 of the 7 options: {', '.join(named)}. By chance alone each of these stands in 24 of 100"
+    )
+
+
+# Replies that are lost, and devices that have answered.
+
+HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms / 50);"
+
+
+def test_lost_replies_and_a_reload_lead_to_one_body_counted_once(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
+) -> None:
+    injected(browser, HASTE)
+    proxy.lose = 6
+    assert page.answer(proxy.link(survey), 1, 4) == "waiting"
+    assert "could not be reached" in page.text()
+    browser.refresh()
+    assert page.step("loading") == "waiting"
+    assert browser.find_elements(By.CSS_SELECTOR, ".question") == []
+    page.press("retry")
+    assert page.step("waiting") == "thanks"
+    assert len(proxy.bodies) >= 7
+    assert len(set(proxy.bodies)) == 1
+    assert proxy.site.results(survey)["n"] == 1
+    assert page.open(proxy.link(survey)) == "answered"
+
+
+def test_without_the_envelope_on_the_device_a_second_body_would_be_sent(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
+) -> None:
+    """The control of the test above: what it counts does change when the page forgets."""
+    injected(browser, HASTE)
+    proxy.lose = 4
+    assert page.answer(proxy.link(survey), 1, 4) == "waiting"
+    browser.execute_script("localStorage.clear()")
+    assert page.answer(proxy.link(survey), 1, 4) == "thanks"
+    assert len(set(proxy.bodies)) == 2
+    assert proxy.site.results(survey)["n"] == 2
+
+
+WATCH = """
+  const send = fetch;
+  window.fetch = (url, options) => { if (options.method) window.seen = JSON.stringify(localStorage); return send(url, options); };
+"""
+
+
+def test_the_envelope_is_on_the_device_before_the_first_attempt(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any, survey: Survey
+) -> None:
+    injected(
+        browser,
+        "const f = fetch; window.fetch = (...a) => { if (a[1].method) window.seen = JSON.stringify(localStorage); return f(...a); };",
+    )
+    assert page.answer(site.link(survey), 1, 4) == "thanks"
+    (stored,) = site.reports(survey)
+    kept = json.loads(browser.execute_script("return window.seen"))[f"deniable:waiting:{survey.digest}"]
+    assert Submission.from_json(kept.encode()).reports == stored
+
+
+def test_a_second_tab_sends_what_the_first_one_drew(browser: Chrome, page: Any, proxy: Any, survey: Survey) -> None:
+    assert page.open(proxy.link(survey)) == "consent"
+    page.choose(1, 4)
+    first = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    assert page.answer(proxy.link(survey), 0, 0) == "thanks"
+    browser.close()
+    browser.switch_to.window(first)
+    assert page.send() == "answered"
+    assert len(proxy.bodies) == 1
+
+
+def test_a_survey_closed_meanwhile_says_so_and_keeps_the_record(page: Any, site: Any, survey: Survey) -> None:
+    page.open(site.link(survey))
+    page.choose(0, 0)
+    site.close_survey(survey)
+    assert page.send() == "waiting"
+    assert "The server did not take it" in page.text()
+    assert "closed" in page.text()
+    assert site.reports(survey) == []
+
+
+def test_a_closed_survey_is_a_plain_page(page: Any, site: Any, survey: Survey) -> None:
+    site.close_survey(survey)
+    page.driver.get(site.link(survey))
+    assert "This survey is closed" in page.text()
+    assert page.driver.find_elements(By.TAG_NAME, "script") == []
+
+
+# What the page refuses.
+
+
+def refusal(page: Any, link: str) -> str:
+    assert page.open(link) == "refused"
+    assert page.driver.find_elements(By.CSS_SELECTOR, ".question") == []
+    text: str = page.text()
+    return text
+
+
+def test_another_digest_than_the_links_is_refused(page: Any, site: Any, survey: Survey) -> None:
+    link = f"{site.url}/s/{survey.id}#digest={'0' * 64}"
+    assert f"the survey's digest must be {'0' * 64}" in refusal(page, link)
+
+
+def test_a_definition_with_weaker_coins_is_refused_even_without_a_digest(page: Any, proxy: Any, survey: Survey) -> None:
+    threshold = str(survey.questions[0].keep_threshold).encode()
+    proxy.alter = (f"/api/v1/surveys/{survey.id}", b'"keep_threshold":' + threshold, b'"keep_threshold":4294967295')
+    assert "keep_threshold must be" in refusal(page, f"{proxy.url}/s/{survey.id}")
+    assert "digest must be" in refusal(page, proxy.link(survey))
+
+
+def test_the_definition_of_another_survey_is_refused(page: Any, proxy: Any, site: Any, survey: Survey) -> None:
+    other = site.publish(id=next(names), questions=QUESTIONS)
+    proxy.alter = (f"/api/v1/surveys/{survey.id}", survey.definition, other.definition)
+    assert f"the survey must be {survey.id}" in refusal(page, f"{proxy.url}/s/{survey.id}")
+
+
+def test_a_module_with_one_flipped_byte_does_not_run(page: Any, proxy: Any, survey: Survey) -> None:
+    proxy.alter = ("/browser/randomize.mjs", b"nextWord() < keepThreshold", b"nextWord() > keepThreshold")
+    page.driver.get(proxy.link(survey))
+    assert page.driver.execute_script("return document.readyState") == "complete"
+    assert page.driver.find_element(By.ID, "loading").is_displayed()
+    assert page.driver.find_elements(By.CSS_SELECTOR, ".question") == []
+
+
+NO_GENERATOR = "delete Crypto.prototype.getRandomValues;"
+NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', 'SecurityError'); };"
+FORGETFUL = "Storage.prototype.setItem = () => {};"
+
+
+@pytest.mark.parametrize(("lack", "rule"), [(NO_GENERATOR, "must have a cryptographic random"), (NO_STORAGE, "must let the page keep")])
+def test_a_browser_that_lacks_what_protects_is_told(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any, survey: Survey, lack: str, rule: str
+) -> None:
+    injected(browser, lack)
+    assert rule in refusal(page, site.link(survey))
+
+
+def test_what_the_browser_does_not_keep_is_not_sent(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
+) -> None:
+    injected(browser, FORGETFUL)
+    assert page.answer(proxy.link(survey), 0, 0) == "refused"
+    assert proxy.bodies == []
+
+
+def test_outside_https_and_localhost_the_page_refuses(
+    new_browser: Callable[..., Chrome], make_page: Any, site: Any, survey: Survey
+) -> None:
+    page = make_page(new_browser(arguments=("--host-resolver-rules=MAP survey.test 127.0.0.1",)))
+    assert "must be opened over HTTPS" in refusal(page, f"http://survey.test:{site.port}/s/{survey.id}")
+
+
+def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, survey: Survey) -> None:
+    html = httpx.get(f"{site.url}/s/{survey.id}").text
+    noscript = html.split("<noscript>")[1].split("</noscript>")[0]
+    assert "needs JavaScript" in noscript
+    outside = html.split("</main>")[0]
+    assert "<input" not in outside
+    assert "<form" not in html
+
+
+# For everybody who answers.
+
+
+def test_consent_states_the_odds_and_the_protection_of_the_whole_survey(page: Any, site: Any, survey: Survey) -> None:
+    page.open(site.link(survey))
+    text = page.text()
+    assert "Of 100 people who answer Yes: 75 are recorded Yes, 25 No." in text
+    assert "Of 100 people who answer No: 25 are recorded Yes, 75 No." in text
+    assert "at most 90 % sure. From one answer alone: at most 75 %." in text
+    for figure, counted in zip(page.driver.find_elements(By.CSS_SELECTOR, "figure"), (75, 25), strict=True):
+        assert len(figure.find_elements(By.CSS_SELECTOR, "circle")) == 100
+        assert len(figure.find_elements(By.CSS_SELECTOR, "circle.counted")) == counted
+    agree, decline = (page.driver.find_element(By.CSS_SELECTOR, f"[data-action={a}]").size for a in ("agree", "decline"))
+    assert agree == decline
+
+
+def test_consent_never_rounds_a_risk_away(page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), epsilon="10", questions=QUESTIONS[:1])
+    page.open(site.link(survey))
+    assert "Of 100,000 people who answer Yes: 99,995 are recorded Yes, 5 No." in page.text()
+    assert "at most 99.996 %" in page.text()
+    assert "That is weak protection" in page.text()
+
+
+def test_who_declines_sends_nothing_and_can_come_back(page: Any, proxy: Any, survey: Survey) -> None:
+    page.open(proxy.link(survey))
+    page.press("decline")
+    assert page.step("consent") == "declined"
+    page.press("back")
+    assert page.step("declined") == "consent"
+    assert proxy.bodies == []
+
+
+def test_missing_answers_are_announced_listed_and_focused(page: Any, proxy: Any, survey: Survey) -> None:
+    page.open(proxy.link(survey))
+    page.choose(0, -1)
+    assert page.driver.title == "1 of 2 answered · A study"
+    page.press("send")
+    assert page.focused("[role=alert]")
+    assert "One question has no answer yet\nQuestion 2" in page.text()
+    page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
+    assert page.focused(".question:nth-child(2) input")
+    assert page.driver.find_element(By.CSS_SELECTOR, ".question:nth-child(2)").get_attribute("aria-invalid") == "true"
+    page.keys(Keys.SPACE)
+    assert page.driver.find_element(By.CSS_SELECTOR, ".question:nth-child(2)").get_attribute("aria-invalid") is None
+    assert proxy.bodies == []
+
+
+def test_the_keyboard_alone_suffices(page: Any, proxy: Any, survey: Survey) -> None:
+    def tab_to(selector: str) -> None:
+        for _ in range(15):
+            page.keys(Keys.TAB)
+            if page.focused(selector):
+                return
+        raise AssertionError(f"{selector} is not within reach of Tab")
+
+    page.open(proxy.link(survey))
+    tab_to("[data-action=agree]")
+    page.keys(Keys.ENTER)
+    tab_to(".question:nth-child(1) input")
+    page.keys(Keys.SPACE)
+    page.keys(Keys.TAB)
+    assert page.focused(".question:nth-child(2) label:nth-of-type(1) input")
+    page.keys(Keys.ARROW_UP)  # round to the last one, then back to the first and on to the second
+    page.keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+    checked = page.driver.execute_script("return [...document.querySelectorAll('input')].map((i) => i.checked)")
+    assert checked == [True, False, False, True, False, False, False, False, False]
+    tab_to("[data-action=send]")
+    page.keys(Keys.SPACE)
+    assert page.step("questions") == "thanks"
+    assert len(proxy.bodies) == 1
+
+
+def test_a_long_list_is_a_select_and_answers_alike(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, site: Any
+) -> None:
+    options = [f"Option {i}" for i in range(1, 31)]
+    survey = site.publish(id=next(names), questions=[{"id": "long", "text": "Which?", "type": "choice", "options": options}])
+    words = np.random.default_rng(8).integers(0, 2**32, 60).tolist()
+    injected(browser, coins(words))
+    page.open(proxy.link(survey))
+    page.choose(-1)
+    page.press("send")
+    assert page.focused("[role=alert]")
+    page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
+    assert page.focused("select")
+    page.driver.find_elements(By.CSS_SELECTOR, "option:not([disabled])")[17].click()
+    assert page.send() == "thanks"
+    assert Submission.from_json(proxy.bodies[0]).reports == record(survey, [17], words)
+
+
+def test_no_control_has_a_name_and_answers_go_when_the_page_does(page: Any, site: Any, survey: Survey) -> None:
+    page.open(site.link(survey))
+    page.choose(0, 3)
+    assert page.driver.execute_script("return document.querySelectorAll('[name]:not(meta), form').length") == 0
+    assert page.driver.execute_script("return document.querySelectorAll('input:checked').length") == 2
+    page.driver.execute_script("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    assert page.driver.execute_script("return document.querySelectorAll('input:checked').length") == 0
+
+
+def test_texts_of_a_survey_are_text(page: Any, site: Any) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    questions = [{"id": "q", "text": evil, "type": "choice", "options": [evil, "</label><script>alert(1)</script>"]}]
+    survey = site.publish(id=next(names), title=evil, about=evil, questions=questions)
+    page.open(site.link(survey))
+    assert page.text().count(evil) == 2
+    page.press("agree")
+    assert page.text().count(evil) == 3
+    assert page.driver.find_elements(By.CSS_SELECTOR, "main img") == []
+
+
+@pytest.fixture(params=[320, 360])
+def narrow(request: pytest.FixtureRequest, browser: Chrome) -> Iterator[int]:
+    size = {"width": request.param, "height": 640, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield request.param
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_phone_needs_no_sideways_scrolling_and_targets_are_large(page: Any, site: Any, narrow: int) -> None:
+    long = "Donaudampfschifffahrtsgesellschaftskapitaensmuetzenband" * 2
+    questions = [
+        {"id": "a", "text": long, "type": "choice", "options": [long, "b"]},
+        {"id": "b", "text": long, "type": "choice", "options": [long, *map(str, range(20))]},
+    ]
+    survey = site.publish(id=next(names), title=long, about=long, questions=questions)
+
+    def fits() -> None:
+        assert page.driver.execute_script("return document.documentElement.scrollWidth") <= narrow
+        script = """return [...document.querySelectorAll("button, summary, label.option, select")].filter((e) => e.checkVisibility())
+            .map((e) => e.getBoundingClientRect()).filter((r) => r.width < 24 || r.height < 24).length"""
+        assert page.driver.execute_script(script) == 0
+
+    page.open(site.link(survey))
+    page.driver.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    fits()
+    page.choose(-1, 2)
+    page.press("send")
+    fits()
+    page.driver.find_element(By.CSS_SELECTOR, "label.option").click()
+    assert page.send() == "thanks"
+    page.driver.find_element(By.CSS_SELECTOR, "#thanks summary").click()
+    fits()
+
+
+# What the server sends to respondents.
+
+
+def test_every_reply_to_a_respondent_is_closed_and_leaves_nothing(site: Any, survey: Survey) -> None:
+    paths = [
+        f"/s/{survey.id}",
+        f"/api/v1/surveys/{survey.id}",
+        "/browser/form.mjs",
+        "/static/base.css",
+        "/s/no-such-survey",
+        "/browser/none.mjs",
+    ]
+    for path in paths:
+        headers = httpx.get(site.url + path).headers
+        policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
+        assert policy["default-src"] == policy["form-action"] == "'none'", path
+        assert policy["script-src"] == "'self'", path
+        assert headers["cache-control"] == "no-store", path
+        assert headers["referrer-policy"] == "no-referrer", path
+        assert {"set-cookie", "etag", "last-modified"} & set(headers) == set(), path
+
+
+def test_a_whole_visit_transfers_less_than_100_kb(site: Any, survey: Survey) -> None:
+    html = httpx.get(f"{site.url}/s/{survey.id}").text
+    paths = {part.split('"')[0] for part in html.replace("src=", "href=").split('href="')[1:]} - {"data:,"}
+    assert "/browser/form.mjs" in paths
+    sizes = {path: len(httpx.get(site.url + path).content) for path in [*paths, f"/s/{survey.id}", f"/api/v1/surveys/{survey.id}"]}
+    assert sum(sizes.values()) < 100_000, sizes
