@@ -82,7 +82,7 @@ class SqliteStore:
         with self._reading() as connection:
             row = connection.execute("SELECT definition, is_open, published_on FROM surveys WHERE id = ?", [survey_id]).fetchone()
         if row is None:
-            raise UnknownSurveyError(f"no survey {survey_id!r:.80} is published here")
+            raise UnknownSurveyError("no survey with this id is published here")
         return _published(row)
 
     def surveys(self) -> list[Published]:
@@ -108,7 +108,7 @@ class SqliteStore:
                 return False
             row = connection.execute("SELECT is_open FROM surveys WHERE id = ?", [survey_id]).fetchone()
             if row is None:
-                raise UnknownSurveyError(f"no survey {survey_id!r:.80} is published here")
+                raise UnknownSurveyError("no survey with this id is published here")
             if not row[0]:
                 raise ClosedError(f"survey {survey_id} is closed")
             values = [submission.id, survey_id, submission.count, submission.reports]
