@@ -19,6 +19,11 @@ const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => par
 const shaped = (shapes) => shapes.map(([k, d], index) => ({ id: `q${index}`, channel: { k, d } }));
 """
 
+READ_ALL = """return Promise.all(given.map(async ({ text, base64, pin, max_epsilon: maxEpsilon }) => {
+  const bytes = base64 ? Uint8Array.from(atob(base64), (c) => c.charCodeAt()) : new TextEncoder().encode(text);
+  return definition.readDefinition(bytes, { pin, maxEpsilon }).then(() => true, () => false);
+}));"""
+
 
 def test_every_threshold_is_the_one_of_exact_arithmetic(javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("thresholds")
@@ -113,3 +118,39 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
         cases,
     )
     assert got == [[case["envelope"], len(case["words"])] for case in cases]
+
+
+# ---- controls: a twin with a bug fails these vectors ---------------------------------------------
+
+BUGS = {
+    "the pin is not compared": ("definition.mjs", "digest === pin", "true"),
+    "the cap is not compared": ("definition.mjs", "epsilon <= maxEpsilon * (1 + SLACK)", "true"),
+    "the cap has much slack": ("definition.mjs", "SLACK = 1e-12", "SLACK = 1e-5"),
+    "other bytes of the same survey pass": ("definition.mjs", "canonical(definitionOf(survey)) === text", "true"),
+    "a byte order mark is dropped": ("definition.mjs", ", ignoreBOM: true", ""),
+    "bad UTF-8 is repaired": ("definition.mjs", "fatal: true", "fatal: false"),
+    "questions may share an id": ("definition.mjs", "new Set(questions.map(({ id }) => id)).size === questions.length", "true"),
+    "a survey may have any number of bits": ("definition.mjs", "bits <= MAX_BITS", "true"),
+    "one bit more": ("definition.mjs", "MAX_BITS = 2048", "MAX_BITS = 2049"),
+    "an epsilon may be eleven": ("definition.mjs", "MAX_EPSILON = 10", "MAX_EPSILON = 11"),
+    "a coin may say nothing": ("definition.mjs", "rule(reveals(channel)", "rule(true"),
+    "ids may be longer": ("definition.mjs", "[a-z0-9_-]{0,63}", "[a-z0-9_-]{0,64}"),
+    "texts may be empty": ("definition.mjs", 'strip(text) !== ""', "true"),
+    "lengths are counted in UTF-16": ("encode.mjs", "[...text].length", "text.length"),
+    "control characters pass": ("encode.mjs", "return PRINTABLE.test(text)", "return true"),
+    "space is what JavaScript thinks it is": ("encode.mjs", 'text.replace(ENDS, "")', "text.trim()"),
+    "an option may stand twice": ("encode.mjs", "seen.has(option)", "false"),
+    "one option more": ("encode.mjs", "MAX_OPTIONS = 1024", "MAX_OPTIONS = 1025"),
+    "one option less": ("encode.mjs", "MAX_OPTIONS = 1024", "MAX_OPTIONS = 1023"),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_weaker_check_of_definitions_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("definitions")
+    assert broken_javascript(*BUGS[bug], READ_ALL, cases) != [case["accepted"] for case in cases]
+
+
+def test_without_a_bug_the_same_check_passes(broken_javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("definitions")
+    assert broken_javascript("encode.mjs", "MAX_OPTIONS = 1024", "MAX_OPTIONS =  1024", READ_ALL, cases) == [c["accepted"] for c in cases]

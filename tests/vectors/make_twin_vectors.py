@@ -339,6 +339,11 @@ def bad_objects() -> dict[str, Any]:
         "an option twice": with_options(["a", "b", "a"]),
         "an option of 201 characters": with_options(["a" * 201, "b"]),
         "2,049 bits": changed(questions=[*two_long_lists(), question("c", 1, list("wxyz"))]),
+        **{
+            f"epsilon {epsilon!r} and its right coin over {k}": changed(questions=[question("q", epsilon, many(k))])
+            for epsilon in (-1.0, 0.0, 10.000000000000002, 11.0)
+            for k in (2, 5)
+        },
         "too weak a coin over 2": changed(questions=[question("q", math.nextafter(weakest(2), 0))]),
         "too weak a coin over 8": changed(questions=[question("q", math.nextafter(weakest(8), 0), many(8))]),
     }
