@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from deniable.errors import Problem, SurveyError
 
 MAX_BYTES = 1 << 20
+MAX_DEPTH = 20  # the reader's time grows with the square of the depth
 MAX_NODES = 50_000  # aliases can repeat a part of a file; this bounds what they add up to
 
 
@@ -47,9 +49,15 @@ def read(path: str | Path) -> Document:
 def parse(text: str) -> Document:
     """Parses YAML 1.2, of which JSON is a part. Raises SurveyError with the line where the syntax breaks."""
     try:
-        node = YAML(typ="rt", pure=True).compose(text)
+        reader = YAML(typ="rt", pure=True)
+        reader.max_depth = MAX_DEPTH
+        reader.composer.warn_double_anchors = False
+        node = reader.compose(text)
         document = Document(None)
         document.value = _plain(node, "", document, [0])
+    except MaxDepthExceededError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise SurveyError([Problem("file", f"must be nested at most {MAX_DEPTH} deep", line)]) from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise SurveyError([Problem("file", f"is not valid YAML: {error.problem or error.context}", line)]) from None
@@ -77,13 +85,18 @@ def _plain(node: Node | None, where: str, document: Document, count: list[int]) 
         return [_plain(item, f"{where}[{index}]", document, count) for index, item in enumerate(node.value)]
     if node.tag == "tag:yaml.org,2002:null" and node.value:
         return None  # null and ~ are no text, unless in quotes
-    return node.value
+    return _whole(node.value)
+
+
+def _whole(text: str) -> str:
+    """Joins the two halves in which JSON may escape a character beyond U+FFFF; YAML reads each by itself."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _mapping(node: MappingNode, where: str, document: Document, count: list[int]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for key_node, value_node in node.value:
-        key = str(key_node.value)
+        key = _whole(str(key_node.value))
         here = f"{where}.{key}" if where else key
         if key in result:
             document.problems.append(Problem(here, "must stand only once", key_node.start_mark.line + 1))

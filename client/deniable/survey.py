@@ -221,8 +221,8 @@ class _Builder:
 
     def line(self, where: str) -> int | None:
         """The line of the nearest value that has one: a missing key is reported where it is missing."""
-        while where not in self.source.lines and where:
-            where = re.sub(r"(\.|^)[^.\[\]]*$|\[[0-9]+\]$", "", where)
+        while where and where not in self.source.lines:
+            where = where[: max(where.rfind("."), where.rfind("["), 0)]
         return self.source.lines.get(where)
 
     def keys(self, mapping: Mapping[str, Any], where: str, required: Sequence[str], optional: Sequence[str]) -> None:
@@ -258,7 +258,7 @@ class _Builder:
         written = top.get("questions", [])
         if not isinstance(written, list | tuple) or ("questions" in top and not written):
             self.refuse("questions", "must be a list of at least one question")
-            return ()
+            written = []
         built, first = [], dict[str, int]()
         for index, source in enumerate(written):
             where = f"questions[{index}]"
@@ -270,7 +270,7 @@ class _Builder:
                 self.refuse(f"{where}.id", f"must be unique, got the id of questions[{first[name]}] again: {_shown(name)}")
             built.append(self.question(source, where, top, len(written)))
         if "epsilon" in top:
-            self.epsilon(top["epsilon"], "epsilon", len(written))
+            self.epsilon(top["epsilon"], "epsilon", len(written) or 1)
         return tuple(question for question in built if question)
 
     def question(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> Question | None:
