@@ -94,18 +94,11 @@ class Outbox:
             if self.path != MEMORY:
                 self.path = os.path.abspath(self.path)
                 _create_private(self.path)
+            self._db = _opened(self.path)
+            if self.path != MEMORY:
                 self._life = _Life(self._life_path(self.owner))
-            self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=60)
-            self._open()
         except (OSError, sqlite3.Error) as error:
             raise self._unusable(error) from None
-
-    def _open(self) -> None:
-        if (version := self._db.execute("PRAGMA user_version").fetchone()[0]) not in (0, _VERSION):
-            raise sqlite3.DatabaseError(f"its version must be {_VERSION}, got {version}")
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = FULL")
-        self._db.executescript(_SCHEMA)
 
     def close(self) -> None:
         """Gives back whatever this outbox still owns."""
@@ -249,6 +242,21 @@ class Outbox:
         if owner is None or owner == self.owner or self.path == MEMORY:
             return owner is not None
         return _Life.held(self._life_path(owner))
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """The database in its format, made if it is new."""
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
+    try:
+        if (version := db.execute("PRAGMA user_version").fetchone()[0]) not in (0, _VERSION):
+            raise sqlite3.DatabaseError(f"its version must be {_VERSION}, got {version}")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.executescript(_SCHEMA)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 class _Life:

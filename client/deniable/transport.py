@@ -79,7 +79,7 @@ class Transport:
 
 def backoff(attempt: int) -> float:
     """Seconds before the next attempt: exponential, with full jitter."""
-    longest = min(_LONGEST_BACKOFF, _FIRST_WAIT * 2.0**attempt)
+    longest = min(_LONGEST_BACKOFF, _FIRST_WAIT * 2.0 ** min(attempt, 16))
     return longest * secrets.randbelow(1 << 20) / (1 << 20)
 
 

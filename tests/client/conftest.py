@@ -165,3 +165,8 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     waits: list[float] = []
     monkeypatch.setattr("deniable.transport.sleep", waits.append)
     return waits
+
+
+@pytest.fixture
+def fault() -> type[Fault]:
+    return Fault
