@@ -67,7 +67,7 @@ def modules() -> Iterator[str]:
 
 def run(driver: Chrome, page: str, body: str, given: Any = None) -> Any:
     """Runs the body of an async JavaScript function that sees the four modules and `given`; returns what it returns."""
-    driver.set_script_timeout(120)
+    driver.set_script_timeout(300)
     driver.get(page)
     outcome = driver.execute_async_script(CALL.replace("BODY", body), given)
     if "error" in outcome:

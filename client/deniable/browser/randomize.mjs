@@ -99,6 +99,16 @@ function uniformBelow(bound, coin, nextWord) {
 export function cryptoWords() {
   const source = globalThis.crypto;
   if (typeof source?.getRandomValues !== "function") throw new Error("this browser must have a cryptographic random generator, got none");
-  const word = new Uint32Array(1);
-  return () => source.getRandomValues(word)[0];
+  const words = new Uint32Array(256); // one call for many words: a call takes far longer than a coin
+  let used = words.length;
+  return () => {
+    if (used === words.length) {
+      source.getRandomValues(words);
+      used = 0;
+    }
+    const word = words[used];
+    words[used] = 0; // a word that decided something is kept no longer than it takes
+    used += 1;
+    return word;
+  };
 }
