@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
 from flask import Flask, Response, current_app, request
 
+from deniable_server.respond import IMPORT_MAP
+
+_IMPORT_MAP = "sha256-" + base64.b64encode(hashlib.sha256(IMPORT_MAP.encode()).digest()).decode()  # inline, but no code
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action {forms}"
+    f"default-src 'none'; script-src 'self' '{_IMPORT_MAP}'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action "
 )
 _FIXED = {
     "Cache-Control": "no-store",
@@ -28,7 +34,7 @@ def secure(response: Response) -> Response:
     """No form of a respondent's page can be submitted by the browser itself; researchers' forms go to this server only."""
     response.headers.update(_FIXED)
     forms = "'self'" if request.blueprint == "manage" else "'none'"
-    response.headers["Content-Security-Policy"] = _POLICY.format(forms=forms)
+    response.headers["Content-Security-Policy"] = _POLICY + forms
     if current_app.extensions["deniable_config"].https:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
     return response

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from pathlib import Path
 
 from flask import Blueprint, Response, abort, redirect, render_template, send_from_directory, url_for
@@ -21,9 +22,12 @@ def _integrity(file: Path) -> str:
 
 
 MODULES = {file.name: _integrity(file) for file in sorted(paths.BROWSER.glob("*.mjs"))}
-"""Subresource integrity of the modules that run on the respondent's device: a browser runs these bytes or none."""
-
 STYLES = {file.name: _integrity(file) for file in sorted(paths.STATIC.glob("*.css"))}
+IMPORT_MAP = json.dumps({"integrity": {f"/browser/{name}": value for name, value in MODULES.items()}}, separators=(",", ":"))
+"""Subresource integrity of the modules that run on the respondent's device: the browser runs these bytes or none.
+
+It must be an import map: Chromium loads a module again, unchecked, whose preload failed its integrity.
+"""
 
 
 @bp.app_template_global()
@@ -42,7 +46,7 @@ def survey(survey_id: str) -> str:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
     published = store().published(survey_id)
     page = "respond/survey.html" if published.is_open else "respond/closed.html"
-    return render_template(page, published=published, modules=MODULES)
+    return render_template(page, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
 
 
 @bp.get("/browser/<path:name>")

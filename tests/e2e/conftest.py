@@ -89,13 +89,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 class Proxy(ThreadingHTTPServer):
-    """Passes requests on to a site. Loses the next `lose` replies to POSTs; replaces `alter` = (path, old, new) in a reply."""
+    """Passes requests on to a site. Loses the next `lose` replies to POSTs; alters the replies to the paths in `alter`."""
 
     daemon_threads = True
+    request_queue_size = 64
 
     def __init__(self, site: Site) -> None:
+        self.upstream = httpx.Client(base_url=site.url)
         super().__init__(("127.0.0.1", 0), _Forward)
-        self.site, self.lose, self.alter = site, 0, ("", b"", b"")
+        self.site, self.lose = site, 0
+        self.alter: dict[str, tuple[bytes, bytes]] = {}
         self.bodies: list[bytes] = []
         self.url = f"http://127.0.0.1:{self.server_port}"
 
@@ -107,12 +110,12 @@ class _Forward(BaseHTTPRequestHandler):
     server: Proxy
 
     def do_GET(self) -> None:
-        self._answer(httpx.get(self.server.site.url + self.path))
+        self._answer(self.server.upstream.get(self.path))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.bodies.append(body)
-        reply = httpx.post(self.server.site.url + self.path, content=body, headers={"Content-Type": self.headers["Content-Type"]})
+        reply = self.server.upstream.post(self.path, content=body, headers={"Content-Type": self.headers["Content-Type"]})
         if self.server.lose > 0:
             self.server.lose -= 1
             self.close_connection = True
@@ -120,11 +123,9 @@ class _Forward(BaseHTTPRequestHandler):
         self._answer(reply)
 
     def _answer(self, reply: httpx.Response) -> None:
-        path, old, new = self.server.alter
-        body = reply.content
-        if path and path == self.path:
-            assert old in body
-            body = body.replace(old, new)
+        old, new = self.server.alter.get(self.path, (b"", b""))
+        assert old in reply.content
+        body = reply.content.replace(old, new) if old else reply.content
         self.send_response(reply.status_code)
         for name, value in reply.headers.items():
             if name not in ("content-length", "date", "server", "connection"):
@@ -145,6 +146,7 @@ def proxy(site: Site) -> Iterator[Proxy]:
         yield proxy
         proxy.shutdown()
         thread.join()
+        proxy.upstream.close()
 
 
 class Page:
