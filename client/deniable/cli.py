@@ -59,7 +59,7 @@ _survey = click.option("--survey", "survey_id", metavar="ID", help="The survey's
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="deniable")
+@click.version_option(package_name="deniable", prog_name="deniable")
 def main() -> None:
     """Surveys whose server cannot learn an answer: every answer is randomized on this machine before it leaves.
 

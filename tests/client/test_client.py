@@ -2,33 +2,557 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import io
 import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
 
-from deniable.client import SurveyClient
-from deniable.submission import Submission
+import numpy as np
+import pandas as pd
+import pytest
+
+import deniable
+from deniable import client as client_module
+from deniable.client import SurveyClient, parse_cap, parse_link
+from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
+from deniable.outbox import Outbox
+from deniable.submission import Submission, unpack
+from deniable.survey import Survey
+
+ANSWERS = {"smokes": True, "party": "Red"}
+ROWS = [{"smokes": "yes", "party": "Red", "other": 7}, {"smokes": "no", "party": "1", "other": 8}] * 5
 
 
-def test_one_respondent_is_randomized_sent_and_acknowledged(server, study, outbox):
-    with SurveyClient(server.url, outbox=outbox) as client:
-        receipt = client.submit("study", {"smokes": True, "party": "Red"})
-    assert receipt.digest == study.digest
-    assert receipt.epsilon == study.epsilon
+@pytest.fixture
+def client(server, outbox, no_waiting):
+    with SurveyClient(server.url, outbox=outbox, retries=3) as client:
+        yield client
+
+
+# --- one respondent --------------------------------------------------------------------------------------------------
+
+
+def test_one_respondent_is_randomized_sent_and_acknowledged(client, server, study):
+    receipt = client.submit("study", ANSWERS)
+    assert (receipt.survey, receipt.digest, receipt.epsilon) == ("study", study.digest, study.epsilon)
     [post] = server.posts
+    assert post.path == "/api/v1/surveys/study/submissions"
+    assert post.headers["content-type"] == "application/json"
     submission = Submission.from_json(post.body)
-    assert submission.id.hex() == receipt.submission
-    assert submission.count == 1
+    assert (submission.id.hex(), submission.digest, submission.count) == (receipt.submission, study.digest, 1)
+    assert client.outbox.waiting(server.url) == 0
 
 
-def test_rows_come_as_mappings_a_csv_file_or_json_lines_or_a_frame(server, outbox, tmp_path):
-    import pandas as pd
+def test_a_definition_is_fetched_once(client, server):
+    for _ in range(3):
+        client.submit("study", ANSWERS)
+    assert [seen.method for seen in server.seen] == ["GET", "POST", "POST", "POST"]
 
-    rows = [{"smokes": "yes", "party": "Red", "other": 7}, {"smokes": "no", "party": "1", "other": 8}] * 5
-    frame = pd.DataFrame(rows)
+
+def test_all_that_is_wrong_with_the_answers_is_told_at_once_and_nothing_is_sent(client, server):
+    with pytest.raises(AnswerError) as caught:
+        client.submit("study", {"smokes": "CANARY", "drinks": "CANARY"})
+    assert str(caught.value).splitlines() == [
+        "drinks: is no question of survey study; its questions are smokes, party",
+        "smokes: the answer must be one of yes, no",
+        "party: is missing",
+    ]
+    assert server.posts == []
+
+
+@pytest.mark.parametrize("drops", [1, 50])
+def test_replies_that_get_lost_never_make_a_second_body(server, outbox, fault, no_waiting, drops):
+    server.faults.extend([fault(worked=True)] * drops)
+    with SurveyClient(server.url, outbox=outbox, retries=60) as client:
+        client.submit("study", ANSWERS)
+    assert len(server.posts) == drops + 1
+    assert len({post.body for post in server.posts}) == 1
+    assert server.counted == 1
+
+
+def test_the_control_a_client_that_randomizes_again_shows_more_than_one_body(server, outbox, fault, no_waiting):
+    server.faults.extend([fault(worked=True)] * 20)
+    with SurveyClient(server.url, outbox=outbox, retries=0) as client:
+        for _ in range(20):
+            with pytest.raises(DeliveryError):
+                client.submit("study", ANSWERS)
+    assert len({post.body for post in server.posts}) == 20
+    assert server.counted == 20
+
+
+def test_what_could_not_be_delivered_waits_and_is_resent_as_it_was(server, outbox, fault, no_waiting):
+    server.faults.extend([fault(status=503)] * 4)
+    with SurveyClient(server.url, outbox=outbox, retries=3) as client, pytest.raises(DeliveryError) as caught:
+        client.submit("study", ANSWERS)
+    assert f"kept in {outbox}: send them with client.resend() or `deniable resend`" in str(caught.value)
+    with SurveyClient(server.url, outbox=outbox) as later:
+        assert later.resend().delivered == 1
+        assert later.resend().delivered == 0
+    assert len({post.body for post in server.posts}) == 1
+    assert server.counted == 1
+
+
+def test_the_client_that_failed_can_resend_too(client, server, fault):
+    server.faults.extend([fault(status=503)] * 4)
+    with pytest.raises(DeliveryError):
+        client.submit("study", ANSWERS)
+    assert client.resend().delivered == 1
+
+
+def test_the_perturbed_answers_are_stored_before_the_first_attempt(client, server, outbox, monkeypatch):
+    stored = []
+
+    def look(path, body, expected):
+        with closing(Outbox(outbox)) as other:
+            stored.append(other.waiting(server.url))
+
+    monkeypatch.setattr(client._transport, "post", look)
+    client.submit("study", ANSWERS)
+    assert stored == [1]
+
+
+def test_a_no_of_the_server_is_told_kept_and_not_asked_again(client, server, fault):
+    server.faults.append(fault(status=403, body=b'{"error": {"rule": "closed", "message": "the survey is closed"}}'))
+    with pytest.raises(RejectedError, match="403: the survey is closed") as caught:
+        client.submit("study", ANSWERS)
+    assert caught.value.status == 403
+    assert len(server.posts) == 1
+    result = client.resend()
+    assert (result.delivered, [kept.reason.split(": ")[-1] for kept in result.refused]) == (0, ["the survey is closed"])
+    assert len(server.posts) == 1
+    assert client.resend(refused=True).delivered == 1
+    assert len({post.body for post in server.posts}) == 1
+
+
+def test_an_interrupt_while_sending_keeps_the_bytes_for_a_resend(client, server, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(client._transport, "post", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            client.submit("study", ANSWERS)
+    assert client.resend().delivered == 1
+
+
+def test_without_secure_randomness_nothing_is_sent(client, server, monkeypatch):
+    def none(count):
+        raise NotImplementedError
+
+    monkeypatch.setattr(client_module, "os_words", none)
+    with pytest.raises(RefusedError, match="no secure random numbers; nothing was sent"):
+        client.submit("study", ANSWERS)
+    assert server.posts == []
+
+
+def test_an_outbox_in_memory_works_and_says_how_long_it_keeps(server, fault, no_waiting):
+    with SurveyClient(server.url, outbox=":memory:", retries=0) as client:
+        server.faults.append(fault(status=500))
+        with pytest.raises(DeliveryError, match="kept in memory only"):
+            client.submit("study", ANSWERS)
+        assert client.resend().delivered == 1
+
+
+# --- refusals: nothing is sent ---------------------------------------------------------------------------------------
+
+
+def refused(server, outbox, **options) -> str:
+    with SurveyClient(server.url, outbox=outbox, **options) as client:
+        with pytest.raises(RefusedError) as caught:
+            client.submit("study", ANSWERS)
+        with pytest.raises(RefusedError):
+            client.submit_many("study", ROWS)
+    assert server.posts == []
+    assert not outbox.exists()
+    return str(caught.value)
+
+
+def test_the_right_pin_and_cap_are_no_obstacle(server, outbox, study):
+    for pin in (study.digest, {"study": study.digest}, None):
+        for cap in (study.epsilon, "ln 9", 2.2, None):
+            with SurveyClient(server.url, outbox=outbox, pin=pin, max_epsilon=cap) as client:
+                client.submit("study", ANSWERS)
+    assert len(server.posts) == 12
+
+
+def test_another_digest_than_the_pin_is_refused(server, outbox, study):
+    assert "must have the pinned digest" in refused(server, outbox, pin="0" * 64)
+    assert "must have the pinned digest" in refused(server, outbox, pin={"study": "0" * 64})
+    assert "got none for this one" in refused(server, outbox, pin={"other": study.digest})
+
+
+def test_an_epsilon_just_above_the_cap_is_refused(server, outbox, study):
+    assert "epsilon must be at most" in refused(server, outbox, max_epsilon=study.epsilon * (1 - 2e-12))
+    assert "epsilon must be at most" in refused(server, outbox, max_epsilon="ln 8.99999999")
+
+
+def test_another_survey_than_the_one_asked_for_is_refused(server, outbox, study):
+    server.definitions["study"] = Survey.from_dict({**study.to_dict(), "id": "other"}).definition
+    assert refused(server, outbox) == "survey study: the definition must be that survey's, got that of other"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"keep_threshold":3221225472', b'"keep_threshold":3221225473'),
+        (b'"keep_threshold":3221225472', b'"keep_threshold":4294967295'),
+        (b'"d":1', b'"d":2'),
+        (b'"k":2', b'"k":3'),
+        (b'"type":"yes_no"', b'"type":"essay"'),
+        (b'"categories":["yes","no"]', b'"categories":["no","yes"]'),
+        (b'"title"', b'"tittle"'),
+    ],
+)
+def test_a_definition_that_is_not_what_it_declares_is_refused(server, outbox, study, before, after):
+    assert before in study.definition
+    server.definitions["study"] = study.definition.replace(before, after, 1)
+    refused(server, outbox)
+
+
+@pytest.mark.parametrize("name", ["../study", "study?x=1", "Study", "", "a/b"])
+def test_a_name_that_is_no_survey_id_is_not_even_asked_for(client, server, name):
+    with pytest.raises(RefusedError, match="survey id must be"):
+        client.survey(name)
+    assert server.seen == []
+
+
+def test_a_survey_that_is_not_there_is_told(client):
+    with pytest.raises(RejectedError, match="404: no such survey"):
+        client.survey("none")
+
+
+@pytest.mark.parametrize("options", [{"pin": "abc"}, {"pin": {"s": "G" * 64}}, {"max_epsilon": 0}, {"max_epsilon": "many"}])
+def test_a_wrong_option_is_a_value_error(server, options):
+    with pytest.raises(ValueError, match="must be"):
+        SurveyClient(server.url, **options)
+
+
+@pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "https://", "https://a?b=c", "https://a#b"])
+def test_a_wrong_address_is_a_value_error(url):
+    with pytest.raises(ValueError, match="url must be the address of a server"):
+        SurveyClient(url)
+
+
+def test_a_cap_is_a_number_or_a_logarithm():
+    assert [parse_cap(written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
+    assert parse_cap("ln 9") == pytest.approx(np.log(9))
+
+
+def test_a_link_gives_server_survey_and_pin(server, study, outbox):
+    link = f"{server.url}/s/study#digest={study.digest}"
+    with SurveyClient.from_link(link, outbox=outbox) as client:
+        assert client.survey_id == "study"
+        client.submit("study", ANSWERS)
+    with SurveyClient.from_link(link.replace(study.digest, "0" * 64), outbox=outbox) as client, pytest.raises(RefusedError):
+        client.submit("study", ANSWERS)
+    assert parse_link("https://a.org/x/s/id/") == ("https://a.org/x", "id", None)
+
+
+@pytest.mark.parametrize("link", ["https://a/b", "a/s/b", "https://a/s/B", "https://a/s/b#d", "https://a/s/b#digest=12", "https://a/s/"])
+def test_what_is_no_link_is_a_value_error(link):
+    with pytest.raises(ValueError, match="link"):
+        SurveyClient.from_link(link)
+
+
+def test_a_link_does_not_override_another_pin(study):
+    with pytest.raises(ValueError, match="pin must be the digest that the link carries"):
+        SurveyClient.from_link(f"https://a/s/study#digest={study.digest}", pin="0" * 64)
+
+
+def test_the_password_goes_to_the_results_only(server, outbox, no_waiting):
+    with SurveyClient(server.url, outbox=outbox, auth=("ada", "secret")) as client:
+        client.submit("study", ANSWERS)
+        client.submit_many("study", ROWS)
+        assert client._transport.get("/api/v1/surveys/study/results", auth=("ada", "secret")) == b"{}"
+    assert [("authorization" in seen.headers) for seen in server.seen] == [False, False, False, True]
+
+
+def test_no_public_name_takes_a_seed_and_only_the_client_draws_words():
+    public = [value for name, value in inspect.getmembers(SurveyClient) if not name.startswith("_") and callable(value)]
+    for function in (SurveyClient, *public):
+        assert not {"seed", "rng", "random_state", "words"} & set(inspect.signature(function).parameters)
+    package = Path(deniable.__file__).parent
+    users = {
+        path.name
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name) and node.id == "os_words" and isinstance(node.ctx, ast.Load)
+    }
+    assert users == {"client.py"}
+
+
+# --- many respondents ------------------------------------------------------------------------------------------------
+
+
+def test_rows_come_as_mappings_a_csv_file_json_lines_or_a_frame(client, server, tmp_path):
+    frame = pd.DataFrame(ROWS)
     frame.to_csv(tmp_path / "a.csv", index=False)
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with SurveyClient(server.url, outbox=outbox) as client:
-        for source in (rows, iter(rows), frame, tmp_path / "a.csv", tmp_path / "a.jsonl"):
-            before = server.counted
-            report = client.submit_many("study", source, batch=4)
-            assert (report.accepted, report.submissions, report.rejected) == (10, 3, ())
-            assert server.counted - before == 10
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    stream = io.StringIO((tmp_path / "a.csv").read_text())
+    for source in (ROWS, iter(ROWS), frame, frame.astype(object), tmp_path / "a.csv", str(tmp_path / "a.jsonl"), stream):
+        before = server.counted
+        report = client.submit_many("study", source, batch=4)
+        assert (report.accepted, report.submissions, report.resumed, report.rejected) == (10, 3, 0, ())
+        assert server.counted - before == 10
+
+
+def test_every_answer_reaches_its_own_question_and_category(server, client):
+    """At epsilon 10 a coin lies once in 22,000: of 300 rows almost all arrive as they are, the order apart."""
+    survey = Survey.from_text(
+        "{deniable: 1, id: loud, title: T, about: A, questions: ["
+        "{id: a, text: A, type: yes_no, epsilon: 10}, {id: b, text: B, type: choice, options: [x, y, z], epsilon: 10}]}"
+    )
+    server.publish(survey)
+    rows = [{"A": "yes", "B": "z"}] * 100 + [{"A": "no", "B": "x"}] * 200
+    for source in (rows, pd.DataFrame(rows)):
+        client.submit_many("loud", source, columns={"a": "A", "b": "B"})
+        submission = Submission.from_json(server.posts[-1].body)
+        bits = Counter(map(tuple, unpack(survey, submission.reports, 300).astype(int).tolist()))
+        assert bits[1, 0, 0] >= 95  # yes; z, the implied one
+        assert bits[0, 1, 0] >= 195  # no; x
+
+
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_the_order_inside_a_submission_says_nothing(server, client, monkeypatch, shuffled):
+    survey = Survey.from_text("{deniable: 1, id: loud, title: T, about: A, epsilon: 10, questions: [{id: a, text: A, type: yes_no}]}")
+    server.publish(survey)
+    if not shuffled:  # the control
+        monkeypatch.setattr(client_module, "_shuffle", np.arange)
+    client.submit_many("loud", [{"a": i < 500} for i in range(1000)])
+    submission = Submission.from_json(server.posts[-1].body)
+    early = unpack(survey, submission.reports, 1000)[:500].sum()
+    assert (150 < early < 350) == shuffled  # 250 with a standard deviation of 8
+
+
+def test_a_shuffle_is_a_permutation_and_each_is_as_likely():
+    assert sorted(client_module._shuffle(1000)) == list(range(1000))
+    seen = Counter(tuple(client_module._shuffle(3).tolist()) for _ in range(6000))
+    assert sum((count - 1000) ** 2 / 1000 for count in seen.values()) < 40  # chi-square, 5 degrees: p < 2e-7
+
+
+def test_wrong_rows_are_listed_without_their_answers_and_nothing_is_sent(client, server):
+    rows = [*ROWS, {"smokes": "CANARY", "party": "CANARY"}, {"party": "Red"}, "CANARY"]
+    with pytest.raises(AnswerError) as caught:
+        client.submit_many("study", rows, batch=4)
+    assert str(caught.value).splitlines() == [
+        "3 rows have answers that cannot be sent; nothing was sent",
+        "row 11, smokes: must be one of yes, no",
+        "row 11, party: must be one of Red, Green, Blue, 1, 2",
+        "row 12, smokes: is missing",
+        "row 13: must be a mapping from question to answer",
+    ]
+    assert server.posts == []
+
+
+def test_of_many_wrong_rows_the_first_twenty_reasons_are_shown(client):
+    with pytest.raises(AnswerError) as caught:
+        client.submit_many("study", [{"smokes": "?", "party": "Red"}] * 50)
+    lines = str(caught.value).splitlines()
+    assert (len(lines), lines[0].split(";")[0], lines[-1]) == (22, "50 rows have answers that cannot be sent", "… and 30 more")
+
+
+def test_a_stream_is_checked_batch_by_batch(client, server):
+    rows = [*ROWS[:4], {}, *ROWS[:4]]
+    with pytest.raises(AnswerError, match="4 rows before them are dealt with, and nothing of these was sent"):
+        client.submit_many("study", iter(rows), batch=4)
+    assert server.counted == 4
+
+
+def test_wrong_rows_can_be_left_out_and_are_reported(client, server):
+    report = client.submit_many("study", [{}, *ROWS, {"smokes": "?", "party": "Red"}], batch=6, on_invalid="skip")
+    assert (report.accepted, server.counted) == (10, 10)
+    assert [tuple(found) for found in report.rejected] == [
+        (1, "smokes", "is missing"),
+        (1, "party", "is missing"),
+        (12, "smokes", "must be one of yes, no"),
+    ]
+
+
+def test_a_batch_of_wrong_rows_only_sends_nothing(client, server):
+    report = client.submit_many("study", [{}] * 5, batch=5, on_invalid="skip", job="j")
+    assert (report.accepted, report.submissions, len(report.rejected)) == (0, 0, 10)
+    assert server.posts == []
+
+
+def test_no_rows_are_no_submission(client, server):
+    assert client.submit_many("study", []).accepted == 0
+    assert server.posts == []
+
+
+@pytest.mark.parametrize("options", [{"batch": 0}, {"batch": 100_001}, {"on_invalid": "ignore"}])
+def test_a_wrong_option_of_a_bulk_is_a_value_error(client, options):
+    with pytest.raises(ValueError, match="must be"):
+        client.submit_many("study", ROWS, **options)
+
+
+def test_the_columns_must_name_questions(client):
+    with pytest.raises(AnswerError, match="columns must name questions of survey study, got drinks"):
+        client.submit_many("study", ROWS, columns={"drinks": "x"})
+
+
+# --- jobs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    path = tmp_path / "answers.csv"
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    return path
+
+
+def test_the_same_file_again_sends_nothing_and_reports_the_same(client, server, csv_file):
+    first = client.submit_many("study", csv_file, batch=4)
+    second = client.submit_many("study", csv_file, batch=4)
+    assert (first.accepted, first.submissions, first.resumed) == (10, 3, 0)
+    assert (second.accepted, second.submissions, second.resumed) == (10, 3, 10)
+    assert server.counted == 10
+    assert len(server.posts) == 3
+
+
+def test_rows_without_a_name_have_no_memory_and_with_one_they_do(client, server):
+    client.submit_many("study", ROWS)
+    client.submit_many("study", ROWS)
+    assert server.counted == 20
+    client.submit_many("study", ROWS, job="monday")
+    client.submit_many("study", ROWS, job="monday")
+    assert server.counted == 30
+    client.submit_many("study", ROWS + ROWS[:2], job="monday")  # what a named input has gained since is new
+    assert server.counted == 32
+
+
+def test_a_file_that_changed_after_it_was_begun_is_refused(client, server, csv_file):
+    client.submit_many("study", csv_file)
+    csv_file.write_text(csv_file.read_text() + "yes,Red,1\n")
+    with pytest.raises(RefusedError, match="has changed since its first 10 rows were randomized"):
+        client.submit_many("study", csv_file)
+    assert server.counted == 10
+
+
+def test_a_file_that_was_wrong_can_be_corrected_and_sent(client, server, csv_file):
+    good = csv_file.read_text()
+    csv_file.write_text(good + "maybe,Red,1\n")
+    with pytest.raises(AnswerError):
+        client.submit_many("study", csv_file)
+    csv_file.write_text(good)
+    assert client.submit_many("study", csv_file).accepted == 10
+
+
+def test_a_job_that_failed_goes_on_where_it_stood(client, server, csv_file, fault):
+    server.faults.extend([fault(worked=True), *[fault(status=502)] * 3])  # it was counted, and the client cannot know
+    with pytest.raises(DeliveryError, match=r"Rows up to 0 are dealt with; rows 1 to 4 are randomized .* goes on from there"):
+        client.submit_many("study", csv_file, batch=4)
+    report = client.submit_many("study", csv_file, batch=4)
+    assert (report.accepted, report.submissions, report.resumed) == (10, 3, 4)
+    assert server.counted == 10
+    assert len({post.body for post in server.posts}) == 3
+
+
+def test_rows_left_out_by_an_earlier_run_are_reported_again(client, server, fault, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(["{}", *map(json.dumps, ROWS), "CANARY"]))
+    server.faults.extend([fault(), *[fault(status=502)] * 3])
+    with pytest.raises(DeliveryError):
+        client.submit_many("study", path, batch=4, on_invalid="skip")
+    report = client.submit_many("study", path, batch=4, on_invalid="skip")
+    assert (report.accepted, server.counted) == (10, 10)
+    assert [found.row for found in report.rejected] == [1, 1, 12]
+
+
+def test_rows_that_the_server_turned_down_are_offered_again_before_the_job_goes_on(client, server, csv_file, fault):
+    server.faults.extend([fault(status=403), fault(status=403)])
+    for _ in range(2):
+        with pytest.raises(RejectedError):
+            client.submit_many("study", csv_file, batch=4)
+    assert len(server.posts) == 2
+    assert client.submit_many("study", csv_file, batch=4).accepted == 10
+    assert server.counted == 10
+    assert len({post.body for post in server.posts}) == 3
+
+
+def test_a_failure_without_a_job_says_how_far_it_came(client, server, fault):
+    server.faults.extend([fault(status=200, worked=True, body=b'{"accepted": 4}'), *[fault(status=500)] * 4])
+    with pytest.raises(DeliveryError, match="Rows up to 4 are dealt with; rows 5 to 8 are randomized and in the outbox; the rows behind"):
+        client.submit_many("study", ROWS, batch=4)
+    assert client.resend().delivered == 1
+    assert server.counted == 8
+
+
+def test_a_job_that_another_process_works_on_is_left_to_it(client, server, csv_file, outbox, study):
+    with closing(Outbox(outbox)) as other:
+        other.begin(server.url, "study", str(csv_file), study.digest, "")
+        with pytest.raises(DeliveryError, match="another process is working on it"):
+            client.submit_many("study", csv_file)
+    assert client.submit_many("study", csv_file).accepted == 10
+
+
+BUCKETS = 64
+KILLED = """
+import json, os, sys
+from deniable import client as module
+from deniable.outbox import Outbox
+
+url, outbox, rows, log, broken = sys.argv[1:]
+perturb = module._perturb
+
+def noted(survey, categories):
+    made = perturb(survey, categories)
+    line = json.dumps([made.id.hex(), (categories[0] * 64 + categories[1]).tolist()]) + "\\n"
+    file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(file, line.encode())
+    os.close(file)
+    return made
+
+module._perturb = noted
+if broken == "forgets":
+    advance = Outbox.advance
+    Outbox.advance = lambda self, url, survey, job, rows, *rest: advance(self, url, survey, job, 0, *rest)
+with module.SurveyClient(url, outbox=outbox) as client:
+    client.submit_many("buckets", rows, batch=50)
+"""
+
+
+def killed_runs(server, tmp_path, fault, kills: int, broken: str = "") -> Counter:
+    """Kills a bulk of 4,096 distinct rows again and again, lets it end, and counts how often each row was counted."""
+    options = [str(i) for i in range(BUCKETS)]
+    questions = [{"id": name, "text": name, "type": "choice", "options": options, "epsilon": 1} for name in "ab"]
+    server.publish(Survey.from_dict({"deniable": 1, "id": "buckets", "title": "T", "about": "A", "questions": questions}))
+    rows, log = tmp_path / "rows.csv", tmp_path / "log"
+    rows.write_text("a,b\n" + "".join(f"{i // BUCKETS},{i % BUCKETS}\n" for i in range(BUCKETS**2)))
+    command = [sys.executable, "-c", KILLED, server.url, str(tmp_path / "outbox"), str(rows), str(log), broken]
+    rng = random.Random(3)
+    for _ in range(kills):
+        server.faults.extend([fault(worked=True), fault(status=200, worked=True, body=b"?")])
+        enough = len(server.posts) + rng.randrange(1, 9)
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        while len(server.posts) < enough and process.poll() is None:
+            time.sleep(0.0005)
+        time.sleep(rng.random() * 0.01)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    server.faults.clear()
+    subprocess.run(command, check=True, timeout=120)
+    of = dict(map(json.loads, log.read_text().splitlines()))
+    return Counter(row for submission in server.accepted for row in of[submission])
+
+
+def test_a_bulk_that_is_killed_again_and_again_counts_every_row_once_and_randomizes_it_once(server, tmp_path, fault):
+    counted = killed_runs(server, tmp_path, fault, kills=8)
+    assert set(counted.values()) == {1}
+    assert len(counted) == BUCKETS**2
+    assert server.counted == BUCKETS**2
+    bodies: dict[str, set[bytes]] = {}
+    for post in server.posts:
+        bodies.setdefault(json.loads(post.body)["id"], set()).add(post.body)
+    assert {len(found) for found in bodies.values()} == {1}
+    assert len(server.posts) > len(bodies)  # some were sent more than once, or this proves little
+    assert list(tmp_path.glob("*.lock")) == []
+
+
+def test_the_control_a_bulk_that_forgets_its_progress_counts_rows_twice(server, tmp_path, fault):
+    assert max(killed_runs(server, tmp_path, fault, kills=1, broken="forgets").values()) > 1

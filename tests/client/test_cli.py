@@ -1,0 +1,355 @@
+"""The command line: what it prints, its exit codes, and that no true answer is printed or kept on any path."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import traceback
+
+import pytest
+from click.testing import CliRunner, Result
+
+from deniable import cli
+from deniable.client import SurveyClient
+from deniable.errors import DeniableError
+from deniable.survey import Survey
+
+FILE = """\
+deniable: 1
+id: anes1996
+title: An election study
+about: Who asks, why, and whom to contact.
+epsilon: ln 9
+questions:
+  - {id: vote, text: "Whom did you vote for?", type: choice, options: [Clinton, Dole]}
+  - {id: tvnews, text: "Did you watch TV news yesterday?", type: yes_no}
+"""
+TABLE = "smokes,party\n" + "yes,Red\nno,1\n" * 5
+
+
+@pytest.fixture
+def run(outbox, no_waiting, monkeypatch):
+    monkeypatch.setenv("DENIABLE_OUTBOX", str(outbox))
+
+    def run(*words: str, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(cli.main, list(words), input=stdin)
+
+    return run
+
+
+@pytest.fixture
+def survey_file(tmp_path):
+    path = tmp_path / "survey.yaml"
+    path.write_text(FILE)
+    return path
+
+
+@pytest.fixture
+def answers(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(TABLE)
+    return path
+
+
+def test_check_shows_the_coins_the_total_the_digest_and_what_they_mean(run, survey_file):
+    result = run("check", str(survey_file))
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "anes1996: An election study\n\n"
+        "question  type    k  d  keep_threshold             epsilon\n"
+        "vote      choice  2  1      3221225472  1.0986122886681098\n"
+        "tvnews    yes_no  2  1      3221225472  1.0986122886681098\n\n"
+        "total epsilon  2.1972245773362196\n"
+        f"digest         {Survey.from_text(FILE).digest}\n\n"
+        "What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers can be 90.0 % sure "
+        "at most after seeing it.\n"
+    )
+
+
+def test_check_as_json_says_the_same(run, survey_file):
+    found = json.loads(run("check", "--json", str(survey_file)).stdout)
+    survey = Survey.from_text(FILE)
+    assert (found["id"], found["digest"], found["epsilon"]) == ("anes1996", survey.digest, survey.epsilon)
+    assert found["belief_at_most"] == pytest.approx(0.9, rel=1e-15)
+    assert found["questions"][0] == {
+        "id": "vote",
+        "type": "choice",
+        "k": 2,
+        "d": 1,
+        "keep_threshold": 3 << 30,
+        "epsilon": survey.questions[0].epsilon,
+        "declared_epsilon": survey.questions[0].declared_epsilon,
+    }
+
+
+@pytest.mark.parametrize(("epsilon", "percent"), [(1.0986122886681098, "75.0 %"), (2, "88.1 %"), (10, "99.995461 %"), (0.001, "50.1 %")])
+def test_the_belief_is_rounded_up(epsilon, percent):
+    assert cli._percent(cli._belief(epsilon)) == percent
+
+
+def test_check_lists_all_problems_with_file_and_line(run, survey_file):
+    survey_file.write_text(FILE.replace("title:", "titel:").replace("[Clinton, Dole]", "[Clinton]"))
+    result = run("check", str(survey_file))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"{survey_file}:1: title: is missing\n"
+        f"{survey_file}:3: titel: is not a known key; did you mean title?\n"
+        f"{survey_file}:7: questions[0].options: must be 2 to 1,024 options, got 1\n"
+    )
+    result = run("check", "--json", str(survey_file))
+    assert result.exit_code == 1
+    assert [problem["line"] for problem in json.loads(result.stdout)["problems"]] == [1, 3, 7]
+
+
+def test_schema_prints_the_schema(run):
+    assert json.loads(run("schema").stdout)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_submit_sends_a_file_and_a_second_time_nothing(run, server, answers):
+    result = run("submit", server.url, "--survey", "study", str(answers))
+    assert (result.exit_code, result.stdout) == (0, "10 respondents accepted in 1 submissions to survey study.\n")
+    result = run("submit", server.url, "--survey", "study", str(answers), "--json")
+    assert json.loads(result.stdout) == {
+        "survey": "study",
+        "digest": json.loads(server.posts[0].body)["digest"],
+        "accepted": 10,
+        "submissions": 1,
+        "resumed": 10,
+        "rejected": [],
+    }
+    assert server.counted == 10
+
+
+def test_submit_takes_a_link_whose_digest_is_the_pin(run, server, answers, study):
+    assert run("submit", f"{server.url}/s/study#digest={study.digest}", str(answers)).exit_code == 0
+    result = run("submit", f"{server.url}/s/study#digest={'0' * 64}", str(answers))
+    assert result.exit_code == 1
+    assert "must have the pinned digest" in result.stderr
+    assert server.counted == 10
+
+
+@pytest.mark.parametrize("words", [["-"], ["--jsonl", "-"]])
+def test_submit_reads_standard_input(run, server, words):
+    lines = "".join('{"smokes": true, "party": 1}\n' for _ in range(10)) if len(words) == 2 else "\ufeff" + TABLE
+    result = run("submit", f"{server.url}/s/study", *words, "--batch", "4", stdin=lines.encode())
+    assert (result.exit_code, server.counted, len(server.posts)) == (0, 10, 3)
+
+
+def test_submit_with_columns_of_other_names(run, server, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(TABLE.replace("smokes", "q1"))
+    assert run("submit", f"{server.url}/s/study", str(path)).exit_code == 1
+    assert run("submit", f"{server.url}/s/study", "--column", "smokes=q1", str(path)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--max-epsilon", "2"], "epsilon must be at most 2.0, got 2.197"),
+        (["--max-epsilon", "ln 8"], "epsilon must be at most 2.079"),
+        (["--pin", "0" * 64], "must have the pinned digest"),
+    ],
+)
+def test_submit_refuses_above_the_cap_and_other_than_the_pin(run, server, answers, options, told):
+    result = run("submit", f"{server.url}/s/study", *options, str(answers))
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert server.posts == []
+    assert run("submit", f"{server.url}/s/study", "--max-epsilon", "ln 9", str(answers)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["submit", "http://127.0.0.1:9", "{file}"],
+        ["submit", "nonsense", "--survey", "study", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "/no/such/file"],
+        ["submit", "http://127.0.0.1:9/s/study", "--survey", "other", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "--pin", "xyz", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "--max-epsilon", "lots", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "--max-epsilon", "-1", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "--batch", "0", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "--column", "smokes", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study", "--rejects", "{file}.out", "{file}"],
+        ["results", "http://127.0.0.1:9/s/study", "--user", "ada", "--password-env", "NO_SUCH_VARIABLE"],
+        ["results", "http://127.0.0.1:9/s/study"],
+        ["check", "/no/such/file"],
+        ["chekc"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_one_clear_message(run, answers, words):
+    result = run(*[word.format(file=answers) for word in words])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Usage: ")
+    assert "Traceback" not in result.output
+
+
+def test_wrong_rows_stop_everything_unless_they_are_left_out(run, server, answers, tmp_path):
+    answers.write_text(TABLE + "perhaps,Red\nyes,Red,Red\n")
+    result = run("submit", f"{server.url}/s/study", str(answers))
+    assert result.exit_code == 1
+    assert "row 11, smokes: must be one of yes, no\nrow 12: must have 2 cells" in result.stderr
+    assert server.posts == []
+    rejects = tmp_path / "rejects.csv"
+    result = run("submit", f"{server.url}/s/study", "--skip-invalid", "--rejects", str(rejects), str(answers))
+    assert result.exit_code == 0
+    assert "2 rows were left out:\n  row 11, smokes: must be one of yes, no\n" in result.stdout
+    assert list(csv.DictReader(rejects.read_text().splitlines())) == [
+        {"row": "11", "question": "smokes", "reason": "must be one of yes, no"},
+        {"row": "12", "question": "", "reason": "must have 2 cells, as the header has, got 3"},
+    ]
+    assert server.counted == 10
+
+
+def test_what_cannot_be_delivered_is_exit_code_3_and_resend_sends_it(run, server, answers, fault, outbox):
+    server.faults.extend([fault(status=503)] * 14)
+    result = run("submit", f"{server.url}/s/study", str(answers))
+    assert result.exit_code == 3
+    assert "the same command again goes on from there" in result.stderr
+    assert run("resend").exit_code == 3
+    result = run("resend")
+    assert (result.exit_code, result.stdout) == (0, f"{server.url}: 1 submissions delivered, 0 turned down by the server.\n")
+    assert run("resend").stdout == "Nothing waits.\n"
+    assert run("submit", f"{server.url}/s/study", str(answers)).stdout.startswith("10 respondents accepted in 1 submissions")
+    assert server.counted == 10
+
+
+def test_resend_tells_what_the_server_turned_down(run, server, answers, fault):
+    server.faults.append(fault(status=403, body=b'{"error": {"message": "closed"}}'))
+    assert run("submit", f"{server.url}/s/study", str(answers)).exit_code == 1
+    result = run("resend")
+    assert result.exit_code == 1
+    assert result.stderr == f"  study, 10 respondents: {server.url} answered 403: closed\n"
+    assert run("resend", "--refused").exit_code == 0
+    assert server.counted == 10
+
+
+def test_resend_without_an_outbox_makes_none(run, outbox):
+    assert run("resend").exit_code == 0
+    assert not outbox.exists()
+
+
+def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
+    pytest.importorskip("scipy")
+    from deniable.estimate import estimate
+    from deniable.tally import Tally
+
+    found = estimate(study, Tally.empty(5))
+    server.results = found.to_json().encode()
+    monkeypatch.setenv("SECRET", "secret")
+    words = ["results", f"{server.url}/s/study", "--user", "ada", "--password-env", "SECRET", "--confidence", "0.9"]
+    assert json.loads(run(*words, "--json").stdout) == found.to_dict()
+    assert run(*words, "--csv").stdout.splitlines() == found.to_csv().splitlines()
+    assert run(*words).stdout.splitlines() == run(*words, "--table").stdout.splitlines() == found.to_table().splitlines()
+    assert run(*words[:4], stdin="secret\n").exit_code == 0
+    assert run(*words[:4], stdin="wrong\n").exit_code == 1
+    assert "confidence=0.9&method=feldman-cousins&target=population" in server.seen[0].path
+
+
+def test_every_command_explains_itself_with_an_example(run):
+    for name in cli.main.commands:
+        text = run(name, "--help").stdout
+        assert "Example" in text
+        assert f"deniable {name}" in text
+    assert "Exit codes" in run("--help").stdout
+    assert run("--version").stdout.startswith("deniable, version ")
+
+
+def test_python_m_deniable_is_the_same_command(survey_file):
+    result = subprocess.run(
+        [sys.executable, "-m", "deniable", "check", survey_file], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "total epsilon" in result.stdout
+
+
+# --- no true answer, anywhere ----------------------------------------------------------------------------------------
+
+CANARY = "kestrel7"
+BIRDS = Survey.from_dict(
+    {
+        "deniable": 1,
+        "id": "birds",
+        "title": "T",
+        "about": "A",
+        "epsilon": 2,
+        "questions": [
+            {"id": "bird", "text": "Q", "type": "choice", "options": [*map(str, range(9)), CANARY]},
+            {"id": "flies", "text": "Q", "type": "yes_no"},
+        ],
+    }
+)
+WRONG = {
+    "cell": f"bird,flies\n{CANARY},{CANARY}\n",
+    "no header": f"{CANARY},{CANARY}\n{CANARY},yes\n",
+    "cells": f"bird,flies\n{CANARY},yes,{CANARY}\n",
+    "quote": f'bird,flies\n"{CANARY},yes\n',
+    "after quote": f'bird,flies\n"yes"{CANARY},yes\n',
+    "latin-1": f"bird,flies\n{CANARY}é,yes\n".encode("latin-1"),
+    "nul": f"bird,flies\n{CANARY}\0,yes\n",
+    "one column": f"{CANARY}\n",
+}
+
+
+def chained(error: BaseException | None) -> str:
+    """All that a log could print of an error and of those it came from, suppressed ones too."""
+    told = []
+    while error is not None:
+        told += [str(error), repr(error), repr(error.__dict__), *traceback.format_exception_only(error)]
+        error = error.__cause__ or error.__context__
+    return "\n".join(told)
+
+
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("name", WRONG)
+def test_no_answer_is_printed_or_kept_whatever_is_wrong_with_the_file(run, server, tmp_path, outbox, caplog, name, skip):
+    server.publish(BIRDS)
+    path = tmp_path / "a.csv"
+    path.write_bytes(WRONG[name].encode() if isinstance(WRONG[name], str) else WRONG[name])
+    rejects = tmp_path / "rejects.csv"
+    options = ["--skip-invalid", "--rejects", str(rejects)] if skip else []
+    for words, stdin in (([str(path)], None), (["-"], path.read_bytes()), (["--jsonl", "-"], path.read_bytes())):
+        result = run("submit", f"{server.url}/s/birds", *options, *words, stdin=stdin)
+        assert result.exit_code in ((0, 1) if skip else (1,))
+        kept = b"".join(found.read_bytes() for found in tmp_path.iterdir() if found != path)
+        assert CANARY not in result.output + result.stderr + caplog.text + chained(result.exception)
+        assert CANARY.encode() not in kept
+
+
+@pytest.mark.parametrize("status", [0, 200, 400, 403, 409, 500])
+def test_no_answer_is_printed_or_kept_whatever_the_server_says(server, tmp_path, outbox, no_waiting, caplog, capsys, fault, status):
+    server.publish(BIRDS)
+    path = tmp_path / "a.csv"
+    path.write_text(f"bird,flies\n{CANARY},yes\n" * 3)
+    server.always = fault(status=status, body=BIRDS.definition)
+    rows = [{"bird": CANARY, "flies": True}] * 3
+    with SurveyClient(server.url, outbox=outbox, retries=1) as client:
+        client._surveys["birds"] = BIRDS
+        for attempt in (
+            lambda: client.submit("birds", rows[0]),
+            lambda: client.submit("birds", {"bird": f"{CANARY}!", "flies": CANARY, "other": CANARY}),
+            lambda: client.submit_many("birds", rows),
+            lambda: client.submit_many("birds", rows, job="j"),
+            lambda: client.submit_many("birds", path, batch=1),
+            lambda: client.submit_many("birds", [{"bird": CANARY, "flies": CANARY}, CANARY]),
+        ):
+            with pytest.raises(DeniableError) as caught:
+                attempt()
+            assert CANARY not in chained(caught.value) + caplog.text
+        files = b"".join(found.read_bytes() for found in tmp_path.iterdir() if found != path and found.suffix != ".lock")
+        assert len(list(tmp_path.glob("outbox.sqlite*"))) >= 2  # the log is there, and was read too
+        assert CANARY.encode() not in files
+    assert not any(CANARY.encode() in seen.body for seen in server.seen)
+    printed = capsys.readouterr()
+    assert CANARY not in printed.out + printed.err
+
+
+def test_the_control_an_encoder_that_quotes_answers_is_noticed(run, server, tmp_path, monkeypatch):
+    from deniable import rows
+
+    server.publish(BIRDS)
+    monkeypatch.setattr(rows, "allowed", lambda question: CANARY)
+    path = tmp_path / "a.csv"
+    path.write_text(WRONG["cell"])
+    assert CANARY in run("submit", f"{server.url}/s/birds", str(path)).output

@@ -1,0 +1,66 @@
+"""The examples of docs/sdk.md run as they stand, against a server at another address."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from deniable.cli import main
+from deniable.estimate import estimate
+from deniable.survey import Survey
+from deniable.tally import Tally
+
+PAGE = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
+ADDRESS = "https://survey.example.org"
+
+
+def examples(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture
+def folder(server, study, tmp_path, monkeypatch):
+    survey = Survey.from_dict({**study.to_dict(), "id": "health"})
+    server.publish(survey)
+    server.results = estimate(survey, Tally.empty(5)).to_json().encode()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("PASSWORD", "secret")
+    Path("answers.csv").write_text("smokes,party\nyes,Red\nno,1\n")
+    Path("survey.yaml").write_text((Path(__file__).parents[2] / "examples" / "anes1996.yaml").read_text())
+    return tmp_path
+
+
+def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
+    printed = []
+    for example in examples("python"):
+        exec(compile(example.replace(ADDRESS, server.url), "docs/sdk.md", "exec"), {})
+        printed.append(capsys.readouterr().out)
+    receipt, refusal, bulk, rejected, resent, results = printed
+    assert receipt.split()[1].startswith("2.197")
+    assert "must have the pinned digest" in refusal
+    assert bulk == "2 rows accepted, 0 problems\n"
+    assert rejected == "2 smokes must be one of yes, no\n"
+    assert resent == "0 submissions delivered\n"
+    assert "smokes" in results
+    assert server.counted == 4
+
+
+def test_the_commands_of_the_page_work(server, folder):
+    [block] = examples("sh")
+    digest = Survey.from_definition(server.definitions["health"]).digest
+    for line in block.replace(ADDRESS, server.url).replace("9f…", digest).splitlines():
+        words = shlex.split(line.split("#  ")[0].split(" # ")[0].split(" > ")[0].split(" | ")[-1], comments=False)
+        stdin = "smokes,party\nyes,Red\n" if words[-1] == "-" else None
+        result = CliRunner().invoke(main, words[1:], input=stdin)
+        assert result.exit_code == 0, (line, result.output)
+    assert server.counted == 3
+
+
+def test_the_control_a_wrong_example_fails(server, folder):
+    with pytest.raises(Exception, match="no_such_option"):
+        exec(examples("python")[0].replace("max_epsilon", "no_such_option").replace(ADDRESS, server.url), {})
