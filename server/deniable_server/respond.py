@@ -7,10 +7,11 @@ import hashlib
 import json
 from pathlib import Path
 
-from flask import Blueprint, Response, abort, redirect, render_template, send_from_directory, url_for
+from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, send_from_directory, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
+from deniable.survey import Survey
 from deniable_server import paths, store
 
 bp = Blueprint("respond", __name__)
@@ -34,6 +35,13 @@ It must be an import map: Chromium loads a module again, unchecked, whose preloa
 def stylesheet(name: str) -> Markup:
     """The link to one of the style sheets, with its integrity."""
     return Markup('\n  <link rel="stylesheet" href="{}" integrity="{}">').format(url_for("respond.static_file", name=name), STYLES[name])
+
+
+@bp.app_template_global()
+def respondents_link(survey: Survey) -> str:
+    """The link to send out; its fragment pins the definition and reaches no server."""
+    root: str = current_app.extensions["deniable_config"].public_url or request.url_root
+    return f"{root.rstrip('/')}{url_for('respond.survey', survey_id=survey.id)}#digest={survey.digest}"
 
 
 @bp.get("/")

@@ -1,0 +1,247 @@
+"""The researchers' pages: over HTTP where that suffices, in real Chromium where it does not."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from deniable.entropy import os_words
+from deniable.randomize import randomize
+from deniable.submission import Submission, pack
+from deniable.survey import Survey
+
+names = (f"study{i}" for i in itertools.count())
+QUESTIONS = [
+    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"},
+    {"id": "party", "text": "Which party?", "type": "choice", "options": ["Red", "Green", "Blue"]},
+]
+
+
+@pytest.fixture
+def survey(site: Any) -> Survey:
+    published: Survey = site.publish(id=next(names), title="A <b>bold</b> study", questions=QUESTIONS)
+    return published
+
+
+def submit(site: Any, survey: Survey, bits: list[np.ndarray[Any, Any]]) -> None:
+    submission = Submission(os.urandom(16), survey.digest, len(bits[0]), pack(survey, bits))
+    httpx.post(f"{site.url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json()).raise_for_status()
+
+
+def answer(site: Any, survey: Survey, people: int = 500) -> None:
+    """Everybody smokes and is for Red."""
+    submit(site, survey, [randomize(q.channel, np.zeros(people, dtype=np.int64), os_words) for q in survey.questions])
+
+
+def token(page: httpx.Response) -> str:
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', page.text)[0])
+
+
+def log_in(client: httpx.Client, password: str = "correct horse battery", path: str = "/login") -> httpx.Response:
+    return client.post(path, data={"user": "ada", "password": password, "csrf_token": token(client.get(path))})
+
+
+@pytest.fixture
+def stranger(site: Any) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=site.url) as client:
+        yield client
+
+
+@pytest.fixture
+def ada(stranger: httpx.Client) -> httpx.Client:
+    assert log_in(stranger).status_code == 302
+    return stranger
+
+
+# Logging in and out.
+
+
+@pytest.mark.parametrize("path", ["/manage", "/manage/surveys/any", "/manage/surveys/any/results.csv"])
+def test_a_stranger_is_sent_to_the_login_page_and_from_there_back(stranger: httpx.Client, path: str) -> None:
+    reply = stranger.get(path)
+    assert (reply.status_code, reply.headers["location"]) == (302, f"/login?next={path}")
+    assert log_in(stranger, path=f"/login?next={path}").headers["location"] == path
+
+
+@pytest.mark.parametrize("elsewhere", ["https://evil.test/", "//evil.test/manage", "/\\evil.test"])
+def test_login_leads_to_no_other_site(stranger: httpx.Client, elsewhere: str) -> None:
+    assert log_in(stranger, path=f"/login?next={elsewhere}").headers["location"] == "/manage"
+
+
+def test_a_wrong_password_is_announced_and_logs_nobody_in(stranger: httpx.Client) -> None:
+    reply = log_in(stranger, "wrong")
+    assert reply.status_code == 401
+    assert re.search(r'role="alert">\s*<p>Name or password is wrong', reply.text)
+    assert 'aria-invalid="true"' in reply.text
+    assert "wrong" not in re.findall(r'<input[^>]*id="password"[^>]*>', reply.text)[0]
+    assert stranger.get("/manage").status_code == 302
+
+
+def test_a_post_without_the_token_is_refused(stranger: httpx.Client, ada: httpx.Client) -> None:
+    assert stranger.post("/login", data={"user": "ada", "password": "correct horse battery"}).status_code == 400
+    assert ada.post("/logout").status_code == 400
+    assert ada.get("/manage").status_code == 200
+
+
+def test_logging_out_takes_a_post(ada: httpx.Client) -> None:
+    assert ada.get("/logout").status_code == 405
+    assert ada.post("/logout", data={"csrf_token": token(ada.get("/manage"))}).status_code == 302
+    assert ada.get("/manage").status_code == 302
+
+
+def test_the_session_is_a_new_one_after_login_and_its_cookie_is_closed(stranger: httpx.Client) -> None:
+    before = stranger.get("/login").headers["set-cookie"]
+    after = log_in(stranger).headers["set-cookie"]
+    assert before.split(";")[0] != after.split(";")[0]
+    assert {"httponly", "samesite=strict", "path=/"} <= {part.strip().lower() for part in after.split(";")}
+
+
+# What researchers see.
+
+
+def test_the_list_shows_state_responses_and_the_pinned_link(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    answer(site, survey, 1)
+    article = next(part for part in ada.get("/manage").text.split("<article") if f"/s/{survey.id}#" in part)
+    assert "A &lt;b&gt;bold&lt;/b&gt; study" in article
+    assert "open" in article
+    assert "1 response<" in article
+    assert f'value="{site.url}/s/{survey.id}#digest={survey.digest}"' in article
+    site.close_survey(survey)
+    article = next(part for part in ada.get("/manage").text.split("<article") if f"/s/{survey.id}#" in part)
+    assert 'class="state closed"' in article
+
+
+def test_a_survey_without_responses_says_what_to_do(ada: httpx.Client, survey: Survey) -> None:
+    page = ada.get(f"/manage/surveys/{survey.id}").text
+    assert "No responses yet" in page
+    assert "<table" not in page
+    assert "<svg" not in page
+
+
+def cells(page: str) -> dict[str, list[str]]:
+    """The rows of all tables of estimates, by option."""
+    rows = re.findall(r'<th scope="row" dir="auto">(.*?)</th>(.*?)</tr>', page, re.DOTALL)
+    return {option: [re.sub(r"<.*?>", "", cell) for cell in re.findall(r"<td>(.*?)</td>", rest)] for option, rest in rows}
+
+
+def test_results_show_the_estimates_of_the_api(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    answer(site, survey)
+    page = ada.get(f"/manage/surveys/{survey.id}").text
+    results = site.results(survey)
+    shown = cells(page)
+    assert list(shown) == ["yes", "no", "Red", "Green", "Blue"]
+    for row in results["rows"]:
+        estimate, interval, adjusted, _, n = shown[row["option"]]
+        assert estimate == f"{100 * row['estimate']:.1f} %".replace("-", "−")
+        assert interval == f"{100 * row['low']:.1f} to {100 * row['high']:.1f} %"
+        assert adjusted == f"{100 * row['adjusted']:.1f} %"
+        assert n == "500"
+    assert page.count('role="img"') == 2
+    assert "ε = 2.197 for the whole survey" in page
+    assert survey.digest in page
+
+
+def test_the_chart_has_a_title_and_says_in_words_what_it_shows(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    answer(site, survey)
+    first = site.results(survey)["rows"][0]
+    chart = ada.get(f"/manage/surveys/{survey.id}").text.split("<svg")[1].split("</svg>")[0]
+    assert "Estimated shares: Do you smoke?</title>" in chart
+    assert f"yes: {100 * first['estimate']:.1f} %, 95 % interval {100 * first['low']:.1f} % to" in chart
+    assert chart.count("<circle") == 2
+
+
+def test_an_estimate_below_zero_is_shown_as_it_is_and_explained(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    no, red = np.tile([False, True], (400, 1)), np.tile([True, False, False], (400, 1))
+    submit(site, survey, [no, red])
+    page = ada.get(f"/manage/surveys/{survey.id}").text
+    assert cells(page)["yes"][0] == "−50.0 %"
+    assert 'class="warning"' in page
+    warning = next(row["warning"] for row in site.results(survey)["rows"] if row["option"] == "yes")
+    assert html.escape(warning, quote=False) in page.replace("&#39;", "'").replace("&#34;", '"')
+
+
+def test_target_and_confidence_are_chosen_in_the_address_and_kept_in_the_downloads(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    answer(site, survey)
+    chosen = {"target": "respondents", "confidence": "0.8"}
+    page = ada.get(f"/manage/surveys/{survey.id}", params=chosen).text
+    assert "80 % interval" in page
+    assert '<option value="respondents" selected>' in page
+    link = html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', page)[0])
+    rows = ada.get(link).json()["rows"]
+    assert {(row["target"], row["confidence"]) for row in rows} == {("respondents", 0.8)}
+
+
+@pytest.mark.parametrize("wrong", ["confidence=1.5", "confidence=much", "target=nobody", "method=guess"])
+def test_a_wrong_option_is_told_on_a_page(ada: httpx.Client, site: Any, survey: Survey, wrong: str) -> None:
+    answer(site, survey, 1)
+    reply = ada.get(f"/manage/surveys/{survey.id}?{wrong}")
+    assert reply.status_code == 400
+    assert f"<p>{wrong.split('=')[0].capitalize()} must be" in reply.text
+
+
+def test_odd_keys_in_the_address_do_no_harm(ada: httpx.Client, survey: Survey) -> None:
+    assert ada.get(f"/manage/surveys/{survey.id}?kind=x&survey_id=y&filename=z").status_code == 200
+
+
+def test_downloads_parse(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    answer(site, survey)
+    expected = site.results(survey)
+    assert ada.get(f"/manage/surveys/{survey.id}/results.json").json() == expected
+    reply = ada.get(f"/manage/surveys/{survey.id}/results.csv")
+    assert reply.headers["content-type"].startswith("text/csv")
+    assert f'filename="{survey.id}-results.csv"' in reply.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(reply.text)))
+    assert [(row["question"], row["option"], float(row["estimate"])) for row in rows] == [
+        (row["question"], row["option"], row["estimate"]) for row in expected["rows"]
+    ]
+
+
+def test_an_unknown_survey_is_a_plain_404(ada: httpx.Client) -> None:
+    reply = ada.get("/manage/surveys/none")
+    assert reply.status_code == 404
+    assert "<h1>Not found</h1>" in reply.text
+
+
+# In the browser.
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [320, 1280])
+def test_the_pages_fit_their_screen_and_break_no_rule_of_their_policy(browser: Chrome, site: Any, survey: Survey, width: int) -> None:
+    answer(site, survey)
+
+    def fits() -> None:
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+
+    browser.get_log("browser")
+    size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        browser.get(f"{site.url}/login")
+        fits()
+        browser.find_element(By.ID, "user").send_keys("ada")
+        browser.find_element(By.ID, "password").send_keys("correct horse battery")
+        browser.find_element(By.CSS_SELECTOR, "[type=submit]").click()
+        WebDriverWait(browser, 10).until(lambda driver: driver.title == "Surveys")
+        fits()
+        browser.get(f"{site.url}/manage/surveys/{survey.id}")
+        fits()
+        assert browser.find_element(By.CSS_SELECTOR, "svg.chart circle").is_displayed()
+        assert browser.find_element(By.CSS_SELECTOR, "[data-copies]").is_displayed()
+        assert browser.get_log("browser") == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.delete_all_cookies()
