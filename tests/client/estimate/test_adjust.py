@@ -89,12 +89,12 @@ def test_the_variances_are_those_of_independent_counts_given_their_sum() -> None
 
 
 def test_the_integrals_equal_sums_over_a_fine_grid() -> None:
-    estimate, variance = np.array([-0.05, 0.0, 0.02, 0.3]), np.array([1e-3, 2e-3, 1e-3, 5e-3])
-    for a in (1.0, 0.5, 0.125):
+    estimate, variance = np.array([-0.05, 0.0, 0.02, 0.3, 0.75]), np.array([1e-3, 2e-3, 1e-3, 5e-3, 9e-3])
+    for a in (1.0, 0.5, 1 / 64):
         log_mass, mean, spread = adjust._tilted(estimate, variance, a, tilt=4.0)
         edges = np.concatenate([[0.0], np.geomspace(1e-60, 3, 400_001)])
         p, prior = (edges[1:] + edges[:-1]) / 2, np.diff(edges**a) / a
-        for i in range(4):
+        for i in range(5):
             density = prior * np.exp(-((p - estimate[i]) ** 2) / (2 * variance[i]) - 4 * p)
             assert log_mass[i] == pytest.approx(np.log(density.sum()), abs=1e-4)
             assert mean[i] == pytest.approx((density * p).sum() / density.sum(), rel=1e-4)

@@ -1,0 +1,141 @@
+"""The forms that results take, and that nothing in them harms a spreadsheet or a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import fields, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deniable.errors import EstimateError
+from deniable.estimate import Results, Row
+
+YES = Row(
+    "smokes", "yes", 1000, 240, -0.02, 0.027, 0.0, 0.031, 0.0, 1.0986, 0.95, "feldman-cousins", "population", 0.25, "below 0 by chance"
+)
+NO = replace(YES, option="no", ones=760, estimate=1.02, low=0.969, high=1.0, adjusted=1.0, warning="")
+EMPTY = replace(YES, n=0, ones=0, estimate=None, std_error=None, low=None, high=None, adjusted=None, warning="no reports yet")
+RESULTS = Results("health", "A study of health", "ab" * 32, 1000, 1.0986, (YES, NO))
+
+
+def cells(results: Results, bom: bool = False) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(results.to_csv(bom=bom), newline="")))
+
+
+def test_the_fields_of_a_row_stand_in_the_documented_order() -> None:
+    order = "question option n ones estimate std_error low high adjusted epsilon confidence method target chance_rate warning"
+    assert " ".join(field.name for field in fields(Row)) == order
+
+
+def test_json_and_back_is_the_same() -> None:
+    assert Results.from_dict(json.loads(RESULTS.to_json())) == RESULTS
+    assert Results.from_dict(replace(RESULTS, rows=(EMPTY,), simultaneous=True).to_dict()) == replace(
+        RESULTS, rows=(EMPTY,), simultaneous=True
+    )
+
+
+def test_json_has_null_where_there_is_no_estimate() -> None:
+    row = json.loads(replace(RESULTS, rows=(EMPTY,)).to_json())["rows"][0]
+    assert [row[key] for key in ("estimate", "std_error", "low", "high", "adjusted")] == [None] * 5
+
+
+@pytest.mark.parametrize("broken", [{}, {"rows": [{"question": "q"}]}, {**RESULTS.to_dict(), "other": 1}, {**RESULTS.to_dict(), "rows": 3}])
+def test_a_dict_that_is_no_results_is_refused(broken: dict[str, object]) -> None:
+    with pytest.raises(EstimateError, match="the results must have the keys that to_dict gives"):
+        Results.from_dict(broken)
+
+
+def test_csv_has_the_rows_under_their_fields_names() -> None:
+    header, yes, _ = cells(RESULTS)
+    assert header == [field.name for field in fields(Row)]
+    assert yes[:5] == ["smokes", "yes", "1000", "240", "-0.02"]
+
+
+def test_csv_has_an_empty_cell_where_there_is_no_estimate() -> None:
+    assert cells(replace(RESULTS, rows=(EMPTY,)))[1][4:9] == [""] * 5
+
+
+def test_csv_begins_with_a_byte_order_mark_only_on_request() -> None:
+    assert RESULTS.to_csv(bom=True) == "\ufeff" + RESULTS.to_csv()
+    assert not RESULTS.to_csv().startswith("\ufeff")
+
+
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+texts = st.text(st.characters(blacklist_categories=("Cs",)), max_size=20)
+labels = st.tuples(st.sampled_from(["=", "+", "-", "@", "\t", "\r", "'", '"', ",", ""]), texts).map("".join)
+
+
+@given(option=labels, question=labels, warning=labels, estimate=st.floats(-2, 2))
+def test_no_text_cell_is_a_formula_and_every_number_is_a_number(option: str, question: str, warning: str, estimate: float) -> None:
+    row = replace(YES, option=option, question=question, warning=warning, estimate=estimate)
+    found = cells(replace(RESULTS, rows=(row,)))[1]
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell) for cell in found)
+    assert float(found[4]) == estimate
+    for cell, text in zip((found[0], found[1], found[14]), (question, option, warning), strict=True):
+        assert cell in (text, f"'{text}")
+
+
+def test_the_formula_test_fails_for_a_plain_csv_writer() -> None:
+    out = io.StringIO()
+    csv.writer(out).writerow(["=1+1"])
+    assert next(csv.reader(io.StringIO(out.getvalue())))[0].startswith("=")
+
+
+def test_an_option_that_is_a_number_of_its_own_is_text_and_gets_an_apostrophe() -> None:
+    assert cells(replace(RESULTS, rows=(replace(YES, option="-5"),)))[1][1] == "'-5"
+
+
+def test_the_table_is_aligned_and_explains_itself() -> None:
+    assert RESULTS.to_table() == (
+        "A study of health (health)\n"
+        "1,000 reports · epsilon 1.099 for the whole survey · 95 % intervals (feldman-cousins) · target: population\n"
+        "\n"
+        "question  option  estimate  std error        interval  adjusted\n"
+        "smokes    yes       -2.0 %      2.7 %     0.0 – 3.1 %     0.0 %  [1]\n"
+        "smokes    no       102.0 %      2.7 %  96.9 – 100.0 %   100.0 %\n"
+        "\n"
+        "[1] below 0 by chance\n"
+    )
+    assert RESULTS.summary() == RESULTS.to_table()
+
+
+def test_the_table_says_when_intervals_hold_together_and_when_there_is_nothing() -> None:
+    assert "holding together within a question" in replace(RESULTS, simultaneous=True).to_table()
+    assert "[1] no reports yet" in replace(RESULTS, rows=(EMPTY,)).to_table()
+    assert "question" in replace(RESULTS, rows=()).to_table()
+
+
+def test_wide_characters_keep_the_table_aligned() -> None:
+    lines = replace(RESULTS, rows=(replace(YES, option="日本"), replace(YES, option="abcd"))).to_table().splitlines()
+    wide, narrow = (line.split("-2.0 %")[0] for line in lines[4:6])
+    assert len(narrow) - len(wide) == 2
+
+
+def test_a_text_cannot_steer_the_terminal() -> None:
+    table = replace(RESULTS, title="\x1b[2Jhi\n\nthere", rows=(replace(YES, option="a\x1b]0;x\x07\tb"),)).to_table()
+    assert all(c.isprintable() or c == "\n" for c in table)
+    assert table.splitlines()[0] == "\N{REPLACEMENT CHARACTER}[2Jhi there (health)"
+
+
+def test_a_frame_has_a_line_for_each_row() -> None:
+    frame = RESULTS.to_frame()
+    assert list(frame.columns) == [field.name for field in fields(Row)]
+    assert frame["estimate"].tolist() == [-0.02, 1.02]
+    assert replace(RESULTS, rows=()).to_frame().empty
+
+
+def test_conf_int_has_the_limits_by_question_and_option() -> None:
+    limits = RESULTS.conf_int()
+    assert limits.loc[("smokes", "no")].tolist() == [0.969, 1.0]
+    assert list(limits.columns) == ["low", "high"]
