@@ -103,7 +103,12 @@ def _encoded(questions: Sequence[Question], raw: Raw, first: int) -> Batch:
 
 
 def _categories(question: Question, column: Any) -> NDArray[np.int64]:
-    if hasattr(column, "factorize") and column.dtype != object:  # a pandas column: each distinct value is encoded once
+    """One question's categories, -1 where an answer means none; each distinct value of a uniform column is encoded once."""
+    if isinstance(column, list) and set(map(type, column)) == {str}:
+        words = list(set(column))
+        meaning = dict(zip(words, encode_column(question, words).tolist(), strict=True))
+        return np.fromiter(map(meaning.__getitem__, column), dtype=np.int64, count=len(column))
+    if hasattr(column, "factorize") and column.dtype != object:  # a pandas column
         codes, distinct = column.factorize()
         known = np.append(encode_column(question, distinct.tolist()), -1)
         return np.asarray(known[codes], dtype=np.int64)
