@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from deniable.encode import Answer, encode
 from deniable.entropy import os_words
-from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.outbox import Job, Kept, Outbox
 from deniable.randomize import randomize
 from deniable.rows import Batch, Rejected, Rows, as_rows, batches
@@ -152,9 +152,7 @@ class SurveyClient:
         max_epsilon or is another survey; RejectedError if the server has none; DeliveryError if it cannot be reached.
         """
         if survey_id not in self._surveys:
-            if not SURVEY_ID.fullmatch(survey_id):
-                raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {survey_id!r}")
-            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{survey_id}"))
+            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}"))
             self._refuse_unwanted(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
@@ -240,12 +238,20 @@ class SurveyClient:
         return Resent(delivered, tuple(self.outbox.turned_down(self.url)))
 
     def results(self, survey_id: str, *, confidence: float = 0.95, method: str = "feldman-cousins", target: str = "population") -> Results:
-        """The survey's estimates with their intervals; needs `auth` and the [estimate] extra. Raises RejectedError, DeliveryError."""
-        from deniable.estimate import Results
+        """The survey's estimates with their intervals; needs `auth` and the [estimate] extra.
 
+        Raises EstimateError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.
+        """
+        try:
+            from deniable.estimate import Results
+        except ModuleNotFoundError as error:
+            raise EstimateError(f"results need {error.name}: pip install 'deniable[estimate]'") from None
         params = {"confidence": confidence, "method": method, "target": target}
-        raw = self._transport.get(f"/api/v1/surveys/{survey_id}/results", params, self._auth)
-        return Results.from_dict(json.loads(raw))
+        raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
+        try:
+            return Results.from_dict(json.loads(raw))
+        except (ValueError, TypeError, LookupError, AttributeError):
+            raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
 
     def _each_kept(self, job: Job | None, refused: bool, send: Callable[[str, Submission], None]) -> None:
         """Calls `send` for what the outbox keeps and nobody alive is sending, and gives back what it did not come to."""
@@ -373,6 +379,12 @@ def parse_link(link: str) -> tuple[str, str, str | None]:
     if parts.fragment and not (parts.fragment.startswith("digest=") and _DIGEST.fullmatch(digest)):
         raise ValueError(f"the link's fragment must be digest= and 64 hexadecimal digits, got {parts.fragment!r}")
     return f"{parts.scheme}://{parts.netloc}{found[1]}", found[2], digest or None
+
+
+def _checked_id(survey_id: str) -> str:
+    if not SURVEY_ID.fullmatch(survey_id):
+        raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {survey_id!r}")
+    return survey_id
 
 
 def _checked_pin(pin: str | Mapping[str, str] | None) -> str | dict[str, str] | None:

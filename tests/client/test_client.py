@@ -23,7 +23,7 @@ import pytest
 import deniable
 from deniable import client as client_module
 from deniable.client import SurveyClient, parse_cap, parse_link
-from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.outbox import Outbox
 from deniable.submission import Submission, unpack
 from deniable.survey import Survey
@@ -271,6 +271,27 @@ def test_the_password_goes_to_the_results_only(server, outbox, no_waiting):
         client.submit_many("study", ROWS)
         assert client._transport.get("/api/v1/surveys/study/results", auth=("ada", "secret")) == b"{}"
     assert [("authorization" in seen.headers) for seen in server.seen] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("reply", [b"<html>", b"[]", b"{}", b"null"])
+def test_a_reply_that_is_no_results_is_told(server, outbox, reply):
+    server.results = reply
+    with SurveyClient(server.url, outbox=outbox, auth=("ada", "secret")) as client, pytest.raises(DeliveryError, match="is no results"):
+        client.results("study")
+
+
+def test_results_without_their_extra_say_what_to_install(client, monkeypatch):
+    monkeypatch.setitem(sys.modules, "deniable.estimate", None)
+    with pytest.raises(EstimateError, match=r"pip install 'deniable\[estimate\]'"):
+        client.results("study")
+
+
+def test_a_wrong_password_is_told(server, outbox):
+    with (
+        SurveyClient(server.url, outbox=outbox, auth=("ada", "guess")) as client,
+        pytest.raises(RejectedError, match="401: name or password"),
+    ):
+        client.results("study")
 
 
 def test_no_public_name_takes_a_seed_and_only_the_client_draws_words():
