@@ -250,7 +250,7 @@ class SurveyClient:
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
             return Results.from_dict(json.loads(raw))
-        except (ValueError, TypeError, LookupError, AttributeError):
+        except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
 
     def _each_kept(self, job: Job | None, refused: bool, send: Callable[[str, Submission], None]) -> None:
