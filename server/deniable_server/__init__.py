@@ -12,7 +12,7 @@ from deniable_server import paths
 from deniable_server.config import Config
 from deniable_server.store import Store
 
-__all__ = ["Config", "create_app", "store"]
+__all__ = ["Config", "create_app", "current_store"]
 
 MAX_BODY = 40 << 20  # 100,000 records of 256 bytes in base64url, and some room
 
@@ -45,6 +45,6 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     return app
 
 
-def store() -> Store:
+def current_store() -> Store:
     """The store of the application that handles this request."""
     return cast(Store, current_app.extensions["deniable"])

@@ -7,7 +7,7 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from deniable.submission import Submission, unpack
-from deniable_server import store
+from deniable_server import current_store
 from deniable_server.accounts import password_holds
 from deniable_server.errors import reply
 from deniable_server.results import results_of
@@ -18,7 +18,7 @@ bp = Blueprint("api", __name__, url_prefix="/api/v1")
 @bp.get("/surveys/<survey_id>")
 def definition(survey_id: str) -> Response:
     """The bytes that clients hash and pin."""
-    return Response(store().published(survey_id).survey.definition, mimetype="application/json")
+    return Response(current_store().published(survey_id).survey.definition, mimetype="application/json")
 
 
 @bp.post("/surveys/<survey_id>/submissions")
@@ -26,12 +26,12 @@ def submit(survey_id: str) -> Response:
     """Takes one submission of one or many records. When this says 200, they are on the disk, once."""
     if request.content_encoding:
         abort(415, "the body must not be compressed: random bits do not shrink")
-    survey = store().published(survey_id).survey
+    survey = current_store().published(survey_id).survey
     submission = Submission.from_json(request.get_data(cache=False))
     if submission.digest != survey.digest:
         return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
     unpack(survey, submission.reports, submission.count)
-    store().add(survey_id, submission)
+    current_store().add(survey_id, submission)
     return jsonify(accepted=submission.count)
 
 
@@ -39,6 +39,6 @@ def submit(survey_id: str) -> Response:
 def results(survey_id: str) -> Response:
     """Estimates with intervals, for a researcher's name and password (HTTP Basic)."""
     login = request.authorization
-    if login is None or login.type != "basic" or not password_holds(store(), login.username or "", login.password or ""):
+    if login is None or login.type != "basic" or not password_holds(current_store(), login.username or "", login.password or ""):
         raise Unauthorized("a researcher's name and password are needed", www_authenticate=WWWAuthenticate("basic", {"realm": "deniable"}))
-    return Response(results_of(store(), survey_id, request.args).to_json(), mimetype="application/json")
+    return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, jsonify
 
-from deniable_server import store
+from deniable_server import current_store
 
 bp = Blueprint("health", __name__)
 
@@ -12,5 +12,5 @@ bp = Blueprint("health", __name__)
 @bp.get("/healthz")
 def healthz() -> Response:
     """200 when the database answers; 503 when it does not."""
-    store().surveys()
+    current_store().surveys()
     return jsonify(status="ok")

@@ -9,7 +9,7 @@ from typing import ParamSpec
 from flask import Blueprint, Response, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable_server import store
+from deniable_server import current_store
 from deniable_server.accounts import password_holds
 from deniable_server.chart import chart
 from deniable_server.forms import ActionForm, LoginForm
@@ -37,7 +37,7 @@ def login() -> Page:
     form = LoginForm()
     if not form.validate_on_submit():
         return render_template("manage/login.html", form=form)
-    if not password_holds(store(), form.user.data, form.password.data):
+    if not password_holds(current_store(), form.user.data, form.password.data):
         form.password.errors = ["Name or password is wrong."]
         return render_template("manage/login.html", form=form), 401
     session.clear()
@@ -55,14 +55,14 @@ def logout() -> Page:
 @bp.get("/manage")
 @login_required
 def surveys() -> Page:
-    published = [(p, store().tally(p.survey.id).n) for p in store().surveys()]
+    published = [(p, current_store().tally(p.survey.id).n) for p in current_store().surveys()]
     return render_template("manage/surveys.html", published=published, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")
 @login_required
 def survey(survey_id: str) -> Page:
-    published, results = store().published(survey_id), results_of(store(), survey_id, request.args)
+    published, results = current_store().published(survey_id), results_of(current_store(), survey_id, request.args)
     questions = [(q, [row for row in results.rows if row.question == q.id]) for q in published.survey.questions]
     return render_template("manage/results.html", published=published, results=results, questions=questions, chart=chart, form=ActionForm())
 
@@ -70,7 +70,7 @@ def survey(survey_id: str) -> Page:
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
 @login_required
 def download(survey_id: str, kind: str) -> Page:
-    results = results_of(store(), survey_id, request.args)
+    results = results_of(current_store(), survey_id, request.args)
     body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{survey_id}-results.{kind}"'})
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable.survey import Survey
-from deniable_server import paths, store
+from deniable_server import current_store, paths
 
 bp = Blueprint("respond", __name__)
 _MIME = {".mjs": "text/javascript", ".css": "text/css"}
@@ -52,7 +52,7 @@ def home() -> AnyResponse:
 @bp.get("/s/<survey_id>")
 def survey(survey_id: str) -> str:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
-    published = store().published(survey_id)
+    published = current_store().published(survey_id)
     page = "respond/survey.html" if published.is_open else "respond/closed.html"
     return render_template(page, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
 

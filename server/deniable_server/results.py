@@ -11,9 +11,10 @@ from deniable_server.store import Store
 
 def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
     """Estimates of all questions; `options` may hold confidence (0.95 by default), method and target."""
-    chosen = {name: options[name] for name in ("method", "target") if name in options}
     try:
         confidence = float(options.get("confidence", "0.95"))
     except ValueError:
         raise EstimateError("confidence must be a number between 0 and 1") from None
-    return estimate(store.published(survey_id).survey, store.tally(survey_id), confidence=confidence, **chosen)
+    survey, tally = store.published(survey_id).survey, store.tally(survey_id)
+    method, target = options.get("method", "feldman-cousins"), options.get("target", "population")
+    return estimate(survey, tally, confidence=confidence, method=method, target=target)

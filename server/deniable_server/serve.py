@@ -42,7 +42,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
         respawn_failed_workers=True,
         respawn_interval=0.5,
     )
-    server.serve(target_loader=partial(_load, config, os.getpid()), wrap_loader=False)  # type: ignore[no-untyped-call]
+    server.serve(target_loader=partial(_load, config, os.getpid()), wrap_loader=False)
 
 
 def _load(config: Config, parent: int) -> Flask:
