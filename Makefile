@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format bench screenshots clean
+.PHONY: demo test check browser format screenshots clean
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -21,7 +21,6 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-.PHONY: browser
 browser:
 	sh tests/install_browser.sh
 
@@ -36,6 +35,9 @@ $(VENV)/.server: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.server
+
+screenshots: $(VENV)/.dev browser
+	$(BIN)/python examples/screenshots.py
 
 clean:
 	rm -rf $(VENV) demo dist

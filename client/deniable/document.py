@@ -49,7 +49,7 @@ def read(path: str | Path) -> Document:
 def parse(text: str) -> Document:
     """Parses YAML 1.2, of which JSON is a part. Raises SurveyError with the line where the syntax breaks."""
     try:
-        reader = YAML(typ="rt", pure=True)
+        reader = YAML(typ="safe", pure=True)
         reader.max_depth = MAX_DEPTH
         reader.composer.warn_double_anchors = False
         node = reader.compose(text)

@@ -108,3 +108,8 @@ def test_any_text_parses_or_is_refused(text):
 def test_strict_json_refuses_repeated_keys_and_what_is_no_json(raw):
     with pytest.raises(ValueError):  # noqa: PT011 - decoding errors are ValueErrors of several kinds
         document.strict_json(raw)
+
+
+def test_folded_and_literal_texts_are_what_yaml_says() -> None:
+    value = document.parse("folded: >-\n  one\n  two\n\n  three\nliteral: |\n  one\n  two\n").value
+    assert value == {"folded": "one two\nthree", "literal": "one\ntwo\n"}
