@@ -101,13 +101,15 @@ def test_the_integrals_equal_sums_over_a_fine_grid() -> None:
             assert spread[i] == pytest.approx((density * p**2).sum() / density.sum() - mean[i] ** 2, rel=1e-3)
 
 
-def test_the_posterior_mean_under_a_uniform_prior_is_that_of_the_truncated_normal_distribution() -> None:
-    """Checked against draws: points of the simplex under the uniform prior, weighted by their likelihood."""
+@pytest.mark.parametrize("a", [1.0, 0.5, 0.25])
+def test_the_saddlepoint_agrees_with_draws_from_the_prior(a: float) -> None:
+    """Points of the simplex drawn from the prior, weighted by their likelihood, give the exact mean and evidence."""
     estimate, variance = np.array([0.6, 0.35, 0.15, -0.1]), np.full(4, 0.02)
-    points = np.random.default_rng(7).dirichlet(np.ones(4), 400_000)
-    weights = np.exp(-(((points - estimate) ** 2) / (2 * variance)).sum(axis=1))
-    exact = weights @ points / weights.sum()
-    assert adjust._given_concentration(estimate, variance, 1.0)[1] == pytest.approx(exact, abs=0.02)
+    points = np.random.default_rng(7).dirichlet(np.full(4, a), 400_000)
+    likelihood = np.exp(-(((points - estimate) ** 2) / (2 * variance)).sum(axis=1))
+    evidence, mean = adjust._given_concentration(estimate, variance, a)
+    assert mean == pytest.approx(likelihood @ points / likelihood.sum(), abs=0.02)
+    assert evidence - np.log(likelihood.mean()) == pytest.approx(np.log(2 * np.pi) / 2, abs=0.03)
 
 
 def test_a_solver_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from deniable.errors import EstimateError
 from deniable.estimate import share
@@ -55,6 +56,21 @@ def test_the_other_intervals_equal_the_second_set_of_reference_figures(name: str
     one = share(ones, n, method=method, **q)
     assert [one.low, one.high] == pytest.approx(REFERENCE[name][key], abs=1e-9)
     assert one.estimate == pytest.approx(REFERENCE[name]["pi"], abs=1e-12)
+
+
+@pytest.mark.parametrize("ones", range(13))
+@pytest.mark.parametrize(("method", "scipy_method"), [("wilson", "wilson"), ("clopper-pearson", "exact")])
+def test_a_direct_question_has_the_usual_intervals_of_a_proportion(ones: int, method: str, scipy_method: Any) -> None:
+    one = share(ones, 12, q0=0, q1=1, method=method, confidence=0.9)
+    expected = stats.binomtest(ones, 12).proportion_ci(0.9, scipy_method)
+    assert (one.low, one.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_a_direct_question_has_the_usual_likelihood_ratio_interval() -> None:
+    one = share(9, 12, q0=0, q1=1, method="likelihood-ratio")
+    for limit in (one.low, one.high):
+        fall = 9 * math.log(0.75 / limit) + 3 * math.log(0.25 / (1 - limit))
+        assert 2 * fall == pytest.approx(stats.chi2.ppf(0.95, 1))
 
 
 @pytest.mark.parametrize("name", REFERENCE)

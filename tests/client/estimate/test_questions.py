@@ -10,7 +10,7 @@ from scipy import stats
 
 from deniable.entropy import os_words
 from deniable.errors import EstimateError
-from deniable.estimate import Results, estimate, share
+from deniable.estimate import Results, estimate, plausibility, share
 from deniable.randomize import randomize
 from deniable.submission import pack, unpack
 from deniable.survey import Survey
@@ -160,6 +160,16 @@ def test_an_estimate_below_0_by_chance_is_explained_plainly() -> None:
     assert below.startswith("below 0 by chance: the coins drew this option in 20 % of the reports, where 25 % are expected")
     assert above.startswith("above 100 % by chance: the coins drew this option in 80 % of the reports, where 75 % are expected")
     assert "the interval says what is plausible" in below
+
+
+@pytest.mark.parametrize("ones", [250, 750])
+def test_an_estimate_of_exactly_0_or_1_has_no_warning(ones: int) -> None:
+    assert warnings(estimate(one_question(), tally_with([ones], 1000))) == ["", ""]
+
+
+def test_the_level_of_the_flag_falls_with_the_bits_of_the_survey_where_yes_and_no_are_one() -> None:
+    assert plausibility.level([2] * 10) == 0.001
+    assert plausibility.level([2, 2, 20]) == pytest.approx(0.01 / 22)
 
 
 def test_counts_that_the_declared_coins_hardly_give_are_flagged() -> None:
