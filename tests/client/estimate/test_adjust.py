@@ -112,6 +112,13 @@ def test_the_saddlepoint_agrees_with_draws_from_the_prior(a: float) -> None:
     assert evidence - np.log(likelihood.mean()) == pytest.approx(np.log(2 * np.pi) / 2, abs=0.03)
 
 
+def test_every_concentration_weighs_as_much_as_it_makes_the_estimates_likely() -> None:
+    estimate, variance = np.array([0.6, 0.35, 0.15, -0.1]), np.full(4, 0.02)
+    evidence, means = zip(*(adjust._given_concentration(estimate, variance, a) for a in (1.0, 0.5, 0.25)), strict=True)  # down to 1/k
+    expected = np.average(means, axis=0, weights=np.exp(evidence))
+    assert adjust._posterior_mean(estimate, variance) == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_solver_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adjust, "_STEPS", 1)
     with pytest.raises(EstimateError, match="did not converge in 1 steps"):
