@@ -2,8 +2,46 @@
 
 from __future__ import annotations
 
+from deniable.estimate.association import conditional_share, cramers_v, independence, odds_ratio, phi
 from deniable.estimate.category import Share, share
+from deniable.estimate.checks import check_range, known_prevalence, worst_case_shift, worst_case_shift_of_mean
+from deniable.estimate.contrast import Comparison, between_options, compare, difference
+from deniable.estimate.crosstable import Crosstab, crosstab, joint
+from deniable.estimate.inference import Estimate, HypothesisTest
+from deniable.estimate.means import Quantile, mean, quantile
 from deniable.estimate.questions import estimate
 from deniable.estimate.results import Results, Row
+from deniable.estimate.weights import Weighted, effective_size, weighted_mean, weighted_shares
 
-__all__ = ["Results", "Row", "Share", "estimate", "share"]
+__all__ = [
+    "Comparison",
+    "Crosstab",
+    "Estimate",
+    "HypothesisTest",
+    "Quantile",
+    "Results",
+    "Row",
+    "Share",
+    "Weighted",
+    "between_options",
+    "check_range",
+    "compare",
+    "conditional_share",
+    "cramers_v",
+    "crosstab",
+    "difference",
+    "effective_size",
+    "estimate",
+    "independence",
+    "joint",
+    "known_prevalence",
+    "mean",
+    "odds_ratio",
+    "phi",
+    "quantile",
+    "share",
+    "weighted_mean",
+    "weighted_shares",
+    "worst_case_shift",
+    "worst_case_shift_of_mean",
+]

@@ -1,0 +1,179 @@
+"""How strongly the true answers of two perturbed questions go together, from their cross table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import chndtr
+
+from deniable.errors import EstimateError
+from deniable.estimate import inference, moments
+from deniable.estimate.closed_form import normal_quantile
+from deniable.estimate.crosstable import Crosstab, in_words
+from deniable.estimate.inference import Estimate, HypothesisTest
+
+_Floats = NDArray[np.float64]
+
+
+def independence(table: Crosstab) -> HypothesisTest:
+    """Tests whether the two questions' true answers are independent; (r - 1)(c - 1) degrees of freedom.
+
+    A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
+    of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Raises EstimateError.
+    """
+    p, q = _margins(table)
+    excess = (table.shares - np.outer(p, q))[:-1, :-1]
+    rows, cols = (
+        moments.covariance(margin, [channel], "population")[:-1, :-1] for margin, channel in zip((p, q), table.channels, strict=True)
+    )
+    for name, matrix in zip(table.questions, (rows, cols), strict=True):
+        if np.linalg.eigvalsh(matrix)[0] <= 1e-12 * np.trace(matrix):
+            raise EstimateError(f"{name}: every option must have been reported now and then, got one that was not: there is no test")
+    statistic = table.n * np.sum(np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.T).T)
+    return inference.chi_squared(f"{' and '.join(table.questions)} are independent", statistic, excess.size)
+
+
+def phi(table: Crosstab) -> Estimate:
+    """The correlation of two questions of two options each, positive where the first options go together. Delta method.
+
+    Raises EstimateError for another table, and where a margin is not clearly within (0, 1).
+    """
+    if table.shares.shape != (2, 2):
+        raise EstimateError(f"phi needs a table of 2 by 2 options, got {_shape(table)}; cramers_v takes larger ones")
+    margins = _positive_margins(table, "phi")
+    (p, _), (q, _) = margins
+    spread_p, spread_q = p * (1 - p), q * (1 - q)
+    scale = math.sqrt(spread_p * spread_q)
+    value = float(table.shares[0, 0] - p * q) / scale
+    by_p = -q / scale - value * (1 - 2 * p) / (2 * spread_p)
+    by_q = -p / scale - value * (1 - 2 * q) / (2 * spread_q)
+    gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
+    what = f"phi of {' and '.join(table.questions)}"
+    return inference.limited(what, table.n, value, table.variance_of(gradient), table.confidence, table.target, (-1.0, 1.0))
+
+
+def cramers_v(table: Crosstab) -> Estimate:
+    """Cramer's V, 0 for independent questions and 1 for questions that determine each other, freed of the noise's bias.
+
+    V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
+    Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
+    same mean and variance. Raises EstimateError where a margin is not clearly above 0.
+    """
+    p, q = _positive_margins(table, "Cramer's V")
+    expected = np.outer(p, q)
+    size = min(table.shares.shape) - 1
+    squares = table.shares**2 / expected
+    observed = float(squares.sum()) - 1
+    gradient = 2 * table.shares / expected - (squares.sum(axis=1) / p)[:, None] - (squares.sum(axis=0) / q)[None, :]
+    noise = _noise(table, p, q)
+    along = table.variance_of(gradient) / (4 * observed)
+    low, high = _noncentrality_limits(observed, float(np.trace(noise)), float((noise * noise.T).sum()), along, 1 - table.confidence)
+    unbiased = max(0.0, observed - float(np.trace(noise)))
+    value, std_error = math.sqrt(unbiased / size), math.sqrt((along * unbiased + (noise * noise.T).sum() / 2) / size / observed)
+    low, high = (min(1.0, math.sqrt(limit / size)) for limit in (low, high))
+    return Estimate(f"Cramer's V of {' and '.join(table.questions)}", table.n, value, std_error, low, high, table.confidence, table.target)
+
+
+def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
+    """The odds of the first column against the second among the first row, over the same odds among the second row.
+
+    rows, cols: two options each; left out where the question has two. Limits: Fieller's for the ratio of the two products.
+    Raises EstimateError where the denominator is not clearly above 0.
+    """
+    two_dimensional(table)
+    (i, j), (k, m) = (_two(table, axis, chosen) for axis, chosen in enumerate((rows, cols)))
+    cells = [(i, k), (j, m), (i, m), (j, k)]
+    a, b, c, d = (float(table.shares[cell]) for cell in cells)
+    over, under = np.zeros(table.shares.shape), np.zeros(table.shares.shape)
+    over[cells[0]], over[cells[1]], under[cells[2]], under[cells[3]] = b, a, d, c
+    what = f"odds ratio of {' and '.join(table.questions)}"
+    if min(c, d) <= 0:
+        raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
+    covariance = table.covariance_of(over, under)
+    return inference.ratio(what, table.n, (a * b, c * d), covariance, table.confidence, table.target, (0.0, math.inf))
+
+
+def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
+    """Among those who gave the options `given`, the share of those who gave the options `of`.
+
+    Both map a question of the table to an option or several. Limits: Fieller's. Raises EstimateError where the share of
+    those `given` is not clearly above 0.
+    """
+    under = table.cells(given)
+    over = under * table.cells(of)
+    parts = float((over * table.shares).sum()), float((under * table.shares).sum())
+    what = f"{in_words(of)} among {in_words(given)}"
+    return inference.ratio(what, table.n, parts, table.covariance_of(over, under), table.confidence, table.target, (0.0, 1.0))
+
+
+def two_dimensional(table: Crosstab) -> None:
+    """Raises EstimateError unless the table has two questions."""
+    if table.shares.ndim != 2:
+        raise EstimateError(f"the table must be of two questions, got {_shape(table)} options")
+
+
+def _margins(table: Crosstab) -> tuple[_Floats, _Floats]:
+    two_dimensional(table)
+    return table.shares.sum(axis=1), table.shares.sum(axis=0)
+
+
+def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
+    """The margins, where every one is clearly above 0."""
+    p, q = _margins(table)
+    z = normal_quantile(1 - table.confidence)
+    for name, margin, options in zip(table.questions, (p, q), table.options, strict=True):
+        errors = table.margin(name).std_error
+        for option, share, error in zip(options, margin, errors, strict=True):
+            if share <= z * error:
+                raise EstimateError(
+                    f"{what}: every option's share must be clearly above 0, got {share:.4g} with a standard error of {error:.4g} "
+                    f"for {option} of {name}"
+                )
+    return p, q
+
+
+def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
+    """The covariance of the excesses over independence, scaled so that its trace is what noise adds to the sum of squares."""
+    rows, cols = table.shares.shape
+    change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
+    noise: _Floats = change @ table.covariance @ change.T / np.outer(p, q).ravel()
+    return noise
+
+
+def _noncentrality_limits(observed: float, trace: float, trace_of_square: float, along: float, alpha: float) -> tuple[float, float]:
+    """The x >= 0 under which a sum of squares |z|^2 with E z = m, |m|^2 = x, is as large as observed, and as small, with chance alpha/2.
+
+    For normal z with covariance C its mean is tr C + x and its variance 2 tr C^2 + 4 m'Cm, where m'Cm is taken as along * x.
+    g times a noncentral chi-squared of trace / g degrees of freedom and noncentrality x / g has both for the g below.
+    """
+
+    def at_most_observed(x: float) -> float:
+        g = (trace_of_square + 2 * x * along) / (trace + 2 * x)
+        return float(chndtr(observed / g, trace / g, x / g))
+
+    def where(chance: float) -> float:
+        if at_most_observed(0.0) <= chance:
+            return 0.0
+        top = observed
+        while at_most_observed(top) > chance:
+            top *= 2
+        return float(brentq(lambda x: at_most_observed(x) - chance, 0.0, top, xtol=1e-12))
+
+    return where(1 - alpha / 2), where(alpha / 2)
+
+
+def _two(table: Crosstab, axis: int, chosen: Sequence[str] | None) -> tuple[int, int]:
+    options = table.options[axis]
+    if chosen is None and len(options) == 2:
+        return 0, 1
+    if chosen is None or len(chosen) != 2 or chosen[0] == chosen[1] or not set(chosen) <= set(options):
+        raise EstimateError(f"two different options of question {table.questions[axis]} must be named ({', '.join(options[:8])})")
+    return options.index(chosen[0]), options.index(chosen[1])
+
+
+def _shape(table: Crosstab) -> str:
+    return " by ".join(map(str, table.shares.shape))

@@ -1,0 +1,124 @@
+"""Differences: between two options of one question, and between two groups of people or two waves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from deniable.errors import EstimateError
+from deniable.estimate import columns, inference, moments
+from deniable.estimate.category import DEFAULT_METHOD, check_interval
+from deniable.estimate.inference import Estimate, HypothesisTest
+from deniable.survey import Survey
+from deniable.tally import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Estimated(Protocol):
+    """A `Share`, an `Estimate`, or a `Row` with reports."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def estimate(self) -> float | None: ...
+    @property
+    def std_error(self) -> float | None: ...
+    @property
+    def target(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two groups' shares of every option of a question.
+
+    options, differences: the second group less the first, option by option. test: whether the groups have the same shares.
+    """
+
+    question: str
+    options: tuple[str, ...]
+    differences: tuple[Estimate, ...]
+    test: HypothesisTest
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame, a line for each option: question, option, estimate, std_error, low, high, p_value (of a difference of 0)."""
+        import pandas as pd
+
+        header = ["question", "option", "estimate", "std_error", "low", "high", "p_value"]
+        lines = [
+            (self.question, option, one.estimate, one.std_error, one.low, one.high, one.test().p_value)
+            for option, one in zip(self.options, self.differences, strict=True)
+        ]
+        return pd.DataFrame(lines, columns=header)
+
+
+def between_options(
+    survey: Survey, tally: Tally, question: str, one: str, other: str, *, confidence: float = 0.95, target: str = "population"
+) -> Estimate:
+    """The share of option `one` less that of option `other`; both come from the same reports, which the error allows for.
+
+    Raises EstimateError.
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    asked, n, ones = columns.counts(survey, tally, question)
+    i, j = columns.option_index(asked, one), columns.option_index(asked, other)
+    if i == j:
+        raise EstimateError(f"the two options must differ, got {one!r} twice")
+    weights = np.zeros(asked.k)
+    weights[i], weights[j] = 1.0, -1.0
+    shares = moments.invert(ones / n, [asked.channel])
+    variance = moments.variance_of(weights, shares, [asked.channel], target) / n
+    return inference.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, confidence, target, (-1.0, 1.0))
+
+
+def difference(
+    one: Estimated,
+    other: Estimated,
+    *,
+    confidence: float = 0.95,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+    what: str = "the difference",
+) -> Estimate:
+    """`one` less `other`, estimates from disjoint people: two groups, two waves with other people, two surveys.
+
+    bounds: what the difference can be; that of two shares by default. Raises EstimateError where an estimate is missing, and where
+    the targets differ.
+    """
+    check_interval(confidence, DEFAULT_METHOD, one.target)
+    if one.target != other.target:
+        raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
+    if one.estimate is None or one.std_error is None or other.estimate is None or other.std_error is None:
+        raise EstimateError("both estimates must have reports, got one without")
+    variance = one.std_error**2 + other.std_error**2
+    return inference.limited(what, one.n + other.n, one.estimate - other.estimate, variance, confidence, one.target, bounds)
+
+
+def compare(
+    survey: Survey, first: Tally, second: Tally, question: str, *, confidence: float = 0.95, target: str = "population"
+) -> Comparison:
+    """The shares of a question among the second tally's people less those among the first one's, who must be other people.
+
+    The test is a Wald test with k - 1 degrees of freedom. Raises EstimateError.
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    asked, _ = columns.find(survey, question)
+    channel = asked.channel
+    groups = []
+    for tally in (first, second):
+        _, n, ones = columns.counts(survey, tally, question)
+        groups.append((n, moments.invert(ones / n, [channel])))
+    n = sum(size for size, _ in groups)
+    gap = groups[1][1] - groups[0][1]
+    variances = sum(moments.variances(shares, [channel], target) / size for size, shares in groups)
+    differences = (
+        inference.limited(f"{asked.id} = {option}: second less first", n, value, variance, confidence, target, (-1.0, 1.0))
+        for option, value, variance in zip(asked.categories, gap.tolist(), np.asarray(variances).tolist(), strict=True)
+    )
+    # at possible shares, so that the matrix is a covariance for certain
+    covariance = sum(moments.covariance(moments.possible(shares), [channel], target) / size for size, shares in groups)
+    statistic = gap[:-1] @ np.linalg.solve(np.asarray(covariance)[:-1, :-1], gap[:-1])
+    test = inference.chi_squared(f"both groups have the same shares of {asked.id}", float(statistic), asked.k - 1)
+    return Comparison(asked.id, asked.categories, tuple(differences), test)

@@ -1,0 +1,191 @@
+"""Joint shares of two or more questions, each perturbed by itself: cross tables.
+
+The products of pseudo-answers are unbiased for a cell's share. docs/joint.md has the formulas and what they measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate import columns, inference, moments
+from deniable.estimate.category import DEFAULT_METHOD, check_interval
+from deniable.randomize import Channel
+from deniable.survey import Question, Survey
+from deniable.tally import Tally
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Floats = NDArray[np.float64]
+
+MAX_CELLS = 1 << 20
+MAX_COVARIANCE = 1 << 12  # cells; their covariance is that squared
+_CHUNK = 1 << 22  # numbers held at once while reports are counted
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """The joint shares of two or more questions, one axis each.
+
+    questions, options: ids and labels along the axes. n: reports. shares: unbiased and never clipped; they add to 1. std_error,
+    low, high: of each cell, same shape; limits in [0, 1] (see `inference.limits`). target: as in `share`.
+    """
+
+    questions: tuple[str, ...]
+    options: tuple[tuple[str, ...], ...]
+    channels: tuple[Channel, ...]
+    n: int
+    shares: _Floats
+    std_error: _Floats
+    low: _Floats
+    high: _Floats
+    confidence: float
+    target: str
+
+    @cached_property
+    def covariance(self) -> _Floats:
+        """Of the cells' estimates, shape (cells, cells), cells in row-major order. Raises EstimateError for too many cells."""
+        if self.shares.size > MAX_COVARIANCE:
+            raise EstimateError(f"a covariance needs a table of at most {MAX_COVARIANCE:,} cells, got {self.shares.size:,}")
+        return moments.covariance(self.shares, self.channels, self.target) / self.n
+
+    def covariance_of(self, *weights: _Floats) -> _Floats:
+        """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights shaped like the shares."""
+        rows = np.array([w.ravel() for w in weights])
+        covariance: _Floats = rows @ self.covariance @ rows.T
+        return covariance
+
+    def variance_of(self, weights: _Floats) -> float:
+        """The variance of the sum of weights times shares, never below what the coins alone give."""
+        return moments.variance_of(weights, self.shares, self.channels, self.target) / self.n
+
+    def cells(self, chosen: Mapping[str, str | Sequence[str]]) -> _Floats:
+        """1 in the cells where each named question has (one of) the chosen options, 0 elsewhere. Raises EstimateError."""
+        inside = np.ones(self.shares.shape)
+        for name, wanted in chosen.items():
+            axis = self.axis(name)
+            labels = [wanted] if isinstance(wanted, str) else list(wanted)
+            if unknown := [label for label in labels if label not in self.options[axis]]:
+                raise EstimateError(f"the option must be one of question {name} ({', '.join(self.options[axis][:8])}), got {unknown[0]!r}")
+            along = np.array([label in labels for label in self.options[axis]], dtype=np.float64)
+            inside *= along.reshape([-1 if i == axis else 1 for i in range(inside.ndim)])
+        return inside
+
+    def axis(self, name: str) -> int:
+        """Which axis a question is. Raises EstimateError."""
+        if name not in self.questions:
+            raise EstimateError(f"the question must be one of the table's ({', '.join(self.questions)}), got {name!r}")
+        return self.questions.index(name)
+
+    def share(self, chosen: Mapping[str, str | Sequence[str]]) -> inference.Estimate:
+        """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells."""
+        weights = self.cells(chosen)
+        value, variance = float((weights * self.shares).sum()), self.variance_of(weights)
+        return inference.limited(in_words(chosen), self.n, value, variance, self.confidence, self.target, (0.0, 1.0))
+
+    def margin(self, name: str) -> Crosstab:
+        """One question's shares from the same reports."""
+        axis = self.axis(name)
+        shares = self.shares.sum(axis=tuple(i for i in range(self.shares.ndim) if i != axis))
+        return _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.confidence, self.target)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A pandas DataFrame, a line for each cell: a column for each question, then n, estimate, std_error, low, high."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(product(*self.options)), columns=list(self.questions))
+        values = {"estimate": self.shares, "std_error": self.std_error, "low": self.low, "high": self.high}
+        return frame.assign(n=self.n, **{name: array.ravel() for name, array in values.items()})
+
+    def summary(self) -> str:
+        """Text for a terminal: percentages with their limits; the last question runs across."""
+        frame = self.to_frame()
+        percentages = zip(100 * frame["estimate"], 100 * frame["low"], 100 * frame["high"], strict=True)
+        cells = np.array([f"{value:.1f} ({low:.1f} – {high:.1f})" for value, low, high in percentages]).reshape(-1, self.shares.shape[-1])
+        names = [" · ".join(labels) for labels in product(*self.options[:-1])]
+        lines = [["", *self.options[-1]], *([name, *row] for name, row in zip(names, cells.tolist(), strict=True))]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        table = [
+            "  ".join(f"{cell:>{w}}" if i else f"{cell:<{w}}" for i, (cell, w) in enumerate(zip(line, widths, strict=True)))
+            for line in lines
+        ]
+        head = f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g} % intervals) · target: {self.target}"
+        return "\n".join([head, "", *(line.rstrip() for line in table)]) + "\n"
+
+
+def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population") -> Crosstab:
+    """The joint shares of two questions from the tally of a survey's reports.
+
+    a, b: question ids; a's options are the rows. Both answers were perturbed, and both are inverted.
+    Raises EstimateError where an argument breaks its rule, and where there are no reports.
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    found, n, together = columns.pair_counts(survey, tally, a, b)
+    return _from_counts(found, n, together, confidence, target)
+
+
+def joint(
+    survey: Survey, bits: NDArray[np.bool_], questions: Sequence[str], *, confidence: float = 0.95, target: str = "population"
+) -> Crosstab:
+    """The joint shares of two or more questions from whole reports, since a tally has pairs only.
+
+    bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. questions: ids. The error grows by a factor of about
+    1 / (theta - phi) with each further question. Raises EstimateError.
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    if len(set(questions)) != len(questions) or len(questions) < 2:
+        raise EstimateError(f"questions must be two or more different ones, got {', '.join(map(repr, questions)) or 'none'}")
+    found, parts = columns.bits_of(survey, bits, questions)
+    cells = math.prod(question.k for question in found)
+    if cells > MAX_CELLS:
+        raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
+    return _from_counts(found, len(bits), _count_together(parts), confidence, target)
+
+
+def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:
+    """A choice of options as a text."""
+    return ", ".join(f"{name} = {wanted if isinstance(wanted, str) else ' or '.join(wanted)}" for name, wanted in chosen.items())
+
+
+def _count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    """How many reports have bit i of the first question, j of the second, .. all set."""
+    shape = tuple(part.shape[1] for part in parts)
+    rows = math.prod(shape[:-1])
+    total = np.zeros((rows, shape[-1]), dtype=np.int64)
+    step = max(1, _CHUNK // rows)
+    for start in range(0, len(parts[0]), step):
+        chunk = [part[start : start + step].astype(np.float32) for part in parts]
+        product_of_bits = chunk[0]
+        for part in chunk[1:-1]:
+            product_of_bits = (product_of_bits[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+        total += (product_of_bits.T @ chunk[-1]).astype(np.int64)
+    return total.reshape(shape)
+
+
+def _from_counts(found: Sequence[Question], n: int, together: NDArray[np.int64], confidence: float, target: str) -> Crosstab:
+    channels = [question.channel for question in found]
+    shares = moments.invert(together / n, channels)
+    return _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, confidence, target)
+
+
+def _crosstab(
+    names: Sequence[str],
+    options: Sequence[tuple[str, ...]],
+    channels: Sequence[Channel],
+    n: int,
+    shares: _Floats,
+    confidence: float,
+    target: str,
+) -> Crosstab:
+    std_error = np.sqrt(moments.variances(shares, channels, target) / n)
+    low, high = inference.limits(shares, std_error, confidence, 0.0, 1.0)
+    return Crosstab(tuple(names), tuple(options), tuple(channels), n, shares, std_error, low, high, confidence, target)
