@@ -9,7 +9,10 @@ from deniable.estimate.contrast import Comparison, between_options, compare, dif
 from deniable.estimate.crosstable import Crosstab, crosstab, joint
 from deniable.estimate.inference import Estimate, HypothesisTest
 from deniable.estimate.means import Quantile, mean, quantile
+from deniable.estimate.perturbed import Perturbed, perturbed
 from deniable.estimate.questions import estimate
+from deniable.estimate.regress import regress
+from deniable.estimate.regression import Regression
 from deniable.estimate.results import Results, Row
 from deniable.estimate.weights import Weighted, effective_size, weighted_mean, weighted_shares
 
