@@ -40,6 +40,6 @@ def _refuse_indefinite(a: _Floats, x: _Floats, names: list[str]) -> None:
     if values[0] <= 1e-10 * values[-1]:
         named = [name for name, weight in zip(names, np.abs(vectors[:, 0]), strict=True) if weight > 0.1]
         raise EstimateError(
-            f"the reports say too little about {', '.join(named)}: the estimated second moments of the predictors must be positive definite, "
+            f"the reports say too little about {', '.join(named)}: the predictors' estimated second moments must be positive definite, "
             f"got a smallest eigenvalue of {values[0]:.1e} beside a largest of {values[-1]:.1e}. Leave a term out, or collect more reports"
         )

@@ -90,7 +90,7 @@ class Perturbed:
         if isinstance(self.channel, Channel):
             theta, phi = float(self.channel.theta), float(self.channel.phi)
             return np.asarray((self.bits - phi) / (theta - phi))
-        inverse: _Floats = np.linalg.inv(self.channel)
+        inverse = np.asarray(np.linalg.inv(self.channel), dtype=np.float64)
         if inverse.ndim == 2:
             return np.asarray(inverse.T[self.bits.argmax(axis=1)])
         return np.asarray(inverse[np.arange(self.n), :, self.bits.argmax(axis=1)])
