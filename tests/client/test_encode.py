@@ -31,7 +31,7 @@ def test_a_refused_answer_is_quoted_nowhere(question: Any, answer: Any) -> None:
     assert f"{question.id}: the answer must be one of" in told
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), np.nan, "", " ", [], {}, object()], ids=repr)
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan, "", " ", [], {}, object()], ids=lambda value: type(value).__name__)
 def test_a_missing_answer_is_refused(missing: Any) -> None:
     for question in (YES_NO, COLOUR):
         with pytest.raises(AnswerError):

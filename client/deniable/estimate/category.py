@@ -14,6 +14,8 @@ from deniable.estimate import closed_form, feldman_cousins, likelihood_ratio
 
 DEFAULT_METHOD = "feldman-cousins"
 EXACT_UP_TO = 10_000  # reports; above, the default interval is the constrained likelihood-ratio one
+RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that the likelihood ratio is not yet close
+RARE = 25  # expected bits of that kind
 
 TARGETS = ("population", "respondents")
 
@@ -63,7 +65,8 @@ def share(
     q0, q1: P(bit set | another category) and P(bit set | this category); a design may decrease (q1 < q0).
     target: "population" takes the respondents for a simple random sample of it; "respondents" asks about just
     those who answered, so only the coins are random, and uses the score interval.
-    method: "feldman-cousins" (exact up to n = 10,000, then "likelihood-ratio"), "likelihood-ratio", "wilson",
+    method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 where under 25 bits of a kind are expected; then
+    "likelihood-ratio"), "likelihood-ratio", "wilson",
     "clopper-pearson" or "wald". Formulas and sources: docs/methods.md.
     Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
     """
@@ -87,7 +90,7 @@ def _share(ones: int, n: int, q0: float, q1: float, confidence: float, method: s
         method, limits = "score", closed_form.score(ones, n, q0, q1, alpha)
     else:
         variance = rate * (1 - rate)
-        method = _method_for(method, n)
+        method = _method_for(method, n, min(q0, 1 - q0, q1, 1 - q1))
     std_error = math.sqrt(variance / n) / abs(gap)
     if method == "wald":
         half = closed_form.normal_quantile(alpha) * std_error
@@ -99,8 +102,9 @@ def _share(ones: int, n: int, q0: float, q1: float, confidence: float, method: s
     return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
 
 
-def _method_for(method: str, n: int) -> str:
-    return "likelihood-ratio" if method == DEFAULT_METHOD and n > EXACT_UP_TO else method
+def _method_for(method: str, n: int, rarest: float) -> str:
+    exact = n <= EXACT_UP_TO or (n <= RARE_UP_TO and n * rarest < RARE)
+    return method if method != DEFAULT_METHOD or exact else "likelihood-ratio"
 
 
 def _counts(ones: Any, n: Any) -> tuple[int, int]:

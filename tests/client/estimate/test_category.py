@@ -202,3 +202,9 @@ def test_the_rest_of_the_project_needs_no_scipy() -> None:
     modules = "survey, encode, randomize, submission, tally, errors"
     code = f"import sys; from deniable import {modules}; assert not {{'scipy', 'pandas'}} & set(sys.modules), 'scipy came along'"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_many_reports_with_rare_bits_are_still_exact() -> None:
+    rare = 3e-5
+    assert share(1, 20_000, q0=rare, q1=0.95).method == "feldman-cousins"
+    assert share(1, 1_000_000, q0=rare, q1=0.95).method == "likelihood-ratio"
