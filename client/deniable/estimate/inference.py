@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.closed_form import normal_quantile
 
 _Floats = NDArray[np.float64]
+
+_WIDE = 0.25  # error probabilities from which on the interval may be a single point
+_HALVINGS = 45
 
 
 @dataclass(frozen=True)
@@ -60,15 +63,48 @@ def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
 
 
 def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:
-    """Confidence limits of values in [lowest, highest] from estimates with normal errors; any shape.
+    """Confidence limits of values in [lowest, highest] from estimates with normal errors, std_error > 0; any shape.
 
-    The constrained likelihood-ratio interval: all x in the range with (x - estimate)^2 - (best - estimate)^2 at most
-    z^2 std_error^2, where `best` is the estimate moved into the range. Inside the range that is the Wald interval, cut
-    off at the ends; outside, it still has a width. Covers with at least the confidence wherever the errors are normal.
+    Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from
+    the ends of the range that is the Wald interval; near them it covers as often, with limits inside the range and never
+    without a width. Below 75 % confidence the constrained likelihood-ratio interval, since that promise needs it.
     """
-    best = np.clip(estimate, lowest, highest)
-    half = np.hypot(best - estimate, normal_quantile(1 - confidence) * std_error)
-    return np.maximum(estimate - half, lowest), np.minimum(estimate + half, highest)
+    x, top = (estimate - lowest) / std_error, (highest - lowest) / std_error
+    alpha = 1 - confidence
+    best = np.clip(x, 0.0, top)
+    half = np.hypot(best - x, normal_quantile(alpha))
+    # the constrained likelihood-ratio limits, which are nowhere inside the others
+    outer = np.stack([np.maximum(x - half, 0.0), np.minimum(x + half, top)])
+    if alpha < _WIDE:
+        outer = _outermost_accepted(x, top, best, outer, alpha)
+    low, high = lowest + std_error * outer
+    return np.maximum(low, lowest), np.minimum(high, highest)
+
+
+def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats, alpha: float) -> _Floats:
+    """Bisection between `best`, which is accepted, and `outer`: the p-value falls on either side of best."""
+    inside = np.where(_p_value(x, top, outer) > alpha, outer, best)
+    for _ in range(_HALVINGS):
+        middle = (inside + outer) / 2
+        accepted = _p_value(x, top, middle) > alpha
+        inside, outer = np.where(accepted, middle, inside), np.where(accepted, outer, middle)
+    return inside
+
+
+def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
+    """The chance, if `value` in [0, top] is true, that a standard normal estimate about it is no likelier than x, relative to the best.
+
+    Twice that log ratio is (x - value)^2 inside [0, top], and (x - value)^2 - x^2 = value (value - 2x) below 0; so on top, mirrored.
+    """
+    above = top - value
+    drop = np.where(x < 0, value * (value - 2 * x), np.where(x > top, above * (2 * x - value - top), (x - value) ** 2))
+    root = np.sqrt(drop)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below_zero, over_top = (value - drop / value) / 2, (above - drop / above) / 2
+    reach_down = np.where(root <= value, root, np.where(value > 0, value - below_zero, np.inf))
+    reach_up = np.where(root <= above, root, np.where(above > 0, above - over_top, np.inf))
+    p_value: _Floats = ndtr(-reach_down) + ndtr(-reach_up)
+    return p_value
 
 
 def limited(what: str, n: int, value: float, variance: float, confidence: float, target: str, bounds: tuple[float, float]) -> Estimate:
