@@ -102,7 +102,8 @@ def _losses(epsilon: float, k: int) -> tuple[_Floats, _Floats]:
     j = np.arange(1, k + 1)
     log_choices = np.concatenate([[0.0], np.cumsum(np.log((k + 1 - j) / j))])
     j = np.arange(k + 1)
-    return log_choices - (k - j) * epsilon - k * math.log1p(math.exp(-epsilon)), (2.0 * j - k) * epsilon
+    log_p: _Floats = log_choices - (k - j) * epsilon - k * math.log1p(math.exp(-epsilon))
+    return log_p, np.asarray((2 * j - k) * epsilon, dtype=np.float64)
 
 
 def _least_epsilon(log_p: _Floats, loss: _Floats, delta: float) -> float:

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import click
 
+from deniable.cli_plan import plan_command
 from deniable.client import Report, SurveyClient, parse_cap
 from deniable.errors import DeliveryError, DeniableError, SurveyError
 from deniable.outbox import Outbox, default_path
@@ -67,6 +68,9 @@ def main() -> None:
     Exit codes: 0 done; 1 a problem was found, or the server said no; 2 wrong usage;
     3 not delivered, and kept in the outbox (see `deniable resend`).
     """
+
+
+main.add_command(plan_command)
 
 
 @main.command()

@@ -1,0 +1,49 @@
+"""Before anybody is asked: precision, power, and the price of privacy. Needs the extra `deniable[estimate]`."""
+
+from __future__ import annotations
+
+from deniable.plan.budget import Asked, best, split_or_sample
+from deniable.plan.power import (
+    power_of_difference,
+    power_of_share,
+    respondents_for_difference,
+    respondents_for_share,
+    smallest_difference,
+    smallest_share,
+)
+from deniable.plan.precision import (
+    NO_PRIVACY,
+    Design,
+    chance_negative,
+    curator,
+    expected_half_width,
+    half_width,
+    private,
+    respondents,
+    std_error,
+)
+from deniable.plan.survey import Plan, Row, plan
+
+__all__ = [
+    "NO_PRIVACY",
+    "Asked",
+    "Design",
+    "Plan",
+    "Row",
+    "best",
+    "chance_negative",
+    "curator",
+    "expected_half_width",
+    "half_width",
+    "plan",
+    "power_of_difference",
+    "power_of_share",
+    "private",
+    "respondents",
+    "respondents_for_difference",
+    "respondents_for_share",
+    "smallest_difference",
+    "smallest_share",
+    "split_or_sample",
+    "std_error",
+]

@@ -1,0 +1,64 @@
+"""Split or sample: many questions in one privacy budget, all asked of everybody, or a few drawn for each respondent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from deniable.errors import EstimateError
+from deniable.plan.precision import Design, check_count, check_probability, private, std_error
+from deniable.randomize import Channel
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One way to spend the budget: every respondent's device draws `ask` of the questions at random and asks only those.
+
+    epsilon: of each question asked. reports: how many a question gets, on average. coin_error: the standard error of a
+    share that the coins alone cause, about the people who were asked. std_error: the whole of it, about the population.
+    """
+
+    ask: int
+    epsilon: float
+    reports: int
+    coin_error: float
+    std_error: float
+
+
+def split_or_sample(
+    questions: int, epsilon: float, n: int, *, k: int = 2, share: float | None = None, ask: Iterable[int] | None = None
+) -> tuple[Asked, ...]:
+    """Compares asking r of the questions, for every r in `ask` (default: 1 up to all), in a budget of epsilon together.
+
+    questions: how many there are, with k categories each. n: respondents. share: the true one, or None for the
+    hardest. r = questions is the plain split. The draw is made without looking at any answer, so it costs nothing.
+    Raises EstimateError.
+    """
+    check_count("questions", questions)
+    check_count("n", n)
+    rows = []
+    for r in ask if ask is not None else range(1, questions + 1):
+        if not 1 <= r <= questions:
+            raise EstimateError(f"ask must be from 1 to {questions}, the number of questions, got {r!r}")
+        rows.append(_asked(r, epsilon / r, n * r // questions, k, share))
+    return tuple(rows)
+
+
+def best(ways: Iterable[Asked]) -> Asked:
+    """The way with the smallest standard error; the one that asks fewer questions on a tie."""
+    return min(ways, key=lambda way: (way.std_error, way.ask))
+
+
+def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) -> Asked:
+    if reports < 1:
+        raise EstimateError(f"n must give every question a report on average, got too few for ask = {ask}")
+    design = private(Channel.for_epsilon(epsilon, k))
+    return Asked(ask, epsilon, reports, _coin_error(design, reports, share), std_error(design, reports, share))
+
+
+def _coin_error(design: Design, n: int, share: float | None) -> float:
+    """sqrt((p theta (1 - theta) + (1 - p) phi (1 - phi)) / n) / (theta - phi)."""
+    p = design.hardest_share if share is None else check_probability("share", share)
+    variance = p * design.q1 * (1 - design.q1) + (1 - p) * design.q0 * (1 - design.q0)
+    return math.sqrt(variance / n) / design.gap

@@ -1,0 +1,86 @@
+"""How likely a true share, or a difference of two groups, is to show; and how many people make that likely.
+
+Tests compare an estimate with a multiple of its standard error under no difference; its distribution is taken as
+normal. docs/planner.md has the formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+
+from deniable.errors import EstimateError
+from deniable.plan.precision import Design, check_inside, check_probability, fewest, std_error
+
+
+def power_of_share(design: Design, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
+    """The chance that a one-sided test at level alpha tells a true share from the value `against`.
+
+    Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
+    against +- z s0. Raises EstimateError.
+    """
+    z = -float(ndtri(check_inside("alpha", alpha)))
+    away = abs(check_probability("share", share) - check_probability("against", against))
+    return _chance(away - z * std_error(design, n, against), std_error(design, n, share))
+
+
+def respondents_for_share(design: Design, share: float, *, against: float = 0.0, alpha: float = 0.05, power: float = 0.8) -> int:
+    """The fewest reports with which `power` is reached. Raises EstimateError, also where no number is enough."""
+    _different("share", share, "against", against)
+    reached = check_inside("power", power)
+    return fewest(lambda n: power_of_share(design, n, share, against=against, alpha=alpha) >= reached)
+
+
+def power_of_difference(design: Design, n: int, shares: tuple[float, float], *, alpha: float = 0.05) -> float:
+    """The chance that a two-sided test at level alpha tells the shares of two groups apart, n reports from each group.
+
+    Normal approximation: under no difference both groups have the mean share. The chance of telling them apart the
+    wrong way round is left out. Raises EstimateError.
+    """
+    first, second = (check_probability("shares", share) for share in shares)
+    z = -float(ndtri(check_inside("alpha", alpha) / 2))
+    alike = math.sqrt(2) * std_error(design, n, (first + second) / 2)
+    apart = math.hypot(std_error(design, n, first), std_error(design, n, second))
+    return _chance(abs(first - second) - z * alike, apart)
+
+
+def respondents_for_difference(design: Design, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
+    """The fewest reports from each of two groups with which `power_of_difference` reaches `power`. Raises EstimateError."""
+    _different("shares", shares[0], "shares", shares[1])
+    reached = check_inside("power", power)
+    return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached)
+
+
+def smallest_share(design: Design, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """The smallest true share that a one-sided test tells from 0 with this power; None where not even 1 is."""
+    reached = check_inside("power", power)
+    return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha) - reached)
+
+
+def smallest_difference(design: Design, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """The smallest difference of two groups' shares around one half that a two-sided test finds with this power.
+
+    n: reports from each group. None where not even 0 against 1 is found.
+    """
+    reached = check_inside("power", power)
+    return _smallest(lambda apart: power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha=alpha) - reached)
+
+
+def _chance(margin: float, spread: float) -> float:
+    """P(a normal of this standard deviation is below the margin)."""
+    return float(ndtr(margin / spread)) if spread > 0 else float(margin > 0)
+
+
+def _smallest(excess: Callable[[float], float]) -> float | None:
+    """Where a growing function of a share in (0, 1] becomes 0; None if it stays below."""
+    if excess(1.0) < 0:
+        return None
+    return float(brentq(excess, 1e-12, 1.0))
+
+
+def _different(name: str, value: float, other: str, second: float) -> None:
+    if value == second:
+        raise EstimateError(f"{name} must differ from {other}, got {value!r} twice: no number of respondents finds no difference")

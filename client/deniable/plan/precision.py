@@ -1,0 +1,179 @@
+"""How precise the share of one category will be, and how many people that takes, before anybody was asked.
+
+Three designs: the coins of a question; no privacy at all; and a trusted curator, who knows every answer and adds
+Laplace noise of scale 1/epsilon to the published count. Standard errors are those of `estimate` for the population:
+respondents are a random sample and the coins are tossed. docs/planner.md has the formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import bdtr, log_ndtr, ndtr, ndtri, xlog1py, xlogy
+from scipy.special import gammaln as log_gamma
+
+from deniable.errors import EstimateError
+from deniable.estimate import share as estimate_share
+from deniable.randomize import Channel
+
+MOST = 10**12  # respondents that are looked at
+_COUNTS = 100  # at which the expected width of an interval is averaged
+_REACH = 6.0  # standard deviations of the count that this covers on either side
+
+
+@dataclass(frozen=True)
+class Design:
+    """How a count comes about from n people, a share p of whom hold a category.
+
+    q0, q1: P(counted | another category), P(counted | this category), q0 < q1. noise: the scale of the Laplace noise
+    that is added to the count. Raises EstimateError.
+    """
+
+    q0: float
+    q1: float
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.q0 < self.q1 <= 1:
+            raise EstimateError(f"q0 and q1 must be probabilities with q0 below q1, got {self.q0!r} and {self.q1!r}: there is no estimate")
+        if not (self.noise >= 0 and math.isfinite(self.noise)):
+            raise EstimateError(f"noise must be a finite number of at least 0, got {self.noise!r}")
+
+    @property
+    def gap(self) -> float:
+        """By how much the count's rate grows as the share goes from 0 to 1."""
+        return self.q1 - self.q0
+
+    @property
+    def hardest_share(self) -> float:
+        """The share with the largest standard error: where the rate is one half, or as near to that as it gets."""
+        return min(1.0, max(0.0, (0.5 - self.q0) / self.gap))
+
+    def rate(self, share: float) -> float:
+        """P(counted) where a share holds the category."""
+        return self.q0 + self.gap * share
+
+
+NO_PRIVACY = Design(0.0, 1.0)
+
+
+def private(channel: Channel) -> Design:
+    """The coins of a question, for any one of its categories."""
+    return Design(float(channel.phi), float(channel.theta))
+
+
+def curator(epsilon: float) -> Design:
+    """Everybody trusts one party, who adds Laplace noise of scale 1/epsilon to the count."""
+    if not epsilon > 0:
+        raise EstimateError(f"epsilon must be above 0, got {epsilon!r}: there is no estimate")
+    return Design(0.0, 1.0, 1 / epsilon)
+
+
+def std_error(design: Design, n: int, share: float | None = None) -> float:
+    """The standard error of the estimated share from n reports: sqrt(f (1 - f) / n + 2 (noise / n)^2) / (q1 - q0).
+
+    share: the true one, or None for the hardest. Raises EstimateError.
+    """
+    rate = design.rate(_share(design, share))
+    return math.sqrt(rate * (1 - rate) / check_count("n", n) + 2 * (design.noise / n) ** 2) / design.gap
+
+
+def half_width(design: Design, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+    """Half the width of an interval around the estimate that holds the truth with this confidence, by the normal
+    distribution for the sample and the coins and exactly for the curator's noise.
+
+    It is not cut at 0 and 1; `expected_half_width` is what an estimate will really have. Raises EstimateError.
+    """
+    alpha = 1 - check_inside("confidence", confidence)
+    if not design.noise:
+        return -float(ndtri(alpha / 2)) * std_error(design, n, share)
+    rate = design.rate(_share(design, share))
+    sigma, scale = math.sqrt(rate * (1 - rate) * check_count("n", n)), design.noise
+    if sigma == 0:
+        return scale * math.log(1 / alpha) / (n * design.gap)
+    most = -float(ndtri(alpha / 4)) * sigma + scale * math.log(2 / alpha)  # each part alone exceeds its term with alpha/2
+    return float(brentq(lambda h: _beyond(h, sigma, scale) - alpha, 0.0, most)) / (n * design.gap)
+
+
+def _beyond(h: float, sigma: float, scale: float) -> float:
+    """P(|N + L| > h) for N normal with standard deviation sigma and L Laplace: twice the integral of its tail."""
+    t, r = h / sigma, sigma / scale
+    near = 0.5 * math.exp(min(0.0, r * r / 2 - t * r + float(log_ndtr(t - r))))
+    far = 0.5 * math.exp(min(0.0, r * r / 2 + t * r + float(log_ndtr(-t - r))))
+    return 2 * (float(ndtr(-t)) + near - far)
+
+
+def expected_half_width(design: Design, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+    """Half the mean width of the interval that `deniable.estimate.share` gives by default; for designs without noise.
+
+    The mean over the binomial count, at most 100 values of it evenly spaced, each with the interval computed in full.
+    Raises EstimateError.
+    """
+    if design.noise:
+        raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
+    rate = design.rate(_share(design, share))
+    middle, reach = check_count("n", n) * rate, _REACH * math.sqrt(n * rate * (1 - rate)) + 1
+    low, high = max(0, math.floor(middle - reach)), min(n, math.ceil(middle + reach))
+    counts = np.unique(np.linspace(low, high, _COUNTS).round().astype(int))
+    logs = xlogy(counts, rate) + xlog1py(n - counts, -rate) - log_gamma(counts + 1) - log_gamma(n - counts + 1)
+    weights = np.exp(logs - logs.max())
+    shares = [estimate_share(int(count), n, q0=design.q0, q1=design.q1, confidence=confidence) for count in counts]
+    return float(weights @ [(one.high - one.low) / 2 for one in shares] / weights.sum())
+
+
+def respondents(design: Design, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
+    """The fewest reports with a half-width of at most `half`, a share (0.03 is three points). Raises EstimateError."""
+    if not 0 < half < 1:
+        raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")
+    return fewest(lambda n: half_width(design, n, confidence=confidence, share=share) <= half)
+
+
+def chance_negative(design: Design, n: int, share: float) -> float:
+    """The chance that the unbiased estimate of a share comes out below 0: P(count < n q0), exact; without noise only."""
+    if design.noise:
+        raise EstimateError(f"noise must be 0 for the counts of reports, got {design.noise!r}")
+    below = math.ceil(check_count("n", n) * design.q0 * (1 - 1e-12)) - 1
+    return float(bdtr(below, n, design.rate(check_probability("share", share)))) if below >= 0 else 0.0
+
+
+def fewest(enough: Callable[[int], bool]) -> int:
+    """The smallest n >= 1 that is enough, where more always is. Raises EstimateError where none up to `MOST` is."""
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > MOST:
+            raise EstimateError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _share(design: Design, share: float | None) -> float:
+    return design.hardest_share if share is None else check_probability("share", share)
+
+
+def check_probability(name: str, value: float) -> float:
+    """A number from 0 to 1. Raises EstimateError."""
+    if not 0 <= value <= 1:
+        raise EstimateError(f"{name} must be from 0 to 1, got {value!r}")
+    return value
+
+
+def check_count(name: str, value: int) -> int:
+    """A whole number of at least 1. Raises EstimateError."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise EstimateError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+def check_inside(name: str, value: float) -> float:
+    """A number above 0 and below 1. Raises EstimateError."""
+    if not 0 < value < 1:
+        raise EstimateError(f"{name} must be above 0 and below 1, got {value!r}")
+    return value
