@@ -5,8 +5,10 @@ from __future__ import annotations
 from deniable.estimate.association import conditional_share, cramers_v, independence, odds_ratio, phi
 from deniable.estimate.category import Share, share
 from deniable.estimate.checks import check_range, known_prevalence, worst_case_shift, worst_case_shift_of_mean
+from deniable.estimate.collected import Collected, RowDesigns, category_shares, collected
 from deniable.estimate.contrast import Comparison, between_options, compare, difference
 from deniable.estimate.crosstable import Crosstab, crosstab, joint
+from deniable.estimate.designs import CategoryDesign, Design
 from deniable.estimate.inference import Estimate, HypothesisTest
 from deniable.estimate.means import Quantile, mean, quantile
 from deniable.estimate.perturbed import Perturbed, perturbed
@@ -17,8 +19,11 @@ from deniable.estimate.results import Results, Row
 from deniable.estimate.weights import Weighted, effective_size, weighted_mean, weighted_shares
 
 __all__ = [
+    "CategoryDesign",
+    "Collected",
     "Comparison",
     "Crosstab",
+    "Design",
     "Estimate",
     "HypothesisTest",
     "Perturbed",
@@ -26,10 +31,13 @@ __all__ = [
     "Regression",
     "Results",
     "Row",
+    "RowDesigns",
     "Share",
     "Weighted",
     "between_options",
+    "category_shares",
     "check_range",
+    "collected",
     "compare",
     "conditional_share",
     "cramers_v",

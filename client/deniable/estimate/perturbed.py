@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate import columns
 from deniable.estimate.matrix import checked_matrix
 from deniable.randomize import Channel
 from deniable.survey import Survey
@@ -119,10 +120,5 @@ class Perturbed:
 
 def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
     """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits)."""
-    found, start = {}, 0
-    for question in survey.questions:
-        stored = bits[:, start : start + question.k - 1]
-        start += question.k - 1
-        implied = stored.sum(axis=1, keepdims=True) < question.d
-        found[question.id] = Perturbed(np.hstack([stored, implied]), question.channel, question.categories)
-    return found
+    questions, reported = columns.bits_of(survey, bits, [question.id for question in survey.questions])
+    return {question.id: Perturbed(own, question.channel, question.categories) for question, own in zip(questions, reported, strict=True)}
