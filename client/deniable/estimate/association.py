@@ -64,17 +64,18 @@ def cramers_v(table: Crosstab) -> Estimate:
     same mean and variance. Raises EstimateError where a margin is not clearly above 0.
     """
     p, q = _positive_margins(table, "Cramer's V")
-    expected = np.outer(p, q)
-    size = min(table.shares.shape) - 1
-    squares = table.shares**2 / expected
-    observed = float(squares.sum()) - 1
-    gradient = 2 * table.shares / expected - (squares.sum(axis=1) / p)[:, None] - (squares.sum(axis=0) / q)[None, :]
+    expected, size = np.outer(p, q), min(table.shares.shape) - 1
+    observed = float(((table.shares - expected) ** 2 / expected).sum())
     noise = _noise(table, p, q)
-    along = table.variance_of(gradient) / (4 * observed)
-    low, high = _noncentrality_limits(observed, float(np.trace(noise)), float((noise * noise.T).sum()), along, 1 - table.confidence)
-    unbiased = max(0.0, observed - float(np.trace(noise)))
-    value, std_error = math.sqrt(unbiased / size), math.sqrt((along * unbiased + (noise * noise.T).sum() / 2) / size / observed)
-    low, high = (min(1.0, math.sqrt(limit / size)) for limit in (low, high))
+    trace, trace_of_square = float(np.trace(noise)), float((noise * noise.T).sum())
+    squares = table.shares**2 / expected
+    gradient = 2 * table.shares / expected - (squares.sum(axis=1) / p)[:, None] - (squares.sum(axis=0) / q)[None, :]
+    along = table.variance_of(gradient) / (4 * observed) if observed > 0 else trace_of_square / trace
+    unbiased = max(0.0, observed - trace)
+    spread = math.sqrt((along * unbiased + trace_of_square / 2) / max(observed, trace))
+    ends = _noncentrality_limits(observed, trace, trace_of_square, along, 1 - table.confidence)
+    value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
+    low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
     return Estimate(f"Cramer's V of {' and '.join(table.questions)}", table.n, value, std_error, low, high, table.confidence, table.target)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -79,20 +80,21 @@ def difference(
     other: Estimated,
     *,
     confidence: float = 0.95,
-    bounds: tuple[float, float] = (-1.0, 1.0),
+    bounds: tuple[float, float] = (-math.inf, math.inf),
     what: str = "the difference",
 ) -> Estimate:
     """`one` less `other`, estimates from disjoint people: two groups, two waves with other people, two surveys.
 
-    bounds: what the difference can be; that of two shares by default. Raises EstimateError where an estimate is missing, and where
-    the targets differ.
+    bounds: what the difference can be, such as (-1, 1) for two shares; the limits stay within. Raises EstimateError where
+    an estimate is missing, and where the targets differ.
     """
     check_interval(confidence, DEFAULT_METHOD, one.target)
     if one.target != other.target:
         raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
     if one.estimate is None or one.std_error is None or other.estimate is None or other.std_error is None:
         raise EstimateError("both estimates must have reports, got one without")
-    variance = one.std_error**2 + other.std_error**2
+    if (variance := one.std_error**2 + other.std_error**2) == 0:
+        raise EstimateError("one of the two standard errors must be above 0, got 0 for both: too few reports")
     return inference.limited(what, one.n + other.n, one.estimate - other.estimate, variance, confidence, one.target, bounds)
 
 

@@ -15,6 +15,7 @@ from deniable.estimate.closed_form import normal_quantile
 _Floats = NDArray[np.float64]
 
 _WIDE = 0.25  # error probabilities from which on the interval may be a single point
+_FAR = 40.0  # standard errors
 _HALVINGS = 45
 
 
@@ -69,7 +70,10 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
     the ends of the range that is the Wald interval; near them it covers as often, with limits inside the range and never
     without a width. Below 75 % confidence the constrained likelihood-ratio interval, since that promise needs it.
     """
-    x, top = (estimate - lowest) / std_error, (highest - lowest) / std_error
+    # an end that is far away changes nothing, and may be infinite
+    start = np.maximum(lowest, np.minimum(estimate, highest) - _FAR * std_error)
+    stop = np.minimum(highest, np.maximum(estimate, lowest) + _FAR * std_error)
+    x, top = (estimate - start) / std_error, (stop - start) / std_error
     alpha = 1 - confidence
     best = np.clip(x, 0.0, top)
     half = np.hypot(best - x, normal_quantile(alpha))
@@ -77,8 +81,8 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
     outer = np.stack([np.maximum(x - half, 0.0), np.minimum(x + half, top)])
     if alpha < _WIDE:
         outer = _outermost_accepted(x, top, best, outer, alpha)
-    low, high = lowest + std_error * outer
-    return np.maximum(low, lowest), np.minimum(high, highest)
+    low, high = start + std_error * outer
+    return np.maximum(low, lowest), np.where(outer[1] >= top, stop, np.minimum(high, highest))
 
 
 def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats, alpha: float) -> _Floats:
