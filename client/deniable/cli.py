@@ -18,6 +18,7 @@ from typing import IO, Any
 
 import click
 
+from deniable.cli_estimate import estimate
 from deniable.cli_plan import plan_command
 from deniable.client import Report, SurveyClient, parse_cap
 from deniable.errors import DeliveryError, DeniableError, SurveyError
@@ -71,6 +72,7 @@ def main() -> None:
 
 
 main.add_command(plan_command)
+main.add_command(estimate)
 
 
 @main.command()

@@ -37,18 +37,15 @@ _NEEDS = {
 """What describes each design; anything else given with it is a mistake."""
 
 
-class _Probability(click.ParamType[float]):
-    name = "probability"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            return float(Fraction(value))
-        except (ValueError, ZeroDivisionError):
-            self.fail(f"must be a number such as 0.25 or 1/6, got {value!r}", param, ctx)
+def _probability(written: str) -> float:
+    try:
+        return float(Fraction(written))
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"must be a number such as 0.25 or 1/6, got {written!r}") from None
 
 
 def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
-    return click.option(f"--{name}", type=_Probability(), metavar="P", help=f"{told} [{design}]")
+    return click.option(f"--{name}", type=_probability, metavar="P", help=f"{told} [{design}]")
 
 
 @click.command()
@@ -174,7 +171,7 @@ def _design(design: str, described: Mapping[str, Any]) -> Design | CategoryDesig
         return designs.matrix_design(*_matrix(described["matrix"]))
     if design == "forced-categories":
         labels = [label.strip() for label in described["categories"].split(",")]
-        return designs.forced_categories(labels, [_Probability()(chance.strip()) for chance in described["forced"].split(",")])
+        return designs.forced_categories(labels, [_probability(chance.strip()) for chance in described["forced"].split(",")])
     make: Callable[..., Design] = getattr(designs, design.replace("-", "_"))
     return make(*(described[name] for name in _NEEDS[design]))
 

@@ -81,7 +81,7 @@ _KEYS = tuple(field.name for field in fields(CollectedRow))
 
 @dataclass(frozen=True)
 class Collected:
-    """The estimates. variable: what was asked. design: in words. n: reports. epsilon: what a report gives away at most, None if unbounded."""
+    """The estimates. variable: what was asked. design: in words. n: reports. epsilon: what one gives away at most, None if unbounded."""
 
     variable: str
     design: str
