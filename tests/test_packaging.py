@@ -73,7 +73,7 @@ def test_the_installed_server_serves_the_pages_of_the_checkout(url: str, tmp_pat
     pages = ["/s/anes1996", "/api/v1/surveys/anes1996", "/login", "/nowhere", *files]
     assert len(files) >= 6
     for path in pages:
-        ours, theirs = checkout.get(path), httpx.get(url + path)
+        ours, theirs = checkout.get(path, buffered=True), httpx.get(url + path)
         assert theirs.status_code == ours.status_code
         assert without_token(theirs.text) == without_token(ours.text), path
     store.close()
