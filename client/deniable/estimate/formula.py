@@ -129,9 +129,9 @@ def _expand(
     # every respondent once, so that center() and the like see the public columns as they are, and every category at least once
     spec = _matrix(_parsed(right), frame(np.arange(n) % max(len(public), 1), np.arange(n) % cells)).model_spec
     matrix = _matrix(spec, frame(np.repeat(first, cells), np.tile(np.arange(cells), len(first))))
-    x = np.asarray(matrix, dtype=np.float64).reshape(len(first), cells, -1)
+    x = np.asarray(matrix, dtype=np.float64).reshape(len(first), cells, len(spec.column_names))
     names = [str(name) for name in spec.column_names]
-    _refuse_collinear(x.reshape(-1, len(names)), names)
+    _refuse_collinear(x.reshape(len(first) * cells, len(names)), names)
     return names, x
 
 

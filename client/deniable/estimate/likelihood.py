@@ -18,6 +18,7 @@ uses the complete data's; either is halved until the objective grows. Nothing is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -204,7 +205,7 @@ def _pseudo_score(part: Reports, pi: _Floats, share: float, size: int) -> _Float
 
 def _gram(each: _Floats, weight: _Floats) -> _Floats:
     """Sum of weight times s s' over all but the last axis."""
-    rows = (each * np.sqrt(weight)[..., None]).reshape(-1, each.shape[-1])
+    rows = (each * np.sqrt(weight)[..., None]).reshape(math.prod(each.shape[:-1]), each.shape[-1])
     return rows.T @ rows
 
 
