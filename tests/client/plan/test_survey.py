@@ -1,0 +1,171 @@
+"""A whole survey's plan: it agrees with its parts, with simulated surveys, and reads well."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from deniable.errors import EstimateError
+from deniable.estimate import share
+from deniable.plan import NO_PRIVACY, Design, Row, curator, half_width, plan, power_of_share, respondents
+from deniable.survey import Survey
+
+FILE = """
+deniable: 1
+id: study
+title: A study
+about: Who asks, and why.
+epsilon: ln 27
+questions:
+  - {id: smokes, text: Do you smoke?, type: yes_no}
+  - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue, White, Black, Grey, None]}
+  - {id: drinks, text: Do you drink?, type: yes_no}
+"""
+
+
+@pytest.fixture(scope="module")
+def survey() -> Survey:
+    return Survey.from_text(FILE)
+
+
+def test_a_number_of_respondents_gives_every_questions_precision(survey: Survey) -> None:
+    made = plan(survey, n=2_000)
+    assert [row.question for row in made.rows] == ["smokes", "party", "drinks"]
+    assert (made.n, made.half_width, made.epsilon) == (2_000, None, survey.epsilon)
+    assert made.belief == pytest.approx(27 / 28)
+    smokes, party, _ = made.rows
+    assert smokes.half_width == pytest.approx(0.0438, abs=5e-5)
+    assert smokes.expected_half_width == pytest.approx(smokes.half_width, rel=0.02)
+    assert smokes.half_width_no_privacy == half_width(NO_PRIVACY, 2_000)
+    assert smokes.half_width_curator == half_width(curator(smokes.epsilon), 2_000)
+    assert smokes.half_width_no_privacy < smokes.half_width_curator < smokes.half_width < party.half_width
+    assert smokes.respondents_no_privacy == 500
+    assert made.least_precise == party
+
+
+def test_a_half_width_gives_the_respondents_and_the_hardest_question_decides(survey: Survey) -> None:
+    made = plan(survey, half_width=0.03)
+    smokes, party, drinks = made.rows
+    assert smokes.respondents == drinks.respondents == 4_269
+    assert made.n == party.respondents == respondents(Design(party.phi, party.theta), 0.03)
+    assert all(row.half_width <= 0.03 for row in made.rows)
+    assert smokes.respondents_no_privacy == 1_068
+
+
+def test_what_will_show_is_what_the_power_says(survey: Survey) -> None:
+    row = plan(survey, n=900).rows[0]
+    coins = Design(row.phi, row.theta)
+    assert row.smallest_share is not None
+    assert power_of_share(coins, 900, row.smallest_share) == pytest.approx(0.8)
+    assert half_width(coins, row.smallest_group) <= 0.10 < half_width(coins, row.smallest_group - 1)
+
+
+def test_a_share_and_a_confidence_are_planned_for(survey: Survey) -> None:
+    hardest, rare = plan(survey, n=2_000).rows[1], plan(survey, n=2_000, share=0.05, confidence=0.8).rows[1]
+    assert rare.half_width < hardest.half_width
+    assert rare.share == 0.05
+
+
+def test_simulated_surveys_are_as_precise_as_planned(survey: Survey) -> None:
+    n, true, repeats = 400, 0.05, 4_000
+    row = plan(survey, n=n, share=true).rows[0]
+    counts = np.random.default_rng(14).binomial(n, row.phi + (row.theta - row.phi) * true, repeats)
+    shares = {y: share(y, n, q0=row.phi, q1=row.theta) for y in set(counts.tolist())}
+    found = [shares[y] for y in counts.tolist()]
+    assert np.mean([(one.high - one.low) / 2 for one in found]) == pytest.approx(row.expected_half_width, rel=0.01)
+    assert np.std([one.estimate for one in found]) == pytest.approx(row.std_error, rel=0.06)
+    assert np.mean([one.estimate < 0 for one in found]) == pytest.approx(row.chance_negative, abs=0.035)
+    assert row.expected_half_width < 0.8 * row.half_width  # near an end the formula alone would be too pessimistic
+
+
+def test_a_handful_of_people_still_get_a_plan_and_it_says_that_nothing_will_show(survey: Survey) -> None:
+    made = plan(survey, n=1)
+    assert made.rows[0].smallest_share is None
+    assert made.rows[0].expected_half_width <= 0.5
+    assert "none" in made.to_table()
+
+
+def test_the_forms_of_a_plan_carry_the_same_figures(survey: Survey) -> None:
+    made = plan(survey, n=2_000)
+    assert json.loads(made.to_json()) == json.loads(json.dumps(made.to_dict()))
+    frame = made.to_frame()
+    assert list(frame.columns) == [field.name for field in fields(Row)]
+    assert frame["half_width"].tolist() == [row.half_width for row in made.rows]
+
+
+def test_the_table_explains_every_column_to_a_stranger(survey: Survey) -> None:
+    table = plan(survey, n=2_000).to_table()
+    assert "A study (study)\n2,000 respondents · 95 % confidence · epsilon 3.296 for the whole survey\n" in table
+    assert "96.5 % sure at most" in table
+    assert "smokes          2    1.099        2,000    ± 4.4       ± 2.2    ± 2.2                  500               507" in table
+    assert "smokes             4.9 %          12.5 points             385        0.5 %" in table
+    for column in (
+        "private ",
+        "no privacy ",
+        "curator ",
+        "as good ",
+        "smallest share ",
+        "smallest difference ",
+        "smallest group ",
+        "5 % below 0 ",
+    ):
+        assert f"\n{column}" in table, column
+    assert all(len(line) <= 140 for line in table.splitlines())
+
+
+def test_the_table_of_a_wanted_precision_says_how_many_to_ask(survey: Survey) -> None:
+    made = plan(survey, half_width=0.03)
+    assert f"ask {made.n:,} people for ± 3.0 points in every question" in made.to_table()
+
+
+def test_near_certainty_is_never_rounded_up_to_certainty() -> None:
+    lavish = Survey.from_text(FILE.replace("epsilon: ln 27", "epsilon: 10"))
+    assert "99.99547 % sure at most" in plan(lavish, n=100).to_table()
+
+
+def test_a_chart_is_drawn_without_a_browser_and_shows_three_designs(survey: Survey, tmp_path) -> None:
+    made = plan(survey, n=2_000)
+    chart = made.plot()
+    spec = chart.to_dict()
+    points = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    assert {point["design"] for point in points} == {"private", "trusted curator", "no privacy"}
+    party = made.rows[1]
+    for point in points:
+        if point["design"] == "private":
+            assert point["points"] == pytest.approx(100 * half_width(Design(party.phi, party.theta), point["n"]))
+    chart.save(str(tmp_path / "plan.svg"))
+    chart.save(str(tmp_path / "plan.png"))
+    drawn = (tmp_path / "plan.svg").read_text()
+    assert "How precise party will be" in drawn
+    assert "2,000 respondents" in drawn
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_the_extra_for_charts_the_message_names_it(survey: Survey, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "deniable.plan.chart", raising=False)
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(EstimateError, match=r"deniable\[plot\]"):
+        plan(survey, n=100).plot()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "n or half_width must be given, and not both"),
+        ({"n": 10, "half_width": 0.1}, "n or half_width must be given, and not both"),
+        ({"n": 0}, "n must be a whole number of at least 1, got 0"),
+        ({"half_width": 3}, "half_width must be above 0 and below 1, got 3"),
+        ({"half_width": 0.0}, "half_width must be above 0 and below 1, got 0.0"),
+        ({"n": 10, "confidence": 95}, "confidence must be"),
+        ({"n": 10, "share": -0.1}, "share must be from 0 to 1"),
+        ({"n": 10, "rare": 2}, "rare must be from 0 to 1"),
+        ({"n": 10, "group_half_width": 10}, "group_half_width must be above 0 and below 1"),
+    ],
+)
+def test_an_argument_that_makes_no_sense_is_refused_by_name(survey: Survey, arguments: dict[str, float], message: str) -> None:
+    with pytest.raises(EstimateError, match=message):
+        plan(survey, **arguments)

@@ -1,0 +1,91 @@
+"""`deniable plan`: what it prints and how it fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from deniable.cli import main
+
+FILE = """\
+deniable: 1
+id: study
+title: A study
+about: Who asks, and why.
+epsilon: ln 9
+questions:
+  - {id: smokes, text: Do you smoke?, type: yes_no}
+  - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue]}
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "survey.yaml").write_text(FILE)
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(main, ["plan", str(tmp_path / "survey.yaml"), *words])
+
+    return run
+
+
+def test_a_number_of_respondents_gives_a_table(run):
+    result = run("--n", "2000")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("A study (study)\n2,000 respondents")
+    assert "± 4.4" in result.stdout
+
+
+def test_a_half_width_gives_the_respondents(run):
+    result = run("--half-width", "0.03", "--json")
+    assert result.exit_code == 0
+    made = json.loads(result.stdout)
+    assert made["rows"][0]["respondents"] == 4_269
+    assert made["n"] == max(row["respondents"] for row in made["rows"])
+
+
+def test_a_confidence_and_a_share_are_used(run):
+    made = json.loads(run("--n", "500", "--confidence", "0.9", "--share", "0.1", "--json").stdout)
+    assert (made["confidence"], made["share"]) == (0.9, 0.1)
+
+
+@pytest.mark.parametrize("name", ["plan.svg", "plan.png"])
+def test_a_chart_is_written(run, tmp_path, name):
+    assert run("--n", "500", "--chart", str(tmp_path / name)).exit_code == 0
+    assert (tmp_path / name).stat().st_size > 5_000
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give one of --n and --half-width"),
+        (["--n", "10", "--half-width", "0.1"], "give one of --n and --half-width"),
+        (["--n", "0"], "0 is not in the range x>=1"),
+        (["--half-width", "3"], "must be above 0 and below 1, got 3 (3 percentage points are 0.03)"),
+        (["--n", "10", "--confidence", "95"], "must be above 0 and below 1, got 95"),
+        (["--n", "10", "--chart", "plan.pdf"], "must end in .svg or .png, got plan.pdf"),
+    ],
+)
+def test_wrong_usage_is_explained(run, words, message):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())
+
+
+def test_a_survey_file_with_a_mistake_is_reported(run, tmp_path):
+    (tmp_path / "survey.yaml").write_text(FILE.replace("ln 9", "0"))
+    result = run("--n", "10")
+    assert result.exit_code == 1
+    assert "must be above 0" in result.stderr
+
+
+def test_without_the_extra_the_message_names_it(run, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("deniable.plan")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    result = run("--n", "10")
+    assert result.exit_code == 1
+    assert "deniable[estimate]" in result.stderr
