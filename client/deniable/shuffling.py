@@ -7,7 +7,7 @@ of which A + 1 or A look like the first answer, A binomial (C, 1/2). Their theor
 closed form; here it is summed exactly, which is several times smaller.
 
 Their later bound with chance 2 / (e^epsilon0 + 1) ("Stronger privacy amplification by shuffling", SODA 2023) is smaller
-still, but an erratum restricts it to some kinds of coins, and submissions of many questions are none; it is not used.
+still, but an erratum restricts it to some kinds of coins; for submissions of many questions it is unproven, so not used.
 """
 
 from __future__ import annotations

@@ -13,17 +13,19 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from deniable.errors import EstimateError
-from deniable.plan.precision import Design, check_inside, check_probability, fewest, std_error
+from deniable.plan.precision import Design, check_count, check_inside, check_probability, fewest, std_error
 
 
 def power_of_share(design: Design, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
     """The chance that a one-sided test at level alpha tells a true share from the value `against`.
 
     Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
-    against +- z s0. Raises EstimateError.
+    against +- z s0. Exact where the null allows one count only, as 0 does without privacy. Raises EstimateError.
     """
     z = -float(ndtri(check_inside("alpha", alpha)))
     away = abs(check_probability("share", share) - check_probability("against", against))
+    if not design.noise and design.rate(against) in (0, 1):
+        return 1 - (1 - design.gap * away) ** check_count("n", n)
     return _chance(away - z * std_error(design, n, against), std_error(design, n, share))
 
 

@@ -55,6 +55,12 @@ def test_the_exact_test_of_the_count_has_about_that_power(p: float) -> None:
     assert found == pytest.approx(0.8, abs=0.004)
 
 
+def test_without_privacy_a_single_yes_disproves_that_nobody_does_it() -> None:
+    n = respondents_for_share(NO_PRIVACY, 0.1)
+    assert 1 - 0.9**n >= 0.8 > 1 - 0.9 ** (n - 1)
+    assert respondents_for_share(NO_PRIVACY, 0.9, against=1.0) == n == 16
+
+
 def test_two_groups_differ_visibly_as_often_as_planned() -> None:
     rng, shares, draws = np.random.default_rng(12), (0.3, 0.45), 100_000
     n = respondents_for_difference(COINS, shares)
