@@ -61,7 +61,8 @@ def cramers_v(table: Crosstab) -> Estimate:
 
     V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
     Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
-    same mean and variance. Raises EstimateError where a margin is not clearly above 0.
+    same mean and variance; 0 is inside them about when `independence` finds nothing.
+    Raises EstimateError where a margin is not clearly above 0.
     """
     p, q = _positive_margins(table, "Cramer's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
@@ -72,7 +73,7 @@ def cramers_v(table: Crosstab) -> Estimate:
     gradient = 2 * table.shares / expected - (squares.sum(axis=1) / p)[:, None] - (squares.sum(axis=0) / q)[None, :]
     along = table.variance_of(gradient) / (4 * observed) if observed > 0 else trace_of_square / trace
     unbiased = max(0.0, observed - trace)
-    spread = math.sqrt((along * unbiased + trace_of_square / 2) / max(observed, trace))
+    spread = math.sqrt((along * unbiased + trace_of_square / 2) / max(unbiased, trace))
     ends = _noncentrality_limits(observed, trace, trace_of_square, along, 1 - table.confidence)
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
@@ -146,25 +147,30 @@ def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
 
 
 def _noncentrality_limits(observed: float, trace: float, trace_of_square: float, along: float, alpha: float) -> tuple[float, float]:
-    """The x >= 0 under which a sum of squares |z|^2 with E z = m, |m|^2 = x, is as large as observed, and as small, with chance alpha/2.
+    """Limits of x = |m|^2 from a sum of squares |z|^2, where z is normal with mean m and covariance C.
 
-    For normal z with covariance C its mean is tr C + x and its variance 2 tr C^2 + 4 m'Cm, where m'Cm is taken as along * x.
-    g times a noncentral chi-squared of trace / g degrees of freedom and noncentrality x / g has both for the g below.
+    The sum has the mean tr C + x and the variance 2 tr C^2 + 4 m'Cm, where m'Cm is taken as along * x. So has g times a noncentral
+    chi-squared variable of trace / g degrees of freedom and noncentrality x / g, with the g below. The limits enclose all x >= 0
+    whose p-value is above alpha: the chance of a sum as far off, as in Feldman-Cousins less what is unavoidable since x >= 0.
     """
+    least, root = math.sqrt(trace), math.sqrt(observed)
 
-    def at_most_observed(x: float) -> float:
-        g = (trace_of_square + 2 * x * along) / (trace + 2 * x)
-        return float(chndtr(observed / g, trace / g, x / g))
+    def p_value(x: float) -> float:
+        g, centre = (trace_of_square + 2 * x * along) / (trace + 2 * x), math.sqrt(trace + x)
+        off = (centre - root) ** 2 - max(0.0, least - root) ** 2
+        down = centre - math.sqrt(off)
+        if down < least:
+            down = (centre + least - off / (centre - least)) / 2 if centre > least else 0.0
+        ends = np.array([max(0.0, down), centre + math.sqrt(off)]) ** 2
+        below, up_to = chndtr(ends / g, trace / g, x / g)
+        return float(below + 1 - up_to)
 
-    def where(chance: float) -> float:
-        if at_most_observed(0.0) <= chance:
-            return 0.0
-        top = observed
-        while at_most_observed(top) > chance:
-            top *= 2
-        return float(brentq(lambda x: at_most_observed(x) - chance, 0.0, top, xtol=1e-12))
-
-    return where(1 - alpha / 2), where(alpha / 2)
+    best = max(0.0, observed - trace)
+    low = 0.0 if p_value(0.0) > alpha else float(brentq(lambda x: p_value(x) - alpha, 0.0, best, xtol=1e-12))
+    top = best + trace
+    while p_value(top) > alpha:
+        top *= 2
+    return low, float(brentq(lambda x: p_value(x) - alpha, best, top, xtol=1e-12))
 
 
 def _two(table: Crosstab, axis: int, chosen: Sequence[str] | None) -> tuple[int, int]:

@@ -75,12 +75,14 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
     stop = np.minimum(highest, np.maximum(estimate, lowest) + _FAR * std_error)
     x, top = (estimate - start) / std_error, (stop - start) / std_error
     alpha = 1 - confidence
+    z = normal_quantile(alpha)
     best = np.clip(x, 0.0, top)
-    half = np.hypot(best - x, normal_quantile(alpha))
-    # the constrained likelihood-ratio limits, which are nowhere inside the others
+    half = np.hypot(best - x, z)
+    # the constrained likelihood-ratio limits, which are nowhere inside the others, and the same two z from the ends
     outer = np.stack([np.maximum(x - half, 0.0), np.minimum(x + half, top)])
-    if alpha < _WIDE:
-        outer = _outermost_accepted(x, top, best, outer, alpha)
+    near = (x < 2 * z) | (x > top - 2 * z)
+    if alpha < _WIDE and near.any():
+        outer[:, near] = _outermost_accepted(x[near], top[near], best[near], outer[:, near], alpha)
     low, high = start + std_error * outer
     return np.maximum(low, lowest), np.where(outer[1] >= top, stop, np.minimum(high, highest))
 

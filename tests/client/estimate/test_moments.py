@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 from typing import Any
 
@@ -16,7 +16,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CHANNELS = [Channel.for_epsilon(epsilon, k) for epsilon, k in ((0.5, 2), (1.0, 3), (1.0986, 5), (1.0, 8), (0.3, 7), (4.0, 4))]
 CHANNELS += [Channel(6, 4, WORD // 10 * 9), Channel(3, 2, WORD // 5 * 4)]
-PAIRS = list(zip(CHANNELS, CHANNELS[1:], strict=False))
+PAIRS = list(pairwise(CHANNELS))
 
 
 def reports(channel: Channel) -> tuple[Floats, Floats]:
