@@ -5,7 +5,8 @@ from __future__ import annotations
 from deniable.estimate.association import conditional_share, cramers_v, independence, odds_ratio, phi
 from deniable.estimate.category import Share, share
 from deniable.estimate.checks import check_range, known_prevalence, worst_case_shift, worst_case_shift_of_mean
-from deniable.estimate.collected import Collected, RowDesigns, category_shares, collected
+from deniable.estimate.collected import RowDesigns, category_shares, collected
+from deniable.estimate.collected_results import Collected, CollectedRow
 from deniable.estimate.contrast import Comparison, between_options, compare, difference
 from deniable.estimate.crosstable import Crosstab, crosstab, joint
 from deniable.estimate.designs import CategoryDesign, Design
@@ -21,6 +22,7 @@ from deniable.estimate.weights import Weighted, effective_size, weighted_mean, w
 __all__ = [
     "CategoryDesign",
     "Collected",
+    "CollectedRow",
     "Comparison",
     "Crosstab",
     "Design",

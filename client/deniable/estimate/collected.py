@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +13,10 @@ from scipy.special import bdtr, bdtrc, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.category import DEFAULT_METHOD, Share, check_interval, share
+from deniable.estimate.collected_results import Collected, CollectedRow
 from deniable.estimate.designs import YES_NO, CategoryDesign, Design
 from deniable.estimate.inference import limits
-from deniable.estimate.results import _aligned, _harmless, _one_line, _percent
 from deniable.estimate.strata import Strata
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _Floats = NDArray[np.float64]
 _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -53,89 +47,6 @@ class RowDesigns:
             raise EstimateError(f"q0 and q1 must have a value for each respondent, got {len(self.q0):,} and {len(self.q1):,}")
         if (same := np.flatnonzero(self.q0 == self.q1)).size:
             raise EstimateError(f"row {same[0] + 1:,}: q0 must differ from q1, got {self.q0[same[0]]:g} for both: the report says nothing")
-
-
-@dataclass(frozen=True)
-class CollectedRow:
-    """One category in one group. group: "" for everybody. n: reports of the group; ones: those that name this category.
-
-    estimate, std_error, low, high, confidence, method, target: as in `Share`. warning: plain words, or empty.
-    """
-
-    group: str
-    category: str
-    n: int
-    ones: int
-    estimate: float
-    std_error: float
-    low: float
-    high: float
-    confidence: float
-    method: str
-    target: str
-    warning: str
-
-
-_KEYS = tuple(field.name for field in fields(CollectedRow))
-
-
-@dataclass(frozen=True)
-class Collected:
-    """The estimates. variable: what was asked. design: in words. n: reports. epsilon: what one gives away at most, None if unbounded."""
-
-    variable: str
-    design: str
-    n: int
-    epsilon: float | None
-    rows: tuple[CollectedRow, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last."""
-        head = {"variable": self.variable, "design": self.design, "n": self.n, "epsilon": self.epsilon}
-        return {**head, "rows": [asdict(row) for row in self.rows]}
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON text, one line."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-
-    def to_csv(self) -> str:
-        """One line per row under a header (RFC 4180); text that a spreadsheet would take for a formula gets an apostrophe."""
-        out = io.StringIO()
-        writer = csv.writer(out)
-        writer.writerow(_KEYS)
-        writer.writerows([_harmless(value) for value in astuple(row)] for row in self.rows)
-        return out.getvalue()
-
-    def to_table(self) -> str:
-        """Aligned text for a terminal: percentages with intervals, and the warnings as notes under the table."""
-        notes = {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
-        header = ("group", "category", "n", "estimate", "std error", "interval", "")
-        cells = [header] + [(*_cells(row), notes.get(row.warning, "")) for row in self.rows]
-        if not any(row.group for row in self.rows):
-            cells = [("", *line[1:]) for line in cells]
-        lines = [line.lstrip() if not cells[0][0] else line for line in _aligned(cells)]
-        told = [f"{mark} {_one_line(warning)}" for warning, mark in notes.items()]
-        return "\n".join([self._caption(), "", *lines, *([""] if told else []), *told]) + "\n"
-
-    def summary(self) -> str:
-        """The same text as `to_table`."""
-        return self.to_table()
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, one line per row, the row's fields as columns."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(_KEYS))
-
-    def conf_int(self) -> pd.DataFrame:
-        """A pandas DataFrame with the columns low and high, indexed by group and category."""
-        return self.to_frame().set_index(["group", "category"])[["low", "high"]]
-
-    def _caption(self) -> str:
-        first = self.rows[0]
-        loss = "unbounded" if self.epsilon is None else f"{self.epsilon:.4g}"
-        parts = [f"{_one_line(self.variable)}: {self.design}", f"epsilon {loss}", f"{self.n:,} reports"]
-        return " · ".join([*parts, f"{100 * first.confidence:g} % intervals ({first.method})", f"target: {first.target}"])
 
 
 @dataclass(frozen=True)
@@ -183,8 +94,14 @@ def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> t
     ones = np.asarray(counts)
     if ones.ndim != 1 or not np.issubdtype(ones.dtype, np.integer) or (ones < 0).any() or ones.sum() < 1:
         raise EstimateError("counts must be whole numbers from 0, at least 1 report in all")
-    n, rate, inverse = int(ones.sum()), ones / ones.sum(), np.linalg.inv(design.matrix)
-    return inverse @ rate, inverse @ (np.diag(rate) - np.outer(rate, rate)) @ inverse.T / n
+    return np.linalg.solve(design.matrix, ones / ones.sum()), _covariance(ones / ones.sum(), design.matrix) / ones.sum()
+
+
+def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
+    """Of one report's pseudo-answer."""
+    inverse = np.linalg.inv(matrix)
+    covariance: _Floats = inverse @ (np.diag(rate) - np.outer(rate, rate)) @ inverse.T
+    return covariance
 
 
 def _codes(reports: Sequence[Any] | NDArray[Any], labels: tuple[str, ...], exact: bool) -> NDArray[np.int64]:
@@ -253,38 +170,46 @@ def _row(group: str, category: str, one: Share, warning: str) -> CollectedRow:
 
 def _category_rows(ones: NDArray[np.int64], matrix: _Floats, asked: _Interval) -> Iterator[tuple[Share, str]]:
     """A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals."""
-    n = int(ones.sum())
-    estimates, covariance = category_shares(ones, matrix)
-    errors = np.sqrt(np.diagonal(covariance))
-    low, high = limits(estimates, errors, asked.confidence, 0.0, 1.0)
     for i, count in enumerate(ones.tolist()):
         others = np.delete(matrix[i], i)
         if np.ptp(others) < 1e-12 and others[0] != matrix[i, i]:
-            q0, q1 = float(others[0]), float(matrix[i, i])
+            n, q0, q1 = int(ones.sum()), float(others[0]), float(matrix[i, i])
             one = share(count, n, q0=q0, q1=q1, confidence=asked.confidence, method=asked.method, target=asked.target)
             yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
-            continue
-        if asked.target == "respondents":
-            raise EstimateError("target must be population where a report's chances differ between the other answers")
-        one = Share(
-            count, n, float(estimates[i]), float(errors[i]), float(low[i]), float(high[i]), asked.confidence, "normal", asked.target
-        )
-        yield one, _warning(one.estimate, float(_tail(one)))
+        else:
+            one = _normal(i, ones, matrix, asked)
+            yield one, _warning(one.estimate, _tail(one))
+
+
+def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, asked: _Interval) -> Share:
+    """Category i with limits that are normal and within [0, 1].
+
+    Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0.
+    """
+    if asked.target == "respondents":
+        raise EstimateError("target must be population where a report's chances differ between the other answers")
+    n = int(ones.sum())
+    estimates, covariance = category_shares(ones, matrix)
+    smoothed = np.asarray((ones + 0.5) / (n + len(ones) / 2), dtype=np.float64)
+    width = np.sqrt(np.diagonal(_covariance(smoothed, matrix))[i : i + 1] / n)
+    low, high = limits(estimates[i : i + 1], width, asked.confidence, 0.0, 1.0)
+    std_error = math.sqrt(covariance[i, i])
+    return Share(int(ones[i]), n, float(estimates[i]), std_error, float(low[0]), float(high[0]), asked.confidence, "normal", asked.target)
 
 
 def _binary_warning(strata: Strata, one: Share) -> str:
     """What to say about an estimate outside [0, 1]; the chance of one as far is binomial, or normal where designs vary."""
     if len(strata.n) > 1:
-        return _warning(one.estimate, float(_tail(one)))
+        return _warning(one.estimate, _tail(one))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
     return _warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
 
 
-def _tail(one: Share) -> Any:
+def _tail(one: Share) -> float:
     """The normal chance of an estimate this far outside [0, 1]."""
     outside = max(-one.estimate, one.estimate - 1)
-    return ndtr(-outside / one.std_error) if one.std_error > 0 else 0.0
+    return float(ndtr(-outside / one.std_error)) if one.std_error > 0 else 0.0
 
 
 def _warning(estimate: float, chance: float) -> str:
@@ -297,8 +222,3 @@ def _warning(estimate: float, chance: float) -> str:
         f"{where} by more than chance (in fewer than 1 of {1 / _FALSE_ALARM:,.0f} surveys): "
         "the design may not be the one declared, or people did not follow it"
     )
-
-
-def _cells(row: CollectedRow) -> tuple[str, ...]:
-    interval = f"{100 * row.low:.1f} – {100 * row.high:.1f} %"
-    return _one_line(row.group), _one_line(row.category), f"{row.n:,}", _percent(row.estimate), _percent(row.std_error), interval

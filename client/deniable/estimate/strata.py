@@ -1,8 +1,9 @@
 """One share from yes/no reports whose design varies from respondent to respondent.
 
 Respondents of one design are a stratum: ones_s of n_s said yes, with q0_s and q1_s. The pseudo-answers (y - q0_s) / (q1_s - q0_s) are
-unbiased in every stratum, so any mean of them with weights that do not depend on the answers is. The weights are the inverse
-variances at a share of one half.
+unbiased in every stratum, so any mean of them with weights that do not depend on the answers is, if the share is the same in
+all strata. The weights are the inverse variances at a share of one half. For the target "respondents" all weights are equal: that needs
+no such assumption.
 """
 
 from __future__ import annotations
@@ -49,55 +50,40 @@ class Strata:
             one = (int(self.ones[0]), int(self.n[0]))
             return share(*one, q0=float(self.q0[0]), q1=float(self.q1[0]), confidence=confidence, method=method, target=target)
         if target == "respondents":
-            method, variance = "score", self._coin_variance
+            method, weights = "score", np.full(len(self.n), 1 / self.n.sum())
         elif method in (DEFAULT_METHOD, *METHODS):
-            method, variance = "likelihood-ratio" if method == DEFAULT_METHOD else method, self._variance
+            method, weights = "likelihood-ratio" if method == DEFAULT_METHOD else method, self._weights()
         else:
             raise EstimateError(f"method must be one of {', '.join(METHODS)} where the design varies by row, got {method!r}")
-        estimate = self._estimate
-        std_error = math.sqrt(variance(estimate))
+        estimate = float(weights @ ((self.ones - self.n * self.q0) / (self.q1 - self.q0)))
         z = normal_quantile(1 - confidence)
-        if method == "likelihood-ratio":
-            low, high = self._likelihood_limits(1 - confidence)
-        elif method == "score":
-            low, high = self._score_limits(estimate, z)
+        if method == "score":
+            at_0, slope = self._coin_variance(weights)
+            std_error = math.sqrt(at_0 + slope * min(1.0, max(0.0, estimate)))
+            low, high = _score_limits(estimate, at_0, slope, z)
         else:
-            low, high = estimate - z * std_error, estimate + z * std_error
+            std_error = math.sqrt(self._variance(weights, estimate))
+            wald = (estimate - z * std_error, estimate + z * std_error)
+            low, high = wald if method == "wald" else self._likelihood_limits(1 - confidence)
         return Share(int(self.ones.sum()), int(self.n.sum()), estimate, std_error, low, high, confidence, method, target)
 
-    @property
     def _weights(self) -> _Floats:
         """Of one respondent of each stratum; over all respondents they add to 1."""
         middle = (self.q0 + self.q1) / 2
         weights = (self.q1 - self.q0) ** 2 / (middle * (1 - middle))
         return np.asarray(weights / (self.n @ weights))
 
-    @property
-    def _estimate(self) -> float:
-        return float(self._weights @ ((self.ones - self.n * self.q0) / (self.q1 - self.q0)))
-
-    def _variance(self, estimate: float) -> float:
+    def _variance(self, weights: _Floats, estimate: float) -> float:
         """Sum of squared weighted distances of the pseudo-answers from their mean: f (1 - f) / (n (q1 - q0)^2) for one stratum."""
         gap = self.q1 - self.q0
         yes, no = (1 - self.q0) / gap - estimate, -self.q0 / gap - estimate
-        return float(self._weights**2 @ (self.ones * yes**2 + (self.n - self.ones) * no**2))
+        return float(weights**2 @ (self.ones * yes**2 + (self.n - self.ones) * no**2))
 
-    def _coin_variance(self, estimate: float) -> float:
-        at_0, slope = self._coin_line()
-        return at_0 + slope * min(1.0, max(0.0, estimate))
-
-    def _coin_line(self) -> tuple[float, float]:
+    def _coin_variance(self, weights: _Floats) -> tuple[float, float]:
         """The variance by the coins alone, a straight line in the share: its value at 0, and its slope."""
-        per_share = self.n * self._weights**2 / (self.q1 - self.q0) ** 2
-        at_0, at_1 = float(per_share @ (self.q0 * (1 - self.q0))), float(per_share @ (self.q1 * (1 - self.q1)))
+        each = self.n * weights**2 / (self.q1 - self.q0) ** 2
+        at_0, at_1 = float(each @ (self.q0 * (1 - self.q0))), float(each @ (self.q1 * (1 - self.q1)))
         return at_0, at_1 - at_0
-
-    def _score_limits(self, estimate: float, z: float) -> tuple[float, float]:
-        """The shares p with (estimate - p)^2 <= z^2 Var(p), clipped: a quadratic."""
-        at_0, slope = self._coin_line()
-        middle = estimate + z**2 * slope / 2
-        half = math.sqrt(max(0.0, middle**2 - estimate**2 + z**2 * at_0))
-        return min(1.0, max(0.0, middle - half)), min(1.0, max(0.0, middle + half))
 
     def _likelihood_limits(self, alpha: float) -> tuple[float, float]:
         """All p in [0, 1] whose log-likelihood is near the largest one there (Wilks)."""
@@ -132,3 +118,10 @@ class Strata:
             yes = np.where(self.ones > 0, self.ones * np.log(np.where(self.ones > 0, rate, 1.0)), 0.0)
             no = np.where(self.ones < self.n, (self.n - self.ones) * np.log1p(np.where(self.ones < self.n, -rate, 0.0)), 0.0)
         return float((yes + no).sum())
+
+
+def _score_limits(estimate: float, at_0: float, slope: float, z: float) -> tuple[float, float]:
+    """The shares p with (estimate - p)^2 <= z^2 (at_0 + slope p), clipped: a quadratic."""
+    middle = estimate + z**2 * slope / 2
+    half = math.sqrt(max(0.0, middle**2 - estimate**2 + z**2 * at_0))
+    return min(1.0, max(0.0, middle - half)), min(1.0, max(0.0, middle + half))

@@ -92,16 +92,12 @@ def glm(data: pd.DataFrame, reported_yes: Any, channel: Channel = FAIR_COINS) ->
     towns = pd.get_dummies(data["town"], dtype=float)[["b", "c"]]
     x = np.column_stack([np.ones(len(data)), towns["b"], towns["c"], data["age"], data["age"] * towns["b"], data["age"] * towns["c"]])
     link = PerturbedLogit(float(channel.phi), float(channel.theta))
-
     return sm.GLM(reported_yes, x, Binomial(link=link))
 
 
 def test_with_public_predictors_it_is_a_glm_with_the_coins_in_its_link(with_public_predictors: Any) -> None:
     data, private = with_public_predictors
     ours = regress(FORMULA, data, private)
-    assert (
-        list(ours.params.index) == ["Intercept", "town[T.b]", "town[T.c]", "age", "town[T.b]:age", "town[T.c]:age"] or len(ours.params) == 6
-    )
     order = ["Intercept", "town[T.b]", "town[T.c]", "age", *[name for name in ours.params.index if ":" in name]]
     theirs = glm(data, private["smokes"].bits[:, 0].astype(float)).fit(start_params=np.zeros(6), maxiter=200, tol=1e-14)
     assert ours.params[order].to_numpy() == pytest.approx(theirs.params, rel=1e-6, abs=1e-6)
