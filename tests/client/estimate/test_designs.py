@@ -38,7 +38,7 @@ CARRIED_OUT: list[tuple[Design, Callable[[bool, np.random.Generator], bool]]] = 
 
 @pytest.mark.parametrize(("design", "carried_out"), CARRIED_OUT, ids=lambda x: x.name.split(" (")[0] if isinstance(x, Design) else "")
 def test_a_design_carried_out_by_people_has_the_chances_that_it_declares(design: Design, carried_out: Any) -> None:
-    rng, n = np.random.default_rng(1), 20_000
+    rng, n = np.random.default_rng(1), 5_000
     for truth, chance in ((True, design.q1), (False, design.q0)):
         yes = sum(carried_out(truth, rng) for _ in range(n))
         assert binom.cdf(yes, n, chance) > 1e-7
