@@ -42,13 +42,10 @@ DESIGNS = [  # options of a, options of b, epsilon of each question, n, strength
     (2, 2, 1.0986122886681098, 2_000),
     (2, 2, 1.0986122886681098, 20_000),
     (2, 2, 2.0, 2_000),
-    (2, 3, 1.0986122886681098, 2_000),
     (3, 3, 2.0, 2_000),
     (3, 3, 2.0, 20_000),
-    (5, 5, 1.0986122886681098, 2_000),
     (5, 5, 2.0, 20_000),
     (5, 8, 2.0, 2_000),
-    (8, 8, 1.0, 4_000),
     (8, 8, 1.0, 20_000),
 ]
 
@@ -219,7 +216,10 @@ def main() -> None:
     print(f"{runs:,} simulated surveys each; 95 % is known to {100 * math.sqrt(0.95 * 0.05 / runs):.2f} % (one standard error)")
     for rows, cols, epsilon, n in DESIGNS:
         survey, truth = survey_of([rows, cols], epsilon), truth_of(rows, cols, 0.3)
-        print(f"{rows} by {cols} options, epsilon {epsilon:.4g} each (d = {survey.questions[0].d}, {survey.questions[1].d}), n = {n:,}")
+        print(
+            f"{rows} by {cols} options, epsilon {epsilon:.4g} each (d = {survey.questions[0].d}, {survey.questions[1].d}), n = {n:,}",
+            flush=True,
+        )
         cells(survey, truth, n, runs, rng)
         false_alarms(survey, truth, n, runs, rng)
     others(runs, rng)

