@@ -401,9 +401,9 @@ def _encode_one(survey: Survey, answers: Mapping[str, Answer]) -> NDArray[np.int
     categories = []
     for question in survey.questions:
         problem = f"{question.id}: is missing"
-        if question.id in answers:
+        if question.id in answers or not question.required:
             try:
-                categories.append(encode(question, answers[question.id]))
+                categories.append(encode(question, answers.get(question.id)))
                 continue
             except AnswerError as error:
                 problem = str(error)

@@ -7,6 +7,7 @@ partial, and vectors.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +18,8 @@ from deniable.errors import AnswerError
 
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
+MAX_NUMBER = 1_000_000_000
+NO_ANSWER = "no answer"  # one more category of every question that is not required: skipping is randomized too
 
 Answer = Any
 """A true answer as a caller holds it: a bool, a string, a number. It never leaves the caller's process."""
@@ -26,10 +29,16 @@ class QuestionType(Protocol):
     """What one type of question knows."""
 
     keys: Mapping[str, Mapping[str, Any]]
-    """The keys that only this type has, each with its JSON Schema; all are required."""
+    """The keys that a question of this type must have and no other has, each with its JSON Schema."""
+
+    options: Mapping[str, Mapping[str, Any]]
+    """The keys that it may have besides."""
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yields (key, rule broken) for the type's own keys of a question in a survey file."""
+
+    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        """The type's own keys as the definition has them, what was left out filled in."""
 
     def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the categories, in the order of their bits."""
@@ -42,10 +51,14 @@ class YesNo:
     """Yes or no. Answers: True, False, 1, 0, or the words yes, no, true, false, 1, 0 in any case."""
 
     keys: Mapping[str, Mapping[str, Any]] = {}
+    options: Mapping[str, Mapping[str, Any]] = {}
     _meaning: ClassVar = {"yes": 0, "true": 0, "1": 0, "no": 1, "false": 1, "0": 1}
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return iter(())
+
+    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        return {}
 
     def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
         return ("yes", "no")
@@ -70,6 +83,7 @@ class Choice:
             "description": "What can be chosen, in order. Every option is text: yes, no and 1.10 stay as they are written.",
         }
     }
+    options: Mapping[str, Mapping[str, Any]] = {}
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         options = source["options"]
@@ -94,6 +108,9 @@ class Choice:
             else:
                 seen[option] = index
 
+    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        return {"options": list(source["options"])}
+
     def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(source["options"])
 
@@ -106,7 +123,40 @@ class Choice:
         return categories.index(text) if text in categories else None
 
 
-TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice()}
+class Scale(Choice):
+    """Options in order, each with a score, 1 to k unless `scores` gives others. Answers: as for a choice."""
+
+    options: Mapping[str, Mapping[str, Any]] = {
+        "scores": {
+            "type": "array",
+            "items": {"type": ["number", "string"]},
+            "minItems": 2,
+            "maxItems": MAX_OPTIONS,
+            "description": "A number for each option, rising; 1, 2, 3, … if left out. Means are of these.",
+        }
+    }
+
+    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        yield from super().problems(source)
+        scores = source.get("scores", [])
+        if not isinstance(scores, list | tuple):
+            yield "scores", f"must be a list of numbers, got {type(scores).__name__}"
+            return
+        if "scores" in source and isinstance(source["options"], list | tuple) and len(scores) != len(source["options"]):
+            yield "scores", f"must be one number for each of the {len(source['options']):,} options, got {len(scores):,}"
+        numbers = [number(score) for score in scores]
+        for index, score in enumerate(numbers):
+            if score is None:
+                yield f"scores[{index}]", f"must be a number from -{MAX_NUMBER:,} to {MAX_NUMBER:,}"
+            elif index and (before := numbers[index - 1]) is not None and score <= before:
+                yield f"scores[{index}]", "must be above the score before it"
+
+    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        scores = source.get("scores", range(1, len(source["options"]) + 1))
+        return {**super().settings(source), "scores": [number(score) for score in scores]}
+
+
+TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice(), "scale": Scale()}
 
 
 class Encodable(Protocol):
@@ -118,6 +168,19 @@ class Encodable(Protocol):
     def type(self) -> str: ...
     @property
     def categories(self) -> tuple[str, ...]: ...
+    @property
+    def required(self) -> bool: ...
+
+
+def number(written: Any) -> float | None:
+    """A number as a survey file has it, which may be text; None where it is none, or beyond MAX_NUMBER."""
+    if isinstance(written, bool) or not isinstance(written, str | int | float):
+        return None
+    try:
+        value = float(written)
+    except (ValueError, OverflowError):
+        return None
+    return value + 0.0 if abs(value) <= MAX_NUMBER else None  # -0.0 becomes 0.0
 
 
 def printable(text: str) -> bool:
@@ -127,7 +190,7 @@ def printable(text: str) -> bool:
 
 def encode(question: Encodable, answer: Answer) -> int:
     """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only."""
-    category = TYPES[question.type].category(question.categories, answer)
+    category = _category(question, answer)
     if category is None:
         raise AnswerError(f"{question.id}: the answer must be one of {allowed(question)}")
     return category
@@ -136,10 +199,9 @@ def encode(question: Encodable, answer: Answer) -> int:
 def encode_column(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.int64]:
     """The categories of many respondents' answers to one question, shape (n,); -1 where an answer means none."""
     known: dict[Any, int] = {}
-    kind, categories = TYPES[question.type], question.categories
 
     def category(answer: Answer) -> int:
-        found = kind.category(categories, answer)
+        found = _category(question, answer)
         return -1 if found is None else found
 
     def remembered(answer: Answer) -> int:
@@ -154,3 +216,19 @@ def allowed(question: Encodable) -> str:
     """The categories, for a message; the first few of many."""
     shown = ", ".join(question.categories[:8])
     return shown if len(question.categories) <= 8 else f"{shown}, … ({len(question.categories):,} in all)"
+
+
+def _category(question: Encodable, answer: Answer) -> int | None:
+    """Where a question is not required, nothing at all is an answer too: the last category."""
+    kind, categories = TYPES[question.type], question.categories
+    if question.required:
+        return kind.category(categories, answer)
+    if answer is None or _blank(answer):
+        return len(categories) - 1
+    return kind.category(categories[:-1], answer)
+
+
+def _blank(answer: Answer) -> bool:
+    if isinstance(answer, str):
+        return answer.strip() in ("", NO_ANSWER)
+    return isinstance(answer, float | np.floating) and math.isnan(answer)

@@ -104,13 +104,15 @@ def _encoded(questions: Sequence[Question], raw: Raw, first: int) -> Batch:
 
 def _categories(question: Question, column: Any) -> NDArray[np.int64]:
     """One question's categories, -1 where an answer means none; each distinct value of a uniform column is encoded once."""
+    if isinstance(column, list) and not question.required:
+        column = [None if answer is _MISSING else answer for answer in column]
     if isinstance(column, list) and set(map(type, column)) == {str}:
         words = list(set(column))
         meaning = dict(zip(words, encode_column(question, words).tolist(), strict=True))
         return np.fromiter(map(meaning.__getitem__, column), dtype=np.int64, count=len(column))
     if hasattr(column, "factorize") and column.dtype != object:  # a pandas column
         codes, distinct = column.factorize()
-        known = np.append(encode_column(question, distinct.tolist()), -1)
+        known = encode_column(question, [*distinct.tolist(), None])  # a code of -1 means that there is no answer
         return np.asarray(known[codes], dtype=np.int64)
     return encode_column(question, column.tolist() if hasattr(column, "tolist") else column)
 

@@ -62,7 +62,12 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
             "text": _text("text", "The question."),
             "type": {"const": name},
             "epsilon": EPSILON,
+            "required": {
+                "enum": [True, False, "true", "false"],
+                "description": "false adds the category `no answer`, randomized like any other.",
+            },
             **kind.keys,
+            **kind.options,
         },
         "required": ["id", "text", "type", *kind.keys],
         "additionalProperties": False,

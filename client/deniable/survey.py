@@ -23,7 +23,7 @@ from typing import Any
 import rfc8785
 
 from deniable import document
-from deniable.encode import TYPES, printable
+from deniable.encode import NO_ANSWER, TYPES, printable
 from deniable.errors import Problem, RefusedError, SurveyError
 from deniable.randomize import Channel
 
@@ -40,7 +40,10 @@ _COMPUTED = ("categories", "k", "d", "keep_threshold")
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `source` holds the keys that only its type has; `declared_epsilon` is an exact binary number."""
+    """One question. `source` holds the keys that only its type has; `declared_epsilon` is an exact binary number.
+
+    A question that is not required has one more category, the last: no answer.
+    """
 
     id: str
     text: str
@@ -49,6 +52,7 @@ class Question:
     source: Mapping[str, Any]
     categories: tuple[str, ...]
     channel: Channel
+    required: bool = True
 
     @property
     def k(self) -> int:
@@ -69,7 +73,8 @@ class Question:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as a survey file would say it, its epsilon as a number."""
-        return {"id": self.id, "text": self.text, "type": self.type, **self.source, "epsilon": self.declared_epsilon}
+        optional = {} if self.required else {"required": False}
+        return {"id": self.id, "text": self.text, "type": self.type, **self.source, **optional, "epsilon": self.declared_epsilon}
 
 
 @dataclass(frozen=True)
@@ -280,23 +285,35 @@ class _Builder:
             near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             self.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {_shown(source['type'])}{hint}")
-        own = list(kind.keys) if kind else [key for t in TYPES.values() for key in t.keys]
-        self.keys(source, where, required=["id", "text", "type", *(own if kind else [])], optional=["epsilon", *own])
+        own = list(kind.keys) if kind else []
+        others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.keys, *t.options)]
+        self.keys(source, where, required=["id", "text", "type", *own], optional=["epsilon", "required", *others])
         self.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         self.text(source, where, "text")
         if kind and all(key in source for key in own):
             for key, message in kind.problems(source):
                 self.refuse(f"{where}.{key}", message)
+        required = self.flag(source, where, "required")
         epsilon = self.question_epsilon(source, where, top, parts)
         if kind is None or epsilon is None or len(self.problems) > before:
             return None
         categories = kind.categories(source)
+        if not required and NO_ANSWER in categories:
+            self.refuse(where, f"must not have the option {NO_ANSWER!r}, which `required: false` adds by itself")
+            return None
+        categories += () if required else (NO_ANSWER,)
         channel = Channel.for_epsilon(epsilon, len(categories))
         if channel.odds <= 1:
             self.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
             return None
-        extra = {key: list(source[key]) for key in own}
-        return Question(source["id"], source["text"], source["type"], epsilon, extra, categories, channel)
+        return Question(source["id"], source["text"], source["type"], epsilon, kind.settings(source), categories, channel, required)
+
+    def flag(self, source: Mapping[str, Any], where: str, key: str) -> bool:
+        """A true or false that is true if left out."""
+        written = source.get(key, True)
+        if written not in (True, False, "true", "false") or isinstance(written, int | float) != isinstance(written, bool):
+            self.refuse(f"{where}.{key}", f"must be true or false, got {_shown(written)}")
+        return written not in (False, "false")
 
     def question_epsilon(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> float | None:
         if "epsilon" in source and "epsilon" in top:

@@ -73,8 +73,8 @@ def test_every_bad_record_is_refused_by_its_rule(javascript: Javascript, vectors
 def test_every_answer_means_its_category_or_is_refused(javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("answers")
     got = javascript(
-        """return JSON.parse(given).map(({ type, categories, answer }) => {
-            try { return encode.encode({ id: "q", type, categories }, answer); } catch (error) { return error.name; }
+        """return JSON.parse(given).map(({ type, categories, required, answer }) => {
+            try { return encode.encode({ id: "q", type, categories, required }, answer); } catch (error) { return error.name; }
         });""",
         json.dumps(cases),  # as text, since WebDriver has its own ideas about half a surrogate pair
     )

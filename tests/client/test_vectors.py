@@ -95,7 +95,7 @@ def test_every_bad_envelope_is_refused_by_its_rule(vectors: Vectors) -> None:
 
 def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None:
     for case in vectors("answers"):
-        question: Any = SimpleNamespace(id="q", type=case["type"], categories=tuple(case["categories"]))
+        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], categories=tuple(case["categories"]))
         if case["category"] is None:
             with pytest.raises(AnswerError):
                 encode(question, case["answer"])

@@ -561,3 +561,35 @@ def test_a_whole_visit_transfers_less_than_100_kb(site: Any, survey: Survey) -> 
     assert "/browser/form.mjs" in paths
     sizes = {path: len(httpx.get(site.url + path).content) for path in [*paths, f"/s/{survey.id}", f"/api/v1/surveys/{survey.id}"]}
     assert sum(sizes.values()) < 100_000, sizes
+
+
+MORE_TYPES = [
+    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no", "required": False},
+    {"id": "often", "text": "How often?", "type": "scale", "options": ["never", "sometimes", "often"], "scores": [0, 1, 5]},
+    {"id": "town", "text": "Which town?", "type": "choice", "options": [f"town {n}" for n in range(20)], "required": False},
+]
+
+
+def test_a_scale_is_answered_and_what_is_not_required_may_be_skipped_or_declined(page: Any, site: Any) -> None:
+    survey = site.publish(id="more", questions=MORE_TYPES)
+    assert page.open(site.link(survey)) == "consent"
+    page.choose(-1, -1, -1)
+    labels = [label.text for label in page.driver.find_elements(By.CSS_SELECTOR, "#questions .option")]
+    assert labels == ["Yes", "No", "Prefer not to say", "never", "sometimes", "often"]
+    assert [option.text for option in page.driver.find_elements(By.CSS_SELECTOR, "#questions select option")][-1] == "Prefer not to say"
+    page.press("send")  # the scale is required, the others are not
+    missing = page.driver.find_element(By.CSS_SELECTOR, "#questions .missing")
+    assert [button.text for button in missing.find_elements(By.TAG_NAME, "button")] == ["Question 2"]
+    page.driver.find_elements(By.CSS_SELECTOR, "#questions input")[4].click()
+    assert page.send() == "thanks"
+    (stored,) = site.reports(survey)
+    assert len(unpack(survey, stored, 1)) == 1
+
+
+def test_a_skipped_question_is_sent_as_no_answer(page: Any, site: Any, injected: Callable[[Chrome, str], None]) -> None:
+    survey = site.publish(id="skipped", questions=MORE_TYPES)
+    honest = [0] * 200  # every coin keeps the own bit
+    injected(page.driver, coins(survey, honest))
+    assert page.answer(site.link(survey), -1, 1, -1) == "thanks"
+    (stored,) = site.reports(survey)
+    assert stored == record(survey, [2, 1, 20], honest)

@@ -184,6 +184,8 @@ def canonical(value: Any) -> str:
         return "{" + ",".join(f"{json.dumps(key)}:{canonical(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else es_number(value)
 
 
@@ -192,6 +194,17 @@ def question(name: str, epsilon: float, options: list[str] | None = None, text: 
     d, threshold = mechanism(epsilon, len(categories))
     made = {"id": name, "text": text, "type": "choice" if options else "yes_no", "epsilon": epsilon, "categories": categories}
     return {**made, **({"options": options} if options else {}), "k": len(categories), "d": d, "keep_threshold": threshold}
+
+
+def scale(name: str, epsilon: float, options: list[str], scores: list[float]) -> Json:
+    return {**question(name, epsilon, options), "type": "scale", "scores": scores}
+
+
+def optional(made: Json) -> Json:
+    """The question with one category more, and the mechanism for it."""
+    categories = [*made["categories"], "no answer"]
+    d, threshold = mechanism(made["epsilon"], len(categories))
+    return {**made, "required": False, "categories": categories, "k": len(categories), "d": d, "keep_threshold": threshold}
 
 
 def survey(questions: list[Json], **other: Any) -> Json:
@@ -251,6 +264,14 @@ def good_definitions() -> dict[str, Json]:
         "an epsilon of ten": survey([question("q", 10.0)]),
         "an epsilon one double higher, whose coin is the same": survey([{**question("q", LN3), "epsilon": math.nextafter(LN3, 9)}]),
         "an epsilon of ten over 1,024 options": survey([question("q", 10.0, many(1024))]),
+    }
+    good |= {
+        "a scale": survey([scale("q", 1.0, ["never", "sometimes", "often"], [1, 2, 3])]),
+        "a scale of fractions": survey([scale("q", 2.0, list("abcd"), [-1000000000, -0.5, 0, 1e-7])]),
+        "yes/no that is not required": survey([optional(question("q", LN3))]),
+        "a choice that is not required": survey([optional(question("q", 1.0, COLOURS)), question("second", 1.0, ["no answer", "answer"])]),
+        "a scale that is not required": survey([optional(scale("q", 3.0, list("abcdefg"), [1, 2, 3, 4, 5, 6, 9.5])), question("r", 0.5)]),
+        "1,024 options and no answer": survey([optional(question("q", 1.0, many(1024)))]),
     }
     for k in (2, 3, 8, 1024):
         good[f"the weakest coin over {k}"] = survey([question("q", weakest(k), many(k))])
@@ -346,6 +367,20 @@ def bad_objects() -> dict[str, Any]:
         },
         "too weak a coin over 2": changed(questions=[question("q", math.nextafter(weakest(2), 0))]),
         "too weak a coin over 8": changed(questions=[question("q", math.nextafter(weakest(8), 0), many(8))]),
+    }
+    steps = scale("q", 1.0, ["never", "sometimes", "often"], [1, 2, 3])
+    for scores in ([1, 2], [1, 2, 3, 4], [1, 1, 2], [3, 2, 1], [1, 2, "3"], [1, 2, True], [1, 2, 1000000001], {}, "123", None):
+        bad[f"scores {scores!r}"] = changed(questions=[{**steps, "scores": scores}])
+    maybe = optional(question("q", LN3))
+    bad |= {
+        "a scale without scores": changed(questions=[{key: value for key, value in steps.items() if key != "scores"}]),
+        "a choice with scores": changed(questions=[{**steps, "type": "choice"}]),
+        "no answer as an option and as a category": changed(questions=[optional(question("q", 1.0, ["a", "no answer"]))]),
+        "no answer without its category": changed(questions=[{**question("q", LN3), "required": False}]),
+        "its category without the key": changed(questions=[{key: value for key, value in maybe.items() if key != "required"}]),
+        "required, and said so": changed(questions=[{**question("q", LN3), "required": True}]),
+        **{f"required {value!r}": changed(questions=[{**maybe, "required": value}]) for value in (True, 0, "false", [], {})},
+        "no answer first": changed(questions=[{**maybe, "categories": ["no answer", "yes", "no"]}]),
     }
     for option in ("", " ", " a", "a\n", "\u00a0a", "a\u2029", "\x85a", "a\x1c", "a\rb", "a\x7fb", 1, 1.5, ["a"], {}):
         bad[f"an option {option!r}"] = with_options([option, "b"])
@@ -485,6 +520,22 @@ def answers() -> list[Json]:
     near = ["", "YES", "RED", "ab", "a  b", "1.1", "01", "x", "e\u0301", "\ud83d", "length", "toString"]
     for wrong in [*near, 2, 1.1, 1.5, True, False, None, [], ["yes"], {"yes": 1}]:
         vectors.append({"type": "choice", "categories": options, "answer": wrong, "category": None})
+    for vector in vectors:
+        vector["required"] = True
+    steps = {"type": "scale", "categories": ["1", "2", "three"], "required": True}
+    vectors += [
+        {**steps, "answer": answer, "category": found} for answer, found in (("1", 0), (2, 1), (" three ", 2), (3, None), (None, None))
+    ]
+    maybe: Json = {"type": "yes_no", "categories": ["yes", "no", "no answer"], "required": False}
+    vectors += [{**maybe, "answer": answer, "category": 2} for answer in (None, "", " \t", "no answer", " no answer\n")]
+    vectors += [
+        {**maybe, "answer": answer, "category": found}
+        for answer, found in ((" YES ", 0), (False, 1), ("No Answer", None), ("none", None), ([], None))
+    ]
+    some: Json = {"type": "choice", "categories": ["a", "2", "no answer"], "required": False}
+    vectors += [
+        {**some, "answer": answer, "category": found} for answer, found in (("a", 0), (2, 1), ("", 2), (None, 2), ("b", None), (0, None))
+    ]
     return vectors
 
 

@@ -7,7 +7,7 @@
  * JSON.stringify writes, keys sorted by UTF-16 code unit, which is how `sort` sorts.
  */
 
-import { TYPES, characters, printable, strip } from "./encode.mjs";
+import { NO_ANSWER, TYPES, characters, printable, strip } from "./encode.mjs";
 import { channelForEpsilon, epsilonOf, reveals } from "./randomize.mjs";
 
 const FORMAT = 1;
@@ -25,7 +25,7 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
- * the survey {id, title, about, questions}, each question {id, text, type, epsilon, source, categories, channel}, and what one
+ * the survey {id, title, about, questions}, each question {id, text, type, epsilon, required, source, categories, channel}, and what one
  * submission gives away at most.
  *
  * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
@@ -91,19 +91,24 @@ function readQuestion(served, where) {
   rule(isObject(served), `${where} must be an object`);
   const kind = TYPES.get(served.type);
   rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
-  closed(served, where, ["id", "text", "type", ...kind.keys, "epsilon", "categories", "k", "d", "keep_threshold"]);
+  closed(served, where, ["id", "text", "type", ...kind.keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
   plainText(served, "text", `${where}.text`);
   const broken = kind.problem(served);
   rule(!broken, `${where}.${broken}`);
-  const { id, text, type, epsilon } = served;
+  const { id, text, type, epsilon, required = true } = served;
+  rule(typeof required === "boolean", `${where}.required must be true or false`);
   rule(typeof epsilon === "number" && epsilon > 0 && epsilon <= MAX_EPSILON, `${where}.epsilon must be above 0 and at most ${MAX_EPSILON}`);
   const categories = kind.categories(served);
+  if (!required) {
+    rule(!categories.includes(NO_ANSWER), `${where} must not have the option ${NO_ANSWER}, which is added by itself`);
+    categories.push(NO_ANSWER);
+  }
   const channel = channelForEpsilon(epsilon, categories.length);
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(kind.keys.map((key) => [key, served[key]]));
-  return { id, text, type, epsilon, source, categories, channel };
+  return { id, text, type, epsilon, required, source, categories, channel };
 }
 
 function sameMechanism(served, { k, d, keepThreshold }) {
@@ -118,13 +123,13 @@ function definitionOf({ id, title, about, questions }) {
     id,
     title,
     about,
-    questions: questions.map(({ id, text, type, epsilon, source, categories, channel: { k, d, keepThreshold } }) => (
-      { id, text, type, ...source, epsilon, categories, k, d, keep_threshold: keepThreshold }
-    )),
+    questions: questions.map(({ id, text, type, epsilon, required, source, categories, channel: { k, d, keepThreshold } }) => ({
+      id, text, type, ...source, ...(required ? {} : { required }), epsilon, categories, k, d, keep_threshold: keepThreshold,
+    })),
   };
 }
 
-/** Canonical JSON (RFC 8785) of objects, arrays, texts and numbers. */
+/** Canonical JSON (RFC 8785) of objects, arrays, texts, numbers and truths. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -132,10 +137,10 @@ function canonical(value) {
   return `{${members.join(",")}}`;
 }
 
-function closed(value, where, keys) {
+function closed(value, where, keys, optional = []) {
   rule(isObject(value), `${where} must be an object`);
   for (const key of keys) rule(Object.hasOwn(value, key), `${where} must have ${key}, which is missing`);
-  for (const key of Object.keys(value)) rule(keys.includes(key), `${where} must have no other key than ${keys.join(", ")}`);
+  for (const key of Object.keys(value)) rule(keys.includes(key) || optional.includes(key), `${where} must have no other key than ${keys.join(", ")}`);
 }
 
 function identifier(value, where, pattern, meaning) {

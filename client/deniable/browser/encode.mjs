@@ -6,6 +6,8 @@
 
 export const MAX_OPTIONS = 1024;
 export const MAX_OPTION_LENGTH = 200;
+export const MAX_NUMBER = 1_000_000_000;
+export const NO_ANSWER = "no answer"; // one more category of every question that is not required: skipping is randomized too
 
 /** An answer is missing or not one that its question allows. The message never quotes the answer. */
 export class AnswerError extends Error {
@@ -88,18 +90,45 @@ function optionProblem(option, seen) {
   return printable(option) ? undefined : "must not contain control characters";
 }
 
+/** Options in order, each with a score. Answers: as for a choice. */
+const scale = {
+  ...choice,
+  keys: ["options", "scores"],
+
+  problem(source) {
+    const { options, scores } = source;
+    const broken = choice.problem(source);
+    if (broken) return broken;
+    if (!Array.isArray(scores) || scores.length !== options.length) return "scores must be one number for each of the options";
+    if (!scores.every((score) => typeof score === "number" && Math.abs(score) <= MAX_NUMBER)) return "scores must be numbers";
+    return scores.every((score, index) => index === 0 || score > scores[index - 1]) ? undefined : "scores must rise";
+  },
+};
+
 /**
  * What each type of question knows: `keys` that only it has in a definition, `problem(source)` with them (a rule
  * broken, or undefined), the labels of its `categories(source)`, and the `category(categories, answer)` that an
  * answer means, or undefined.
  */
-export const TYPES = new Map([["yes_no", yesNo], ["choice", choice]]);
+export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale]]);
 
 /** The category, 0 .. k-1, that an answer means. Throws AnswerError, which names the question and its rule only. */
 export function encode(question, answer) {
-  const category = TYPES.get(question.type).category(question.categories, answer);
+  const category = categoryOf(question, answer);
   if (category === undefined) throw new AnswerError(`${question.id}: the answer must be one of ${allowed(question)}`);
   return category;
+}
+
+/** Where a question is not required, nothing at all is an answer too: the last category. */
+function categoryOf({ type, categories, required }, answer) {
+  const kind = TYPES.get(type);
+  if (required) return kind.category(categories, answer);
+  return blank(answer) ? categories.length - 1 : kind.category(categories.slice(0, -1), answer);
+}
+
+function blank(answer) {
+  if (typeof answer === "string") return ["", NO_ANSWER].includes(strip(answer));
+  return answer === undefined || answer === null || Number.isNaN(answer);
 }
 
 /** The categories, for a message; the first few of many. */

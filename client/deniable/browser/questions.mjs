@@ -3,9 +3,11 @@
  * without a name has no group either. So this file does what a group does: one is checked, arrow keys move.
  */
 
+import { NO_ANSWER } from "./encode.mjs";
 import { copy, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
+const PREFER_NOT = "Prefer not to say";
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** The controls of a survey. `onChange(answered)` hears how many questions have an answer, not which one. */
@@ -19,7 +21,7 @@ export class Controls {
     for (const part of this.#parts) {
       part.element.addEventListener("change", () => {
         mark(part.element, false);
-        onChange(questions.length - this.missing().length);
+        onChange(this.#parts.filter(({ chosen }) => chosen() >= 0).length);
       });
     }
   }
@@ -29,9 +31,9 @@ export class Controls {
     return this.#parts.map(({ element }) => element);
   }
 
-  /** The numbers of the questions without an answer. */
+  /** The numbers of the questions that still need an answer. */
   missing() {
-    return this.#parts.flatMap(({ chosen }, index) => (chosen() < 0 ? [index] : []));
+    return this.#parts.flatMap(({ chosen }, index) => (chosen() < 0 && this.#questions[index].required ? [index] : []));
   }
 
   /** Marks the questions without an answer as such. */
@@ -46,9 +48,9 @@ export class Controls {
     element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
   }
 
-  /** The answers, as the labels of categories, gone from the page as soon as they are read. */
+  /** The answers, as the labels of categories, gone from the page as soon as they are read. What was skipped is no answer. */
   take() {
-    const answers = this.#parts.map(({ chosen }, index) => this.#questions[index].categories[chosen()]);
+    const answers = this.#parts.map(({ chosen }, index) => this.#questions[index].categories[chosen()] ?? NO_ANSWER);
     this.clear();
     return answers;
   }
@@ -60,24 +62,27 @@ export class Controls {
 }
 
 function build(question, number) {
-  const long = question.type === "choice" && question.categories.length > MOST_RADIOS;
-  const element = copy(long ? "question-choice-long" : `question-${question.type}`);
-  fill(element, { number, text: question.text });
-  if (question.type === "choice") addOptions(element, question.categories);
+  const { type, required, categories, text } = question;
+  const long = type !== "yes_no" && categories.length > MOST_RADIOS;
+  const element = copy(long ? "question-list" : `question-${type}`);
+  fill(element, { number: required ? number : `${number} · may be skipped`, text });
+  (element.querySelector("select") ?? element).setAttribute("aria-required", required);
+  addOptions(element, required ? categories : [...categories.slice(0, -1), PREFER_NOT]);
   return { element, ...(long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")])) };
 }
 
-/** Repeats the partial's one option for each category. */
-function addOptions(element, categories) {
-  const one = element.querySelector("[data-repeat]");
-  one.after(
-    ...categories.map((category) => {
-      const option = one.cloneNode(true);
-      (option.querySelector("span") ?? option).textContent = category;
+/** Repeats the partial's last option until there is one for each label; those that the partial has by itself stay. */
+function addOptions(element, labels) {
+  const last = [...element.querySelectorAll(".option, [data-repeat]")].at(-1);
+  const fixed = last.hasAttribute("data-repeat") ? 0 : element.querySelectorAll(".option").length;
+  last.after(
+    ...labels.slice(fixed).map((label) => {
+      const option = last.cloneNode(true);
+      (option.querySelector("span") ?? option).textContent = label;
       return option;
     }),
   );
-  one.remove();
+  if (fixed === 0) last.remove();
 }
 
 function listOf(select) {
