@@ -99,7 +99,8 @@ class Regression:
             f"{self.model}: {self.outcome}",
             f"{self.nobs:,} respondents{llf} · {self.errors} errors · {self.convergence}",
         ]
-        return "\n".join([*head, "", self.to_frame().to_string(float_format=lambda value: f"{value:.4f}"), ""])
+        table = self.to_frame().to_string(float_format=lambda value: f"{value:.4f}").splitlines()
+        return "\n".join([*head, "", *(line.rstrip() for line in table), ""])
 
     def __str__(self) -> str:
         return self.summary()
