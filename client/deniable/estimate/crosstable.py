@@ -54,9 +54,16 @@ class Crosstab:
     @cached_property
     def covariance(self) -> _Floats:
         """Of the cells' estimates, shape (cells, cells), cells in row-major order. Raises EstimateError for too many cells."""
+        return self._covariance(self.target)
+
+    @cached_property
+    def _coins(self) -> _Floats:
+        return self.covariance if self.target == "respondents" else self._covariance("respondents")
+
+    def _covariance(self, target: str) -> _Floats:
         if self.shares.size > MAX_COVARIANCE:
             raise EstimateError(f"a covariance needs a table of at most {MAX_COVARIANCE:,} cells, got {self.shares.size:,}")
-        return moments.covariance(self.shares, self.channels, self.target) / self.n
+        return moments.covariance(self.shares, self.channels, target) / self.n
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
         """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights shaped like the shares."""
@@ -66,7 +73,8 @@ class Crosstab:
 
     def variance_of(self, weights: _Floats) -> float:
         """The variance of the sum of weights times shares, never below what the coins alone give."""
-        return moments.variance_of(weights, self.shares, self.channels, self.target) / self.n
+        w = weights.ravel()
+        return max(float(w @ matrix @ w) for matrix in (self.covariance, self._coins))
 
     def cells(self, chosen: Mapping[str, str | Sequence[str]]) -> _Floats:
         """1 in the cells where each named question has (one of) the chosen options, 0 elsewhere. Raises EstimateError."""
