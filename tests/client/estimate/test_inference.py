@@ -89,6 +89,10 @@ def test_a_ratio_outside_its_range_keeps_an_interval_inside_it(over: float) -> N
     one = inference.ratio("a ratio", 100, (over, 0.5), COVARIANCE, 0.95, "population", (0.0, 1.0))
     assert one.estimate == over / 0.5
     assert 0 <= one.low < one.high <= 1
+    x = np.linspace(0, 1, 100_001)
+    surprise = (over - x * 0.5) ** 2 / (0.0004 - 2 * x * 0.0001 + x**2 * 0.0009)
+    inside = x[surprise - surprise.min() <= 1.959963984540054**2]
+    assert (one.low, one.high) == pytest.approx((inside[0], inside[-1]), abs=1.1e-5)
 
 
 @pytest.mark.parametrize("under", [0.05, 0.0, -0.5])
