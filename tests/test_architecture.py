@@ -12,9 +12,23 @@ import pytest
 import deniable
 
 PACKAGE = Path(deniable.__file__).parent
-CORE = ("errors", "survey", "document", "encode", "randomize", "submission", "tally", "accounting", "shuffling", "plan", "estimate")
+CORE = ("errors", "survey", "document", "grid", "encode", "randomize", "submission", "tally", "accounting", "shuffling", "plan", "estimate")
 IO = {"socket", "http", "httpx", "urllib", "requests", "sqlite3", "subprocess", "logging", "ssl", "asyncio", "threading", "multiprocessing"}
-ORDER = ["errors", "entropy", "document", "encode", "randomize", "survey", "submission", "tally", "accounting", "shuffling", "estimate", "plan"]
+ORDER = [
+    "errors",
+    "entropy",
+    "document",
+    "randomize",
+    "grid",
+    "encode",
+    "survey",
+    "submission",
+    "tally",
+    "accounting",
+    "shuffling",
+    "estimate",
+    "plan",
+]
 
 PUBLIC = [
     *("AnswerError", "Channel", "DeliveryError", "DeniableError", "EstimateError", "Question", "RefusedError", "RejectedError"),

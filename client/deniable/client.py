@@ -320,7 +320,7 @@ class _Bulk:
         return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected))
 
     def batches(self, skip: int) -> Iterator[Batch]:
-        return batches(self.survey, self.source, columns=self.columns, size=self.size, skip=skip)
+        return batches(self.survey, self.source, os_words, columns=self.columns, size=self.size, skip=skip)
 
     def finish_earlier(self, job: Job) -> None:
         """What an earlier run randomized comes first, what the server turned down included: its rows would be lost otherwise."""
@@ -403,7 +403,7 @@ def _encode_one(survey: Survey, answers: Mapping[str, Answer]) -> NDArray[np.int
         problem = f"{question.id}: is missing"
         if question.id in answers or not question.required:
             try:
-                categories.append(encode(question, answers.get(question.id)))
+                categories.append(encode(question, answers.get(question.id), os_words))
                 continue
             except AnswerError as error:
                 problem = str(error)

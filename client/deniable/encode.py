@@ -1,24 +1,30 @@
 """A question type's answers become categories 0 .. k-1; only this file knows question types.
 
-A type says which keys its questions carry in a survey file, which categories they have, and which
-category an answer means. To add one: a class here, its twin in `browser/encode.mjs`, a template
+A type says which keys its questions carry in a survey file, which categories they have, and where
+among them an answer has its place. To add one: a class here, its twin in `browser/encode.mjs`, a template
 partial, and vectors.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import rfc8785
 from numpy.typing import NDArray
 
 from deniable.errors import AnswerError
+from deniable.grid import best_levels
+from deniable.randomize import WORD, Words
 
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
 MAX_NUMBER = 1_000_000_000
+_DECIMAL = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?")
+_SPACE = " \t\r\n"
 NO_ANSWER = "no answer"  # one more category of every question that is not required: skipping is randomized too
 
 Answer = Any
@@ -37,14 +43,21 @@ class QuestionType(Protocol):
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yields (key, rule broken) for the type's own keys of a question in a survey file."""
 
-    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         """The type's own keys as the definition has them, what was left out filled in."""
 
-    def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
+    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the categories, in the order of their bits."""
 
-    def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
-        """The category that an answer means, or None where it means none."""
+    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
+        """A number for each category where means have a meaning, else None."""
+
+    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+        """Where an answer stands among the categories 0 .. k-1, or None where it stands nowhere.
+
+        Between two categories it becomes the upper one with the chance of its distance from the lower one, so
+        that the mean stays unbiased.
+        """
 
 
 class YesNo:
@@ -57,13 +70,16 @@ class YesNo:
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return iter(())
 
-    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         return {}
 
-    def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
+    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("yes", "no")
 
-    def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
+    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
+        return None
+
+    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, str):
             return self._meaning.get(answer.strip().lower())
         if not isinstance(answer, int | float | np.bool_ | np.number):
@@ -108,13 +124,16 @@ class Choice:
             else:
                 seen[option] = index
 
-    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         return {"options": list(source["options"])}
 
-    def categories(self, source: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(source["options"])
+    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(settings["options"])
 
-    def category(self, categories: tuple[str, ...], answer: Answer) -> int | None:
+    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
+        return None
+
+    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
             answer = str(answer)
         if not isinstance(answer, str):
@@ -151,12 +170,83 @@ class Scale(Choice):
             elif index and (before := numbers[index - 1]) is not None and score <= before:
                 yield f"scores[{index}]", "must be above the score before it"
 
-    def settings(self, source: Mapping[str, Any]) -> dict[str, Any]:
+    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         scores = source.get("scores", range(1, len(source["options"]) + 1))
-        return {**super().settings(source), "scores": [number(score) for score in scores]}
+        return {**super().settings(source, epsilon), "scores": [number(score) for score in scores]}
+
+    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
+        return tuple(settings["scores"])
 
 
-TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice(), "scale": Scale()}
+_NUMBER_SCHEMA = {"type": ["number", "string"]}
+
+
+class Number:
+    """A number in [low, high], as a level of a grid with both ends. Answers: a number, or its text."""
+
+    keys: Mapping[str, Mapping[str, Any]] = {
+        "low": {**_NUMBER_SCHEMA, "description": "The least number that can be answered."},
+        "high": {**_NUMBER_SCHEMA, "description": "The greatest number that can be answered."},
+    }
+    options: Mapping[str, Mapping[str, Any]] = {
+        "levels": {
+            "type": ["integer", "string"],
+            "description": f"The levels of the grid, 2 to {MAX_OPTIONS:,}; those of the least error of the mean if left out.",
+        }
+    }
+
+    def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        ends = [number(source[key]) for key in ("low", "high")]
+        for key, end in zip(("low", "high"), ends, strict=True):
+            if end is None:
+                yield key, f"must be a number from -{MAX_NUMBER:,} to {MAX_NUMBER:,}"
+        if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:
+            yield "high", "must be above low"
+            return
+        levels = _whole_number(source.get("levels", 2))
+        if levels is None or not 2 <= levels <= MAX_OPTIONS:
+            yield "levels", f"must be a whole number from 2 to {MAX_OPTIONS:,}"
+        elif None not in ends and len(set(_grid(ends[0] or 0.0, ends[1] or 0.0, levels))) < levels:
+            yield "levels", "must be fewer: low and high are too close for so many"
+
+    def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
+        levels = _whole_number(source["levels"]) if "levels" in source else best_levels(epsilon)
+        return {"low": number(source["low"]), "high": number(source["high"]), "levels": levels}
+
+    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(rfc8785.dumps(level).decode() for level in self.scores(settings))
+
+    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...]:
+        return _grid(settings["low"], settings["high"], settings["levels"])
+
+    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+        value = _answered_number(answer)
+        low, high = float(categories[0]), float(categories[-1])
+        if value is None or not low <= value <= high:
+            return None
+        return (value - low) / (high - low) * (len(categories) - 1)
+
+
+def _grid(low: float, high: float, levels: int) -> tuple[float, ...]:
+    """Equally spaced, both ends as they are; the same doubles in every language that computes in this order."""
+    return (*(low + (high - low) * level / (levels - 1) for level in range(levels - 1)), high)
+
+
+def _whole_number(written: Any) -> int | None:
+    value = number(written)
+    return int(value) if value is not None and value.is_integer() else None
+
+
+def _answered_number(answer: Answer) -> float | None:
+    """An answer as a number: of a number type, or a decimal as people write it."""
+    if isinstance(answer, str):
+        return float(answer) if _DECIMAL.fullmatch(answer := answer.strip(_SPACE)) else None
+    if isinstance(answer, bool | np.bool_) or not isinstance(answer, int | float | np.integer | np.floating):
+        return None
+    return float(answer) if abs(answer) <= MAX_NUMBER else None
+
+
+TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice(), "scale": Scale(), "number": Number()}
 
 
 class Encodable(Protocol):
@@ -188,44 +278,66 @@ def printable(text: str) -> bool:
     return all(c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160 or 0xD800 <= ord(c) < 0xE000) for c in text)
 
 
-def encode(question: Encodable, answer: Answer) -> int:
-    """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only."""
-    category = _category(question, answer)
-    if category is None:
-        raise AnswerError(f"{question.id}: the answer must be one of {allowed(question)}")
-    return category
+def encode(question: Encodable, answer: Answer, words: Words | None = None) -> int:
+    """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only.
+
+    words: one is taken for a number, to round it to a level of its grid; other types need none.
+    """
+    place = _place(question, answer)
+    if place is None:
+        raise AnswerError(f"{question.id}: the answer must be {allowed(question)}")
+    return int(settle(question, np.array([place]), words)[0])
 
 
-def encode_column(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.int64]:
+def encode_column(question: Encodable, answers: Iterable[Answer], words: Words | None = None) -> NDArray[np.int64]:
     """The categories of many respondents' answers to one question, shape (n,); -1 where an answer means none."""
-    known: dict[Any, int] = {}
+    return settle(question, places(question, answers), words)
 
-    def category(answer: Answer) -> int:
-        found = _category(question, answer)
+
+def places(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.float64]:
+    """Where many answers stand among the categories, shape (n,); -1 for those that stand nowhere."""
+    known: dict[Any, float] = {}
+
+    def place(answer: Answer) -> float:
+        found = _place(question, answer)
         return -1 if found is None else found
 
-    def remembered(answer: Answer) -> int:
+    def remembered(answer: Answer) -> float:
         if (key := (type(answer), answer)) not in known:
-            known[key] = category(answer)
+            known[key] = place(answer)
         return known[key]
 
-    return np.fromiter((remembered(a) if isinstance(a, str | int | float) else category(a) for a in answers), dtype=np.int64)
+    return np.fromiter((remembered(a) if isinstance(a, str | int | float) else place(a) for a in answers), dtype=np.float64)
+
+
+def settle(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:
+    """Places become categories: what stands between two is the upper one iff a word is below 2^32 times its distance."""
+    lower = np.floor(places).astype(np.int64)
+    if not isinstance(TYPES[question.type], Number):
+        return lower
+    if words is None:
+        raise TypeError(f"{question.id}: a number needs words, to be rounded to a level of its grid")
+    up: NDArray[np.bool_] = words(len(places)) < np.floor((places - lower) * WORD)
+    return lower + up
 
 
 def allowed(question: Encodable) -> str:
-    """The categories, for a message; the first few of many."""
+    """What may be answered, for a message: a range, or the categories, the first few of many."""
+    if question.type == "number":
+        levels = question.categories if question.required else question.categories[:-1]
+        return f"a number from {levels[0]} to {levels[-1]}"
     shown = ", ".join(question.categories[:8])
-    return shown if len(question.categories) <= 8 else f"{shown}, … ({len(question.categories):,} in all)"
+    return f"one of {shown}" if len(question.categories) <= 8 else f"one of {shown}, … ({len(question.categories):,} in all)"
 
 
-def _category(question: Encodable, answer: Answer) -> int | None:
+def _place(question: Encodable, answer: Answer) -> float | None:
     """Where a question is not required, nothing at all is an answer too: the last category."""
     kind, categories = TYPES[question.type], question.categories
     if question.required:
-        return kind.category(categories, answer)
+        return kind.place(categories, answer)
     if answer is None or _blank(answer):
         return len(categories) - 1
-    return kind.category(categories[:-1], answer)
+    return kind.place(categories[:-1], answer)
 
 
 def _blank(answer: Answer) -> bool:

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.encode import Answer, allowed, encode_column
+from deniable.encode import Answer, allowed, places, settle
 from deniable.errors import AnswerError
+from deniable.randomize import Words
 from deniable.survey import Question, Survey
 
 _MISSING = object()
@@ -83,38 +84,41 @@ def as_rows(rows: Any) -> Rows:
     raise AnswerError(f"rows must be an iterable of mappings, a DataFrame or the path of a CSV file, got {type(rows).__name__}")
 
 
-def batches(survey: Survey, rows: Rows, *, columns: Mapping[str, str] | None = None, size: int, skip: int = 0) -> Iterator[Batch]:
-    """Reads and encodes `rows`, up to `size` at a time. Raises AnswerError if a column is missing, OSError as `open` does."""
+def batches(
+    survey: Survey, rows: Rows, words: Words, *, columns: Mapping[str, str] | None = None, size: int, skip: int = 0
+) -> Iterator[Batch]:
+    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing, OSError as `open`."""
     columns = columns or {}
     if unknown := [name for name in columns if name not in {question.id for question in survey.questions}]:
         raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")
     names = [columns.get(question.id, question.id) for question in survey.questions]
     for raw in rows.stretches(names, size, skip):
-        yield _encoded(survey.questions, raw, skip + 1)
+        yield _encoded(survey.questions, raw, skip + 1, words)
         skip += raw.size
 
 
-def _encoded(questions: Sequence[Question], raw: Raw, first: int) -> Batch:
-    categories = np.array([_categories(question, column) for question, column in zip(questions, raw.columns, strict=True)])
+def _encoded(questions: Sequence[Question], raw: Raw, first: int, words: Words) -> Batch:
+    stand = zip(questions, raw.columns, strict=True)
+    categories = np.array([settle(question, _places(question, column), words) for question, column in stand])
     valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
     valid[list(raw.broken)] = False
     rejected = [found for row in np.flatnonzero(~valid).tolist() for found in _reasons(questions, raw, categories, row, first)]
     return Batch(raw.size, categories[:, valid], rejected)
 
 
-def _categories(question: Question, column: Any) -> NDArray[np.int64]:
-    """One question's categories, -1 where an answer means none; each distinct value of a uniform column is encoded once."""
+def _places(question: Question, column: Any) -> NDArray[np.float64]:
+    """Where one question's answers stand, -1 for nowhere; each distinct value of a uniform column is looked up once."""
     if isinstance(column, list) and not question.required:
         column = [None if answer is _MISSING else answer for answer in column]
     if isinstance(column, list) and set(map(type, column)) == {str}:
-        words = list(set(column))
-        meaning = dict(zip(words, encode_column(question, words).tolist(), strict=True))
-        return np.fromiter(map(meaning.__getitem__, column), dtype=np.int64, count=len(column))
+        cells = list(set(column))
+        meaning = dict(zip(cells, places(question, cells).tolist(), strict=True))
+        return np.fromiter(map(meaning.__getitem__, column), dtype=np.float64, count=len(column))
     if hasattr(column, "factorize") and column.dtype != object:  # a pandas column
         codes, distinct = column.factorize()
-        known = encode_column(question, [*distinct.tolist(), None])  # a code of -1 means that there is no answer
-        return np.asarray(known[codes], dtype=np.int64)
-    return encode_column(question, column.tolist() if hasattr(column, "tolist") else column)
+        known = places(question, [*distinct.tolist(), None])  # a code of -1 means that there is no answer
+        return np.asarray(known[codes])
+    return places(question, column.tolist() if hasattr(column, "tolist") else column)
 
 
 def _reasons(questions: Sequence[Question], raw: Raw, categories: NDArray[np.int64], row: int, first: int) -> Iterator[Rejected]:
@@ -124,7 +128,7 @@ def _reasons(questions: Sequence[Question], raw: Raw, categories: NDArray[np.int
     for question, column, codes in zip(questions, raw.columns, categories, strict=True):
         if codes[row] < 0:
             missing = isinstance(column, list) and column[row] is _MISSING
-            yield Rejected(first + row, question.id, "is missing" if missing else f"must be one of {allowed(question)}")
+            yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}")
 
 
 class Mappings:

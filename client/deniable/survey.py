@@ -71,6 +71,11 @@ class Question:
         """The privacy loss that the threshold really gives, at most the declared one."""
         return self.channel.epsilon
 
+    @property
+    def scores(self) -> tuple[float, ...] | None:
+        """A number for each category, the one for no answer left out, where means have a meaning; else None."""
+        return TYPES[self.type].scores(self.source)
+
     def to_dict(self) -> dict[str, Any]:
         """The question as a survey file would say it, its epsilon as a number."""
         optional = {} if self.required else {"required": False}
@@ -297,7 +302,8 @@ class _Builder:
         epsilon = self.question_epsilon(source, where, top, parts)
         if kind is None or epsilon is None or len(self.problems) > before:
             return None
-        categories = kind.categories(source)
+        settings = kind.settings(source, epsilon)
+        categories = kind.categories(settings)
         if not required and NO_ANSWER in categories:
             self.refuse(where, f"must not have the option {NO_ANSWER!r}, which `required: false` adds by itself")
             return None
@@ -306,7 +312,7 @@ class _Builder:
         if channel.odds <= 1:
             self.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
             return None
-        return Question(source["id"], source["text"], source["type"], epsilon, kind.settings(source), categories, channel, required)
+        return Question(source["id"], source["text"], source["type"], epsilon, settings, categories, channel, required)
 
     def flag(self, source: Mapping[str, Any], where: str, key: str) -> bool:
         """A true or false that is true if left out."""

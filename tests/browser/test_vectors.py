@@ -73,8 +73,8 @@ def test_every_bad_record_is_refused_by_its_rule(javascript: Javascript, vectors
 def test_every_answer_means_its_category_or_is_refused(javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("answers")
     got = javascript(
-        """return JSON.parse(given).map(({ type, categories, required, answer }) => {
-            try { return encode.encode({ id: "q", type, categories, required }, answer); } catch (error) { return error.name; }
+        """return JSON.parse(given).map(({ type, categories, required, answer, words = [] }) => {
+            try { return encode.encode({ id: "q", type, categories, required }, answer, () => words[0]); } catch (error) { return error.name; }
         });""",
         json.dumps(cases),  # as text, since WebDriver has its own ideas about half a surrogate pair
     )
@@ -111,7 +111,8 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
         + """return Promise.all(given.map(async ({ definition: text, answers, id, words }) => {
             const { survey: { questions }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
             const { next, used } = stream(words);
-            const bits = questions.map((q) => randomize.randomize(q.channel, encode.encode(q, answers[q.id]), next));
+            const categories = questions.map((q) => encode.encode(q, answers[q.id], next));
+            const bits = questions.map((q, index) => randomize.randomize(q.channel, categories[index], next));
             const reports = submission.pack(questions, bits);
             return [submission.envelope({ id: fromHex(id), digest, count: 1, reports }), used()];
         }));""",

@@ -82,11 +82,11 @@ def test_an_empty_column_has_no_categories() -> None:
 
 def test_a_message_lists_a_few_of_many_categories() -> None:
     many: Any = SimpleNamespace(id="q", type="choice", required=True, categories=tuple(f"o{n}" for n in range(1024)))
-    assert allowed(many) == "o0, o1, o2, o3, o4, o5, o6, o7, … (1,024 in all)"
+    assert allowed(many) == "one of o0, o1, o2, o3, o4, o5, o6, o7, … (1,024 in all)"
     eight: Any = SimpleNamespace(id="q", type="choice", required=True, categories=tuple("abcdefgh"))
     nine: Any = SimpleNamespace(id="q", type="choice", required=True, categories=tuple("abcdefghi"))
-    assert allowed(eight) == "a, b, c, d, e, f, g, h"
-    assert allowed(nine) == "a, b, c, d, e, f, g, h, … (9 in all)"
+    assert allowed(eight) == "one of a, b, c, d, e, f, g, h"
+    assert allowed(nine) == "one of a, b, c, d, e, f, g, h, … (9 in all)"
 
 
 def test_printable_text_has_line_breaks_but_no_other_control_characters() -> None:

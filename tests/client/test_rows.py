@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from deniable.entropy import os_words
 from deniable.errors import AnswerError
 from deniable.rows import CsvRows, JsonLines, Mappings, Rejected, as_rows, batches
 
 
 def read(study, rows, size=3, **options):
     """All categories, one list per question, and all that was left out."""
-    found = list(batches(study, as_rows(rows), size=size, **options))
+    found = list(batches(study, as_rows(rows), os_words, size=size, **options))
     categories = np.concatenate([batch.categories for batch in found], axis=1) if found else np.empty((2, 0))
     return categories.tolist(), [reason for batch in found for reason in batch.rejected]
 

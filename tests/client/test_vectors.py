@@ -98,9 +98,9 @@ def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None
         question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], categories=tuple(case["categories"]))
         if case["category"] is None:
             with pytest.raises(AnswerError):
-                encode(question, case["answer"])
+                encode(question, case["answer"], Stream(case.get("words", [])))
         else:
-            assert encode(question, case["answer"]) == case["category"]
+            assert encode(question, case["answer"], Stream(case.get("words", []))) == case["category"], case
 
 
 def taken(case: dict[str, Any]) -> Survey | None:
@@ -125,7 +125,8 @@ def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
     for case in vectors("submissions"):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
-        bits = [randomize(q.channel, np.array([encode(q, case["answers"][q.id])]), words) for q in survey.questions]
+        categories = [np.array([encode(q, case["answers"][q.id], words)]) for q in survey.questions]
+        bits = [randomize(q.channel, category, words) for q, category in zip(survey.questions, categories, strict=True)]
         sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits))
         assert sent.to_json() == case["envelope"].encode()
         assert words.left == []

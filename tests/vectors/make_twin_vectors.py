@@ -15,6 +15,7 @@ import math
 import random
 import sys
 from decimal import Decimal, getcontext
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,13 @@ def scale(name: str, epsilon: float, options: list[str], scores: list[float]) ->
     return {**question(name, epsilon, options), "type": "scale", "scores": scores}
 
 
+def numeric(name: str, epsilon: float, low: float, high: float, levels: int) -> Json:
+    grid = [low + (high - low) * level / (levels - 1) for level in range(levels - 1)] + [high]
+    made = question(name, epsilon, [es_number(level) for level in grid])
+    del made["options"]
+    return {**made, "type": "number", "low": low, "high": high, "levels": levels}
+
+
 def optional(made: Json) -> Json:
     """The question with one category more, and the mechanism for it."""
     categories = [*made["categories"], "no answer"]
@@ -271,6 +279,9 @@ def good_definitions() -> dict[str, Json]:
         "yes/no that is not required": survey([optional(question("q", LN3))]),
         "a choice that is not required": survey([optional(question("q", 1.0, COLOURS)), question("second", 1.0, ["no answer", "answer"])]),
         "a scale that is not required": survey([optional(scale("q", 3.0, list("abcdefg"), [1, 2, 3, 4, 5, 6, 9.5])), question("r", 0.5)]),
+        "a number": survey([numeric("q", 1.0, 0, 100, 2)]),
+        "a number with a fine grid, that is not required": survey([optional(numeric("q", 6.0, -0.1, 0.2, 9)), question("r", 0.5)]),
+        "numbers of all sizes": survey([numeric("a", 2.0, -1000000000, 1000000000, 1024), numeric("b", 2.0, 1e-9, 1e-7, 5)]),
         "1,024 options and no answer": survey([optional(question("q", 1.0, many(1024)))]),
     }
     for k in (2, 3, 8, 1024):
@@ -371,6 +382,16 @@ def bad_objects() -> dict[str, Any]:
     steps = scale("q", 1.0, ["never", "sometimes", "often"], [1, 2, 3])
     for scores in ([1, 2], [1, 2, 3, 4], [1, 1, 2], [3, 2, 1], [1, 2, "3"], [1, 2, True], [1, 2, 1000000001], {}, "123", None):
         bad[f"scores {scores!r}"] = changed(questions=[{**steps, "scores": scores}])
+    age = numeric("q", 2.0, 0, 100, 3)
+    others = {
+        "low": ["0", 100, 101, None, True, -1000000001],
+        "high": ["100", 0, -1, None, 1e10],
+        "levels": [1, 0, 2.5, "3", 4, 1025, None],
+    }
+    for key, values in others.items():
+        for value in values:
+            bad[f"a number: {key} {value!r}"] = changed(questions=[{**age, key: value}])
+    bad["a grid finer than doubles"] = changed(questions=[numeric("q", 2.0, 1, math.nextafter(1, 2), 3)])
     maybe = optional(question("q", LN3))
     bad |= {
         "a scale without scores": changed(questions=[{key: value for key, value in steps.items() if key != "scores"}]),
@@ -532,10 +553,33 @@ def answers() -> list[Json]:
         {**maybe, "answer": answer, "category": found}
         for answer, found in ((" YES ", 0), (False, 1), ("No Answer", None), ("none", None), ([], None))
     ]
+    vectors += numbers()
     some: Json = {"type": "choice", "categories": ["a", "2", "no answer"], "required": False}
     vectors += [
         {**some, "answer": answer, "category": found} for answer, found in (("a", 0), (2, 1), ("", 2), (None, 2), ("b", None), (0, None))
     ]
+    return vectors
+
+
+def numbers() -> list[Json]:
+    """Answers between two levels, each with a word that falls clearly on one side of their distance."""
+    vectors: list[Json] = []
+    for made in (numeric("q", 1.0, 0, 100, 2), optional(numeric("q", 2.0, -1.5, 2.25, 7)), numeric("q", 2.0, 1e-9, 1e-7, 5)):
+        low, high, levels = made["low"], made["high"], made["levels"]
+        shape = {"type": "number", "categories": made["categories"], "required": made.get("required", True)}
+        inside = [low, high, *(RANDOM.uniform(low, high) for _ in range(12))]
+        spelled: list[Any] = [*inside, *(f" +{round(x, 2)}\n" for x in inside[2:5] if round(x, 2) >= 0 and low <= round(x, 2) <= high)]
+        for answer in spelled:
+            place = (Fraction(float(answer)) - Fraction(low)) / (Fraction(high) - Fraction(low)) * (levels - 1)
+            lower, distance = math.floor(place), float(place - math.floor(place))
+            for word in (0, COIN - 1, RANDOM.randrange(COIN), int(distance * COIN) // 2, (int(distance * COIN) + COIN) // 2):
+                if abs(word - distance * COIN) > 8 or distance == 0:
+                    up = word < distance * COIN
+                    vectors.append({**shape, "answer": answer, "words": [word], "category": lower + up})
+        wrong = ["x", "1e", "1e100", "9e99", "0x1", "1,5", "--1", ".", "Infinity", high + 1, low - 1, True, [], str(high * 2 + 1)]
+        vectors += [{**shape, "answer": answer, "words": [5], "category": None} for answer in wrong]
+        nothing = None if shape["required"] else levels
+        vectors += [{**shape, "answer": answer, "words": [5], "category": nothing} for answer in (None, "", " ")]
     return vectors
 
 
@@ -548,10 +592,13 @@ def base64url(raw: bytes) -> str:
 
 def submissions() -> list[Json]:
     vectors = []
-    for definition in [base(), *list(good_definitions().values())[-24:]]:
+    good = good_definitions()
+    more = [made for name, made in good.items() if "number" in name or "not required" in name]
+    for definition in [base(), *more, *list(good.values())[-24:]]:
         for _ in range(3):
             chosen = {q["id"]: RANDOM.choice(q["categories"]) for q in definition["questions"]}
-            bits, words = [], []
+            bits = []
+            words = [RANDOM.randrange(COIN) for q in definition["questions"] if q["type"] == "number"]  # levels need no rounding
             for q in definition["questions"]:
                 stream = some_words(q["k"], q["d"], q["keep_threshold"])
                 made, used = report(q["k"], q["d"], q["keep_threshold"], q["categories"].index(chosen[q["id"]]), [*stream, 7, 7])

@@ -7,6 +7,8 @@
 export const MAX_OPTIONS = 1024;
 export const MAX_OPTION_LENGTH = 200;
 export const MAX_NUMBER = 1_000_000_000;
+const WORD = 2 ** 32;
+const DECIMAL = /^[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?$/;
 export const NO_ANSWER = "no answer"; // one more category of every question that is not required: skipping is randomized too
 
 /** An answer is missing or not one that its question allows. The message never quotes the answer. */
@@ -47,7 +49,7 @@ const yesNo = {
     return ["yes", "no"];
   },
 
-  category(categories, answer) {
+  place(categories, answer) {
     if (typeof answer === "string") return this.meaning.get(strip(answer).toLowerCase());
     if (answer === true || answer === 1) return 0;
     return answer === false || answer === 0 ? 1 : undefined;
@@ -74,7 +76,7 @@ const choice = {
     return [...options];
   },
 
-  category(categories, answer) {
+  place(categories, answer) {
     const text = Number.isSafeInteger(answer) ? String(answer) : answer;
     if (typeof text !== "string") return undefined;
     const index = categories.indexOf(strip(text));
@@ -105,25 +107,65 @@ const scale = {
   },
 };
 
+/** A number in [low, high], as a level of a grid with both ends. Answers: a number, or its text. */
+const number = {
+  keys: ["low", "high", "levels"],
+
+  problem({ low, high, levels }) {
+    if (![low, high].every((end) => typeof end === "number" && Math.abs(end) <= MAX_NUMBER)) return "low and high must be numbers";
+    if (!(low < high)) return "high must be above low";
+    if (!Number.isInteger(levels) || levels < 2 || levels > MAX_OPTIONS) return `levels must be a whole number from 2 to ${MAX_OPTIONS}`;
+    return new Set(grid(low, high, levels)).size === levels ? undefined : "levels must be fewer";
+  },
+
+  categories({ low, high, levels }) {
+    return grid(low, high, levels).map(String);
+  },
+
+  place(categories, answer) {
+    const value = answeredNumber(answer);
+    const [low, high] = [Number(categories[0]), Number(categories.at(-1))];
+    return value >= low && value <= high ? ((value - low) / (high - low)) * (categories.length - 1) : undefined;
+  },
+};
+
+/** Equally spaced, both ends as they are; the same doubles in every language that computes in this order. */
+function grid(low, high, levels) {
+  return Array.from({ length: levels }, (_, level) => (level === levels - 1 ? high : low + ((high - low) * level) / (levels - 1)));
+}
+
+/** An answer as a number: a number, or a decimal as people write it. */
+function answeredNumber(answer) {
+  if (typeof answer === "number") return answer;
+  const text = typeof answer === "string" ? answer.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "") : "";
+  return DECIMAL.test(text) ? Number(text) : undefined;
+}
+
 /**
  * What each type of question knows: `keys` that only it has in a definition, `problem(source)` with them (a rule
- * broken, or undefined), the labels of its `categories(source)`, and the `category(categories, answer)` that an
- * answer means, or undefined.
+ * broken, or undefined), the labels of its `categories(source)`, and the `place(categories, answer)` where an
+ * answer stands among them, or undefined. What stands between two becomes the upper one with the chance of its
+ * distance from the lower one.
  */
-export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale]]);
+export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", number]]);
 
-/** The category, 0 .. k-1, that an answer means. Throws AnswerError, which names the question and its rule only. */
-export function encode(question, answer) {
-  const category = categoryOf(question, answer);
-  if (category === undefined) throw new AnswerError(`${question.id}: the answer must be one of ${allowed(question)}`);
-  return category;
+/**
+ * The category, 0 .. k-1, that an answer means. Throws AnswerError, which names the question and its rule only.
+ * A number takes one word, to be rounded to a level of its grid; other types take none.
+ */
+export function encode(question, answer, nextWord) {
+  const place = placeOf(question, answer);
+  if (place === undefined) throw new AnswerError(`${question.id}: the answer must be ${allowed(question)}`);
+  if (question.type !== "number") return place;
+  const lower = Math.floor(place);
+  return nextWord() < Math.floor((place - lower) * WORD) ? lower + 1 : lower;
 }
 
 /** Where a question is not required, nothing at all is an answer too: the last category. */
-function categoryOf({ type, categories, required }, answer) {
+function placeOf({ type, categories, required }, answer) {
   const kind = TYPES.get(type);
-  if (required) return kind.category(categories, answer);
-  return blank(answer) ? categories.length - 1 : kind.category(categories.slice(0, -1), answer);
+  if (required) return kind.place(categories, answer);
+  return blank(answer) ? categories.length - 1 : kind.place(categories.slice(0, -1), answer);
 }
 
 function blank(answer) {
@@ -131,8 +173,9 @@ function blank(answer) {
   return answer === undefined || answer === null || Number.isNaN(answer);
 }
 
-/** The categories, for a message; the first few of many. */
-function allowed({ categories }) {
+/** What may be answered, for a message: a range, or the categories, the first few of many. */
+function allowed({ type, required, categories }) {
+  if (type === "number") return `a number from ${categories[0]} to ${categories.at(required ? -1 : -2)}`;
   const shown = categories.slice(0, 8).join(", ");
-  return categories.length <= 8 ? shown : `${shown}, … (${categories.length} in all)`;
+  return categories.length <= 8 ? `one of ${shown}` : `one of ${shown}, … (${categories.length} in all)`;
 }

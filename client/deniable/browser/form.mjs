@@ -17,7 +17,8 @@ import { ID_BYTES, envelope, pack } from "./submission.mjs";
 
 /** Encodes and randomizes the answers, once, and packs them into an envelope with a random id. */
 export function perturb({ digest, survey: { questions } }, answers, nextWord) {
-  const bits = questions.map((question, index) => randomize(question.channel, encode(question, answers[index]), nextWord));
+  const categories = questions.map((question, index) => encode(question, answers[index], nextWord));
+  const bits = questions.map(({ channel }, index) => randomize(channel, categories[index], nextWord));
   const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
   return envelope({ id, digest, count: 1, reports: pack(questions, bits) });
 }
