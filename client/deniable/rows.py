@@ -87,7 +87,7 @@ def as_rows(rows: Any) -> Rows:
 def batches(
     survey: Survey, rows: Rows, words: Words, *, columns: Mapping[str, str] | None = None, size: int, skip: int = 0
 ) -> Iterator[Batch]:
-    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing, OSError as `open`."""
+    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
     columns = columns or {}
     if unknown := [name for name in columns if name not in {question.id for question in survey.questions}]:
         raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")

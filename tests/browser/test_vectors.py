@@ -74,7 +74,8 @@ def test_every_answer_means_its_category_or_is_refused(javascript: Javascript, v
     cases = vectors("answers")
     got = javascript(
         """return JSON.parse(given).map(({ type, categories, required, answer, words = [] }) => {
-            try { return encode.encode({ id: "q", type, categories, required }, answer, () => words[0]); } catch (error) { return error.name; }
+            const question = { id: "q", type, categories, required };
+            try { return encode.encode(question, answer, () => words[0]); } catch (error) { return error.name; }
         });""",
         json.dumps(cases),  # as text, since WebDriver has its own ideas about half a surrogate pair
     )

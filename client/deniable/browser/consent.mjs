@@ -63,6 +63,7 @@ function oddsOf(question) {
 
 function wordsOf({ type, channel: { d, k } }) {
   if (type === "yes_no" && k === 2) return ["answer Yes", "answer No", "are recorded Yes", "No"];
+  if (type === "number") return ["are at a level", "are at another", `have that level among the ${d} of ${k} in their record`, "do not"];
   if (d === 1) return ["choose an option", "choose another one", "are recorded with that option", "with another"];
   return ["choose an option", "choose another one", `have that option among the ${d} of ${k} in their record`, "do not"];
 }

@@ -161,6 +161,11 @@ export function encode(question, answer, nextWord) {
   return nextWord() < Math.floor((place - lower) * WORD) ? lower + 1 : lower;
 }
 
+/** Whether an answer, or none, is one that the question allows. */
+export function allows(question, answer) {
+  return placeOf(question, answer) !== undefined;
+}
+
 /** Where a question is not required, nothing at all is an answer too: the last category. */
 function placeOf({ type, categories, required }, answer) {
   const kind = TYPES.get(type);

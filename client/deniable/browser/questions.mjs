@@ -3,8 +3,8 @@
  * without a name has no group either. So this file does what a group does: one is checked, arrow keys move.
  */
 
-import { NO_ANSWER } from "./encode.mjs";
-import { copy, fill } from "./page.mjs";
+import { allows } from "./encode.mjs";
+import { copy, count, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
 const PREFER_NOT = "Prefer not to say";
@@ -21,7 +21,7 @@ export class Controls {
     for (const part of this.#parts) {
       part.element.addEventListener("change", () => {
         mark(part.element, false);
-        onChange(this.#parts.filter(({ chosen }) => chosen() >= 0).length);
+        onChange(this.#parts.filter(({ answer }, index) => answer() && allows(questions[index], answer())).length);
       });
     }
   }
@@ -31,12 +31,12 @@ export class Controls {
     return this.#parts.map(({ element }) => element);
   }
 
-  /** The numbers of the questions that still need an answer. */
+  /** The numbers of the questions whose answer is missing or not one that they allow. */
   missing() {
-    return this.#parts.flatMap(({ chosen }, index) => (chosen() < 0 && this.#questions[index].required ? [index] : []));
+    return this.#parts.flatMap(({ answer }, index) => (allows(this.#questions[index], answer()) ? [] : [index]));
   }
 
-  /** Marks the questions without an answer as such. */
+  /** Marks those questions. */
   markMissing() {
     for (const index of this.missing()) mark(this.#parts[index].element, true);
   }
@@ -48,9 +48,9 @@ export class Controls {
     element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
   }
 
-  /** The answers, as the labels of categories, gone from the page as soon as they are read. What was skipped is no answer. */
+  /** The answers, gone from the page as soon as they are read; undefined or empty where a question was skipped. */
   take() {
-    const answers = this.#parts.map(({ chosen }, index) => this.#questions[index].categories[chosen()] ?? NO_ANSWER);
+    const answers = this.#parts.map(({ answer }) => answer());
     this.clear();
     return answers;
   }
@@ -61,14 +61,32 @@ export class Controls {
   }
 }
 
+/** A question's element, its `answer()` as the control has it, and `reset()`. */
 function build(question, number) {
   const { type, required, categories, text } = question;
-  const long = type !== "yes_no" && categories.length > MOST_RADIOS;
+  const long = type !== "number" && type !== "yes_no" && categories.length > MOST_RADIOS;
   const element = copy(long ? "question-list" : `question-${type}`);
   fill(element, { number: required ? number : `${number} · may be skipped`, text });
+  if (type === "number") return { element, ...fieldOf(element, question) };
   (element.querySelector("select") ?? element).setAttribute("aria-required", required);
   addOptions(element, required ? categories : [...categories.slice(0, -1), PREFER_NOT]);
-  return { element, ...(long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")])) };
+  const { chosen, reset } = long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")]);
+  return { element, answer: () => categories[chosen()], reset };
+}
+
+/** A field for a number; a decimal comma is a decimal point. */
+function fieldOf(element, { required, source: { low, high } }) {
+  const field = element.querySelector("input");
+  const range = `a number from ${count(low)} to ${count(high)}`;
+  fill(element, { range, problem: `Enter ${range}.` });
+  element.querySelector("[data-slot=problem]").hidden = true;
+  field.setAttribute("aria-required", required);
+  return {
+    answer: () => field.value.replace(",", "."),
+    reset: () => {
+      field.value = "";
+    },
+  };
 }
 
 /** Repeats the partial's last option until there is one for each label; those that the partial has by itself stay. */
@@ -121,7 +139,7 @@ function groupOf(radios) {
 
 function mark(element, missing) {
   element.querySelector(".problem").hidden = !missing;
-  const control = element.querySelector("select") ?? element;
+  const control = element.querySelector("select, input[type=text]") ?? element;
   control.toggleAttribute("aria-invalid", missing);
   if (missing) control.setAttribute("aria-invalid", "true");
 }

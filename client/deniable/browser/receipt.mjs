@@ -25,6 +25,7 @@ export function sentence({ type, categories, channel: { k, d }, channel }, bits)
   const { of, other } = odds(channel);
   const records = `in ${count(other)} of ${count(of)} records of people who`;
   if (type === "yes_no" && k === 2) return `Your record says: ${named}. By chance alone this stands ${records} answer ${named === "yes" ? "No" : "Yes"}.`;
+  if (type === "number") return `Your record says, of the levels that numbers are rounded to: ${named}. By chance alone a level stands ${records} are at another.`;
   if (d === 1) return `Your record says: ${named}. By chance alone this stands ${records} choose something else.`;
   return `Your record names ${d} of the ${k} options: ${named}. By chance alone each of these stands ${records} choose something else.`;
 }

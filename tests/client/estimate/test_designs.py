@@ -136,6 +136,11 @@ def test_two_warner_variables_at_once_are_a_matrix_of_four_categories() -> None:
     assert (a[0, 0] * a[1, 1] - a[0, 1] * a[1, 0]) / math.sqrt(rows.prod() * columns.prod()) == pytest.approx(0.443335381, abs=1e-9)
 
 
+def test_the_device_may_order_some_categories_more_often_than_others() -> None:
+    design = designs.forced_categories("abc", [0.2, 0.1, 0])
+    assert design.matrix == pytest.approx(np.array([[0.9, 0.2, 0.2], [0.1, 0.8, 0.1], [0, 0, 0.7]]))
+
+
 CROOKED = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.3], [0.1, 0.1, 0.6]])
 
 
@@ -190,9 +195,9 @@ def test_one_design_in_all_rows_is_that_design() -> None:
 
 
 def test_strata_with_nearly_one_design_agree_with_share() -> None:
-    two = Strata(np.array([150, 150]), np.array([500, 500]), np.array([0.25, 0.25 + 1e-9]), np.array([0.75, 0.75 + 1e-9]))
+    two = Strata(np.array([150, 150]), np.array([500, 500]), np.array([0.2, 0.2 + 1e-9]), np.array([0.9, 0.9 + 1e-9]))
     for method, target in (("likelihood-ratio", "population"), ("wald", "population"), ("feldman-cousins", "respondents")):
-        one = share(300, 1000, q0=0.25, q1=0.75, method=method, target=target)
+        one = share(300, 1000, q0=0.2, q1=0.9, method=method, target=target)
         both = two.share(0.95, method, target)
         assert both.method == one.method
         assert [both.estimate, both.std_error, both.low, both.high] == pytest.approx(

@@ -238,6 +238,28 @@ def test_one_binary_predictor_is_the_two_by_two_table_of_pseudo_answers() -> Non
     assert linear.params["a[T.yes]"] == pytest.approx(joint[0, 0] / joint[0].sum() - joint[1, 0] / joint[1].sum(), abs=1e-12)
 
 
+def test_the_pseudo_respondent_weighs_as_much_as_one() -> None:
+    rng = np.random.default_rng(15)
+    rare = rng.random(20_000) < 0.05
+    private = {"y": yes_no(rng.random(20_000) < 0.5, EPSILON_2, rng), "a": yes_no(rare, EPSILON_2, rng)}
+    fit = regress("y ~ a", None, private)
+    assert fit.latent is not None
+    unbiased = private["a"].pseudo_answers().mean(axis=0)
+    assert fit.latent["yes"] == pytest.approx(unbiased[0], abs=3e-4)
+    assert fit.latent["yes"] > unbiased[0]  # drawn towards one half, by far less than the noise
+
+
+def test_respondents_of_different_designs_are_never_counted_together() -> None:
+    rng = np.random.default_rng(16)
+    p = rng.choice([0.6, 0.95], 1000)
+    yes = np.where(rng.random(1000) < p, True, False) ^ (rng.random(1000) < 0.7)
+    matrices = np.array([Design("warner", 1 - each, each).matrix for each in p])
+    fit = regress("y ~ 1", None, {"y": Perturbed(np.column_stack([yes, ~yes]), matrices, YES_NO)})
+    shares = np.linspace(0.001, 0.999, 999)
+    rate = np.where(yes[:, None], 1 - p[:, None] + shares * (2 * p - 1)[:, None], p[:, None] - shares * (2 * p - 1)[:, None])
+    assert logistic(fit.params["Intercept"]) == pytest.approx(shares[np.log(rate).sum(axis=0).argmax()], abs=1e-3)
+
+
 def test_another_reference_turns_the_signs() -> None:
     private = simple()
     fit = regress("y ~ a", None, private)
