@@ -243,7 +243,7 @@ def _answered_number(answer: Answer) -> float | None:
         return float(answer) if _DECIMAL.fullmatch(answer := answer.strip(_SPACE)) else None
     if isinstance(answer, bool | np.bool_) or not isinstance(answer, int | float | np.integer | np.floating):
         return None
-    return float(answer) if abs(answer) <= MAX_NUMBER else None
+    return float(answer) if -MAX_NUMBER <= answer <= MAX_NUMBER else None
 
 
 TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice(), "scale": Scale(), "number": Number()}
