@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from deniable.estimate.analysis import Analysis, analyse
 from deniable.estimate.association import conditional_share, cramers_v, independence, odds_ratio, phi
 from deniable.estimate.category import Share, share
 from deniable.estimate.checks import check_range, known_prevalence, worst_case_shift, worst_case_shift_of_mean
@@ -16,10 +17,13 @@ from deniable.estimate.perturbed import Perturbed, perturbed
 from deniable.estimate.questions import estimate
 from deniable.estimate.regress import regress
 from deniable.estimate.regression import Regression
-from deniable.estimate.results import Results, Row
+from deniable.estimate.results import MeanRow, Results, Row
+from deniable.estimate.scored import mean_rows
+from deniable.estimate.simulate import Simulated, simulate
 from deniable.estimate.weights import Weighted, effective_size, weighted_mean, weighted_shares
 
 __all__ = [
+    "Analysis",
     "CategoryDesign",
     "Collected",
     "CollectedRow",
@@ -28,6 +32,7 @@ __all__ = [
     "Design",
     "Estimate",
     "HypothesisTest",
+    "MeanRow",
     "Perturbed",
     "Quantile",
     "Regression",
@@ -35,7 +40,9 @@ __all__ = [
     "Row",
     "RowDesigns",
     "Share",
+    "Simulated",
     "Weighted",
+    "analyse",
     "between_options",
     "category_shares",
     "check_range",
@@ -51,12 +58,14 @@ __all__ = [
     "joint",
     "known_prevalence",
     "mean",
+    "mean_rows",
     "odds_ratio",
     "perturbed",
     "phi",
     "quantile",
     "regress",
     "share",
+    "simulate",
     "weighted_mean",
     "weighted_shares",
     "worst_case_shift",

@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict, astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from deniable.estimate.results import _aligned, _harmless, _one_line, _percent
+from deniable.estimate.results import _aligned, _harmless, _percent, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +73,7 @@ class Collected:
         if not any(row.group for row in self.rows):
             cells = [("", *line[1:]) for line in cells]
         lines = [line.lstrip() if not cells[0][0] else line for line in _aligned(cells)]
-        told = [f"{mark} {_one_line(warning)}" for warning, mark in notes.items()]
+        told = [f"{mark} {one_line(warning)}" for warning, mark in notes.items()]
         return "\n".join([self._caption(), "", *lines, *([""] if told else []), *told]) + "\n"
 
     def summary(self) -> str:
@@ -93,10 +93,10 @@ class Collected:
     def _caption(self) -> str:
         first = self.rows[0]
         loss = "unbounded" if self.epsilon is None else f"{self.epsilon:.4g}"
-        parts = [f"{_one_line(self.variable)}: {self.design}", f"epsilon {loss}", f"{self.n:,} reports"]
+        parts = [f"{one_line(self.variable)}: {self.design}", f"epsilon {loss}", f"{self.n:,} reports"]
         return " · ".join([*parts, f"{100 * first.confidence:g} % intervals ({first.method})", f"target: {first.target}"])
 
 
 def _cells(row: CollectedRow) -> tuple[str, ...]:
     interval = f"{100 * row.low:.1f} – {100 * row.high:.1f} %"
-    return _one_line(row.group), _one_line(row.category), f"{row.n:,}", _percent(row.estimate), _percent(row.std_error), interval
+    return one_line(row.group), one_line(row.category), f"{row.n:,}", _percent(row.estimate), _percent(row.std_error), interval

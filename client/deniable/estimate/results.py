@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import EstimateError
 
 if TYPE_CHECKING:
+    import altair as alt
     import pandas as pd
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet read a cell's text as a formula
@@ -46,6 +49,32 @@ class Row:
     warning: str
 
 
+@dataclass(frozen=True)
+class MeanRow:
+    """The mean of one question's scores, among those who answered it; in the unit of the scores.
+
+    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, or too few answers to tell.
+    """
+
+    question: str
+    n: int
+    mean: float | None
+    std_error: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    target: str
+
+    @property
+    def figures(self) -> tuple[str, str, str, str]:
+        """mean, std_error, low and high as texts, with two digits of the standard error; empty where there are none."""
+        if self.mean is None or self.std_error is None or self.low is None or self.high is None:
+            return "", "", "", ""
+        places = min(9, max(0, 1 - math.floor(math.log10(self.std_error)))) if self.std_error > 0 else 2
+        mean, std_error, low, high = (f"{value:,.{places}f}" for value in (self.mean, self.std_error, self.low, self.high))
+        return mean, std_error, low, high
+
+
 _ROW_KEYS = tuple(field.name for field in fields(Row))
 
 
@@ -55,7 +84,7 @@ class Results:
 
     survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
-    all intervals of a question together instead of for each alone.
+    all intervals of a question together instead of for each alone. means: of the questions that have scores.
     """
 
     survey: str
@@ -65,19 +94,20 @@ class Results:
     epsilon: float
     rows: tuple[Row, ...]
     simultaneous: bool = False
+    means: tuple[MeanRow, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last."""
-        head = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "rows"}
-        return {**head, "rows": [asdict(row) for row in self.rows]}
+        """Plain JSON types; the rows come last, then the means."""
+        head = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rows", "means")}
+        return {**head, "rows": [asdict(row) for row in self.rows], "means": [asdict(row) for row in self.means]}
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Results:
-        """The inverse of `to_dict`. Raises EstimateError where a key is missing or unknown."""
+        """The inverse of `to_dict`; means may be left out. Raises EstimateError where another key is missing, or one is unknown."""
         try:
-            rows = tuple(Row(**row) for row in source["rows"])
-            return cls(**{**source, "rows": rows})
-        except (KeyError, TypeError) as error:
+            rows, means = tuple(Row(**row) for row in source["rows"]), tuple(MeanRow(**row) for row in source.get("means", ()))
+            return cls(**{**source, "rows": rows, "means": means})
+        except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 
     def to_json(self) -> str:
@@ -97,12 +127,14 @@ class Results:
         return ("\ufeff" if bom else "") + out.getvalue()
 
     def to_table(self) -> str:
-        """Aligned text for a terminal: percentages with intervals, and the warnings as notes under the table."""
-        notes = {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
-        header = ("question", "option", "estimate", "std error", "interval", "adjusted", "")
-        cells = [header] + [(*_percentages(row), notes.get(row.warning, "")) for row in self.rows]
-        lines = [f"{_one_line(self.title)} ({_one_line(self.survey)})", self._caption(), "", *_aligned(cells)]
-        return "\n".join(lines + ([""] if notes else []) + [f"{mark} {_one_line(warning)}" for warning, mark in notes.items()]) + "\n"
+        """Aligned text for a terminal: percentages and means with intervals, and the warnings as notes under them."""
+        cells = [(*HEADER, "")] + [(*percentages(row), self.notes.get(row.warning, "")) for row in self.rows]
+        lines = [self.heading, self.caption, "", *_aligned(cells)]
+        if self.means:
+            lines += ["", *_aligned([MEANS_HEADER, *(mean_cells(row) for row in self.means)], texts=1)]
+        if self.notes:
+            lines += ["", *(f"{mark} {one_line(warning)}" for warning, mark in self.notes.items())]
+        return "\n".join(lines) + "\n"
 
     def summary(self) -> str:
         """The same text as `to_table`."""
@@ -118,7 +150,41 @@ class Results:
         """A pandas DataFrame with the columns low and high, indexed by question and option."""
         return self.to_frame().set_index(["question", "option"])[["low", "high"]]
 
-    def _caption(self) -> str:
+    def plot(self, question: str | None = None) -> alt.VConcatChart:
+        """An Altair chart of the estimates with their intervals: a panel a question, or that of one question only.
+
+        Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where nothing is estimated.
+        """
+        try:
+            from deniable.estimate.plot import chart
+        except ModuleNotFoundError as error:
+            raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
+        return chart(self, question)
+
+    def save_chart(self, path: str | Path, question: str | None = None) -> None:
+        """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
+        if Path(path).suffix.lower() not in (".svg", ".png"):
+            raise EstimateError(f"path must end in .svg or .png, got {str(path)!r}")
+        self.plot(question).save(str(path))
+
+    def _repr_html_(self) -> str:
+        from deniable.estimate.html import page
+
+        return page(self)
+
+    @property
+    def heading(self) -> str:
+        """The survey in one line."""
+        return f"{one_line(self.title)} ({one_line(self.survey)})"
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """A mark for each different warning: [1], [2], .."""
+        return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
+
+    @property
+    def caption(self) -> str:
+        """What the figures are about: reports, privacy, intervals, target."""
         parts = [f"{self.n:,} reports", f"epsilon {self.epsilon:.4g} for the whole survey"]
         if self.rows:
             first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
@@ -126,15 +192,16 @@ class Results:
         return " · ".join(parts)
 
 
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+HEADER = ("question", "option", "estimate", "std error", "interval", "adjusted")
+MEANS_HEADER = ("question", "mean", "std error", "interval")
 
 
-def _percentages(row: Row) -> tuple[str, ...]:
+def percentages(row: Row) -> tuple[str, ...]:
+    """A row's cells under HEADER."""
     interval = "" if row.low is None or row.high is None else f"{100 * row.low:.1f} – {100 * row.high:.1f} %"
     return (
-        _one_line(row.question),
-        _one_line(row.option),
+        one_line(row.question),
+        one_line(row.option),
         _percent(row.estimate),
         _percent(row.std_error),
         interval,
@@ -142,24 +209,35 @@ def _percentages(row: Row) -> tuple[str, ...]:
     )
 
 
-def _one_line(text: str) -> str:
+def mean_cells(row: MeanRow) -> tuple[str, ...]:
+    """A mean's cells under MEANS_HEADER."""
+    mean, std_error, low, high = row.figures
+    return one_line(row.question), mean, std_error, f"{low} – {high}" if mean else ""
+
+
+def one_line(text: str) -> str:
     """A text that cannot break the table nor steer the terminal: results may come from a server."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f} %"
 
 
-def _aligned(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Columns side by side, the first two to the left, the numbers to the right."""
+def _aligned(cells: Sequence[Sequence[str]], texts: int = 2) -> list[str]:
+    """Columns side by side, the first `texts` of them to the left, the numbers to the right."""
     widths = [max(_columns(row[i]) for row in cells) for i in range(len(cells[0]))]
-    return ["  ".join(_padded(cell, width, i) for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in cells]
+    lines = ([_padded(cell, width, i < texts) for i, (cell, width) in enumerate(zip(row, widths, strict=True))] for row in cells)
+    return ["  ".join(line).rstrip() for line in lines]
 
 
-def _padded(cell: str, width: int, column: int) -> str:
+def _padded(cell: str, width: int, left: bool) -> str:
     space = " " * (width - _columns(cell))
-    return cell + space if column < 2 else space + cell
+    return cell + space if left else space + cell
 
 
 def _columns(text: str) -> int:

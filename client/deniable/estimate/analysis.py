@@ -1,0 +1,172 @@
+"""One survey's reports, and all that can be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.encode import NO_ANSWER
+from deniable.errors import EstimateError
+from deniable.estimate import columns, contrast, crosstable, means
+from deniable.estimate.category import DEFAULT_METHOD
+from deniable.estimate.contrast import Comparison
+from deniable.estimate.crosstable import Crosstab
+from deniable.estimate.inference import Estimate
+from deniable.estimate.means import Quantile
+from deniable.estimate.perturbed import Perturbed, perturbed
+from deniable.estimate.questions import estimate
+from deniable.estimate.regress import regress
+from deniable.estimate.regression import Regression
+from deniable.estimate.results import Results
+from deniable.estimate.scored import mean_rows, scores_of
+from deniable.submission import record_bytes, unpack
+from deniable.survey import Survey
+from deniable.tally import Tally
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """A survey and its reports. In a notebook it shows the results.
+
+    tally: the reports counted. bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
+    confidence, method, target, simultaneous: as in `estimate`, for all that is asked.
+    """
+
+    survey: Survey
+    tally: Tally
+    bits: NDArray[np.bool_] | None = field(default=None, repr=False)
+    confidence: float = 0.95
+    method: str = DEFAULT_METHOD
+    target: str = "population"
+    simultaneous: bool = False
+
+    @cached_property
+    def results(self) -> Results:
+        """The shares of all options of all questions, and the means of those that have scores."""
+        found = estimate(
+            self.survey,
+            self.tally,
+            confidence=self.confidence,
+            method=self.method,
+            target=self.target,
+            simultaneous=self.simultaneous,
+        )
+        return replace(found, means=mean_rows(self.survey, self.tally, confidence=self.confidence, target=self.target))
+
+    def to_frame(self) -> pd.DataFrame:
+        """As `Results.to_frame`."""
+        return self.results.to_frame()
+
+    def conf_int(self) -> pd.DataFrame:
+        """As `Results.conf_int`."""
+        return self.results.conf_int()
+
+    def summary(self) -> str:
+        """As `Results.summary`."""
+        return self.results.summary()
+
+    def plot(self, question: str | None = None) -> alt.VConcatChart:
+        """As `Results.plot`."""
+        return self.results.plot(question)
+
+    def save_chart(self, path: str | Path, question: str | None = None) -> None:
+        """As `Results.save_chart`."""
+        self.results.save_chart(path, question)
+
+    def _repr_html_(self) -> str:
+        return self.results._repr_html_()
+
+    def mean(self, question: str, scores: Sequence[float | None] | None = None) -> Estimate:
+        """The mean of a question's own scores, or of those given, one a category; None leaves a category out. Raises EstimateError."""
+        asked, _ = columns.find(self.survey, question)
+        chosen = scores_of(asked) if scores is None else scores
+        if chosen is None:
+            raise EstimateError(f"question {question} is a {asked.type} and has no scores; give {asked.k}, one for each of its categories")
+        return means.mean(self.survey, self.tally, question, chosen, confidence=self.confidence, target=self.target)
+
+    def quantile(self, question: str, q: float = 0.5) -> Quantile:
+        """The q-quantile of a question's options in their order, the median by default; "no answer" has no place. Raises EstimateError."""
+        asked, _ = columns.find(self.survey, question)
+        leave_out = () if asked.required else (NO_ANSWER,)
+        return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
+
+    def crosstab(self, a: str, b: str, *more: str) -> Crosstab:
+        """The joint shares of two questions; of three or more from the reports only. Raises EstimateError."""
+        if not more:
+            return crosstable.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
+        names, bits = [a, b, *more], self._reports("a table of more than two questions")
+        return crosstable.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
+
+    def compare(self, other: Analysis | Tally, question: str) -> Comparison:
+        """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""
+        if isinstance(other, Analysis) and other.survey.digest != self.survey.digest:
+            raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
+        second = other.tally if isinstance(other, Analysis) else other
+        return contrast.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
+
+    def regress(
+        self,
+        formula: str,
+        data: pd.DataFrame | None = None,
+        *,
+        model: str = "logit",
+        given: str | None = None,
+        errors: str | None = None,
+        scored: Sequence[str] | None = None,
+    ) -> Regression:
+        """Fits a formula of the survey's questions, and of public columns of `data`, in the order of the reports; see `estimate.regress`.
+
+        scored: the questions that enter as numbers, by their scores, instead of as categories; by default the `number` questions.
+        Raises EstimateError, also where there is only a tally.
+        """
+        return regress(formula, data, self.perturbed(scored), model=model, given=given, errors=errors)
+
+    def perturbed(self, scored: Sequence[str] | None = None) -> Mapping[str, Perturbed]:
+        """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
+        found = perturbed(self.survey, self._reports("a regression"))
+        if scored is None:
+            scored = [item.id for item in self.survey.items if item.type == "number" and item.required]
+        for name in scored:
+            asked, _ = columns.find(self.survey, name)
+            if asked.scores is None or not asked.required:
+                raise EstimateError(f"scored must name required questions that have scores, got {name!r}")
+            found[name] = replace(found[name], scores=asked.scores)
+        return found
+
+    def _reports(self, what: str) -> NDArray[np.bool_]:
+        if self.bits is None:
+            raise EstimateError(f"{what} needs the reports themselves; of these there is only the tally")
+        return self.bits
+
+
+def analyse(
+    survey: Survey,
+    reports: Tally | bytes | NDArray[np.bool_],
+    *,
+    confidence: float = 0.95,
+    method: str = DEFAULT_METHOD,
+    target: str = "population",
+    simultaneous: bool = False,
+) -> Analysis:
+    """Puts a survey's reports at hand for tables, charts and models.
+
+    reports: a tally; or packed records back to back, as they are sent and stored; or their bits, as `unpack` gives them.
+    The rest: as in `estimate`. Raises EstimateError, and SubmissionError for records that the survey's coins cannot produce.
+    """
+    bits = None
+    if not isinstance(reports, Tally):
+        bits = unpack(survey, reports, len(reports) // record_bytes(survey)) if isinstance(reports, bytes) else np.asarray(reports)
+        reports = Tally.from_bits(bits)
+    made = Analysis(survey, reports, bits, confidence, method, target, simultaneous)
+    made.results  # noqa: B018 - what is wrong with the arguments shows here
+    return made

@@ -1,0 +1,65 @@
+"""Results as a picture: estimates with their intervals, a panel a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from deniable.errors import EstimateError
+from deniable.estimate.results import one_line
+
+if TYPE_CHECKING:
+    from deniable.estimate.results import Results, Row
+
+_COLOUR = "#0072b2"
+_WIDTH = 420  # pixels, of the scale
+_STEP = 28  # pixels an option
+_LABEL = 220  # pixels that an option's label may take
+_TICKS = [0, 0.25, 0.5, 0.75, 1]
+
+
+def chart(results: Results, question: str | None) -> alt.VConcatChart:
+    """One panel a question on a scale of 0 to 100 %, wider where an unbiased estimate lies outside. Raises EstimateError."""
+    asked = list(dict.fromkeys(row.question for row in results.rows))
+    if question is not None and question not in asked:
+        raise EstimateError(f"the question must be one of {', '.join(asked[:8])}, got {question!r}")
+    panels = [
+        _panel(rows)
+        for name in asked
+        if question in (None, name) and (rows := [row for row in results.rows if row.question == name and row.estimate is not None])
+    ]
+    if not panels:
+        raise EstimateError("a chart needs at least 1 report, got 0: without reports there is no estimate")
+    title = alt.Title(one_line(results.title), subtitle=results.caption, anchor="start")
+    return alt.VConcatChart(vconcat=panels, title=title, description=in_words(results, question), spacing=24)
+
+
+def in_words(results: Results, question: str | None) -> str:
+    """What the chart shows, for people who cannot see it."""
+    shown = [row for row in results.rows if question in (None, row.question) and row.estimate is not None]
+    return " ".join([f"Estimated shares with intervals. {one_line(results.title)}: {results.caption}.", *map(_sentence, shown)])
+
+
+def _sentence(row: Row) -> str:
+    estimate, low, high = (f"{100 * (value or 0.0):.1f} %" for value in (row.estimate, row.low, row.high))
+    return f"{one_line(row.question)}, {one_line(row.option)}: {estimate}, interval {low} to {high}."
+
+
+def _panel(rows: Sequence[Row]) -> alt.LayerChart:
+    shares = [row.estimate or 0.0 for row in rows]
+    scale = alt.Scale(domain=[min(0.0, *shares), max(1.0, *shares)], nice=False)
+    x = alt.X("low:Q", scale=scale, title=None, axis=alt.Axis(format="%", values=_TICKS))
+    options = [one_line(row.option) for row in rows]
+    y = alt.Y("option:N", sort=options, title=None, axis=alt.Axis(labelLimit=_LABEL))
+    tooltip = [alt.Tooltip("option:N"), *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("estimate", "low", "high"))]
+    values = [
+        {"option": option, "estimate": row.estimate, "low": row.low, "high": row.high} for option, row in zip(options, rows, strict=True)
+    ]
+    base = alt.Chart({"values": values}).encode(y=y, tooltip=tooltip)
+    intervals = base.mark_rule(color=_COLOUR, strokeWidth=2).encode(x=x, x2="high:Q")
+    ends = [base.mark_tick(color=_COLOUR, size=10, thickness=2).encode(x=alt.X(f"{end}:Q", scale=scale)) for end in ("low", "high")]
+    points = base.mark_point(color=_COLOUR, filled=True, opacity=1, size=70).encode(x=alt.X("estimate:Q", scale=scale))
+    title = alt.Title(one_line(rows[0].question), anchor="start", fontWeight="normal")
+    return alt.LayerChart(layer=[intervals, *ends, points], width=_WIDTH, height=alt.Step(_STEP), title=title)

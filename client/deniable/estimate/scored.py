@@ -1,0 +1,34 @@
+"""The means of all questions of a survey that have scores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from deniable.errors import EstimateError
+from deniable.estimate.inference import Estimate
+from deniable.estimate.means import mean
+from deniable.estimate.results import MeanRow
+from deniable.survey import Question, Survey
+from deniable.tally import Tally
+
+
+def scores_of(question: Question) -> list[float | None] | None:
+    """A score for each category, None for no answer; None where the question has no scores."""
+    if question.scores is None:
+        return None
+    return [*question.scores, *[None] * (question.k - len(question.scores))]
+
+
+def mean_rows(survey: Survey, tally: Tally, *, confidence: float = 0.95, target: str = "population") -> tuple[MeanRow, ...]:
+    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row without figures."""
+    scored = [(item, scores) for item in survey.items if (scores := scores_of(item)) is not None]
+    return tuple(_row(survey, tally, item, scores, confidence, target) for item, scores in scored)
+
+
+def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], confidence: float, target: str) -> MeanRow:
+    one: Estimate | None = None
+    with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
+        one = mean(survey, tally, item.id, scores, confidence=confidence, target=target)
+    if one is None:
+        return MeanRow(item.id, tally.n, None, None, None, None, confidence, target)
+    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, confidence, target)
