@@ -27,7 +27,7 @@ from deniable.entropy import os_words
 from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.outbox import Job, Kept, Outbox
 from deniable.randomize import randomize
-from deniable.rows import Batch, Rejected, Rows, as_rows, batches
+from deniable.rows import MISSING, Batch, Rejected, Rows, as_rows, batches, each_answer
 from deniable.submission import ID_BYTES, MAX_COUNT, Submission, pack
 from deniable.survey import SURVEY_ID, Survey, parse_epsilon
 from deniable.transport import Transport
@@ -395,19 +395,18 @@ def _checked_pin(pin: str | Mapping[str, str] | None) -> str | dict[str, str] | 
 
 
 def _encode_one(survey: Survey, answers: Mapping[str, Answer]) -> NDArray[np.int64]:
-    """One respondent's categories, shape (questions, 1). Raises AnswerError, which lists everything that is wrong."""
-    ids = [question.id for question in survey.questions]
-    problems = [f"{name}: is no question of survey {survey.id}; its questions are {', '.join(ids)}" for name in answers if name not in ids]
+    """One respondent's categories, shape (items, 1). Raises AnswerError, which lists everything that is wrong."""
+    known = {question.id for question in (*survey.questions, *survey.items)}
+    names = ", ".join(question.id for question in survey.questions)
+    problems = [f"{name}: is no question of survey {survey.id}; its questions are {names}" for name in answers if name not in known]
     categories = []
-    for question in survey.questions:
-        problem = f"{question.id}: is missing"
-        if question.id in answers or not question.required:
-            try:
-                categories.append(encode(question, answers.get(question.id), os_words))
-                continue
-            except AnswerError as error:
-                problem = str(error)
-        problems.append(problem)
+    for item, answer in each_answer(survey, answers):
+        try:
+            if answer is MISSING and item.required:
+                raise AnswerError(f"{item.id}: is missing")
+            categories.append(encode(item, None if answer is MISSING else answer, os_words))
+        except AnswerError as error:
+            problems.append(str(error))
     if problems:
         raise AnswerError("\n".join(problems))
     return np.array(categories, dtype=np.int64)[:, None]
@@ -417,7 +416,7 @@ def _perturb(survey: Survey, categories: NDArray[np.int64]) -> Submission:
     """Tosses all coins for n respondents, whose categories have shape (questions, n). Raises RefusedError without entropy."""
     try:
         order = _shuffle(categories.shape[1])
-        bits = [randomize(question.channel, column[order], os_words) for question, column in zip(survey.questions, categories, strict=True)]
+        bits = [randomize(question.channel, column[order], os_words) for question, column in zip(survey.items, categories, strict=True)]
         submission_id = secrets.token_bytes(ID_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None

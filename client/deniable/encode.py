@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from deniable.randomize import WORD, Words
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
 MAX_NUMBER = 1_000_000_000
-_DECIMAL = re.compile(r"[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?")
+_DECIMAL = re.compile(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 _SPACE = " \t\r\n"
 NO_ANSWER = "no answer"  # one more category of every question that is not required: skipping is randomized too
 
@@ -48,6 +48,9 @@ class QuestionType(Protocol):
 
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the categories, in the order of their bits."""
+
+    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """The labels of the yes/no items that it consists of, each randomized by itself; none where it is one."""
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         """A number for each category where means have a meaning, else None."""
@@ -75,6 +78,9 @@ class YesNo:
 
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("yes", "no")
+
+    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return ()
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None
@@ -130,6 +136,9 @@ class Choice:
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(settings["options"])
 
+    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return ()
+
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None
 
@@ -178,6 +187,19 @@ class Scale(Choice):
         return tuple(settings["scores"])
 
 
+class MultiChoice(Choice):
+    """Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen."""
+
+    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return ("yes", "no")
+
+    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(settings["options"])
+
+    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+        return None  # its items have places, the whole has none
+
+
 _NUMBER_SCHEMA = {"type": ["number", "string"]}
 
 
@@ -216,6 +238,9 @@ class Number:
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(rfc8785.dumps(level).decode() for level in self.scores(settings))
 
+    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return ()
+
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...]:
         return _grid(settings["low"], settings["high"], settings["levels"])
 
@@ -246,7 +271,15 @@ def _answered_number(answer: Answer) -> float | None:
     return float(answer) if -MAX_NUMBER <= answer <= MAX_NUMBER else None
 
 
-TYPES: dict[str, QuestionType] = {"yes_no": YesNo(), "choice": Choice(), "scale": Scale(), "number": Number()}
+_NOT_AN_ANSWER = object()
+
+TYPES: dict[str, QuestionType] = {
+    "yes_no": YesNo(),
+    "choice": Choice(),
+    "scale": Scale(),
+    "number": Number(),
+    "multi_choice": MultiChoice(),
+}
 
 
 class Encodable(Protocol):
@@ -287,6 +320,15 @@ def encode(question: Encodable, answer: Answer, words: Words | None = None) -> i
     if place is None:
         raise AnswerError(f"{question.id}: the answer must be {allowed(question)}")
     return int(settle(question, np.array([place]), words)[0])
+
+
+def chosen(answer: Answer, label: str, labels: Sequence[str]) -> Answer:
+    """What a multiple choice's answer says of one of its items: yes, no, nothing where nothing was answered, or what no item allows."""
+    if answer is None or (not isinstance(answer, list | tuple | set | frozenset) and _blank(answer)):
+        return None
+    if not isinstance(answer, list | tuple | set | frozenset) or not all(isinstance(option, str) and option in labels for option in answer):
+        return _NOT_AN_ANSWER
+    return label in answer
 
 
 def encode_column(question: Encodable, answers: Iterable[Answer], words: Words | None = None) -> NDArray[np.int64]:

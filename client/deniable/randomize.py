@@ -40,8 +40,8 @@ class Channel:
     coin: int = WORD
 
     @classmethod
-    def for_epsilon(cls, epsilon: float, k: int) -> Channel:
-        """The channel of least worst-case variance whose loss is at most `epsilon`, taken as an exact binary number."""
+    def for_epsilon(cls, epsilon: float | Fraction, k: int) -> Channel:
+        """The channel of least worst-case variance whose loss is at most `epsilon`, taken as the exact number it is."""
         power = _exp_below(epsilon)
         d = _best_subset_size(power, k)
         own, other = power * d, (k - d) << _SCALE
@@ -68,7 +68,7 @@ class Channel:
         return math.log(self.odds)
 
 
-def _exp_below(x: float) -> int:
+def _exp_below(x: float | Fraction) -> int:
     """2^192 e^x for x >= 0, rounded down: the exponential series, every term truncated."""
     numerator, denominator = x.as_integer_ratio()
     term = total = 1 << _SCALE

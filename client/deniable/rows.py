@@ -19,12 +19,12 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.encode import Answer, allowed, places, settle
+from deniable.encode import Answer, allowed, chosen, places, settle
 from deniable.errors import AnswerError
 from deniable.randomize import Words
 from deniable.survey import Question, Survey
 
-_MISSING = object()
+MISSING = object()
 
 
 class Rejected(NamedTuple):
@@ -89,11 +89,11 @@ def batches(
 ) -> Iterator[Batch]:
     """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
     columns = columns or {}
-    if unknown := [name for name in columns if name not in {question.id for question in survey.questions}]:
+    if unknown := [name for name in columns if name not in {question.id for question in survey.items}]:
         raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")
-    names = [columns.get(question.id, question.id) for question in survey.questions]
+    names = [columns.get(question.id, question.id) for question in survey.items]
     for raw in rows.stretches(names, size, skip):
-        yield _encoded(survey.questions, raw, skip + 1, words)
+        yield _encoded(survey.items, raw, skip + 1, words)
         skip += raw.size
 
 
@@ -109,7 +109,7 @@ def _encoded(questions: Sequence[Question], raw: Raw, first: int, words: Words) 
 def _places(question: Question, column: Any) -> NDArray[np.float64]:
     """Where one question's answers stand, -1 for nowhere; each distinct value of a uniform column is looked up once."""
     if isinstance(column, list) and not question.required:
-        column = [None if answer is _MISSING else answer for answer in column]
+        column = [None if answer is MISSING else answer for answer in column]
     if isinstance(column, list) and set(map(type, column)) == {str}:
         cells = list(set(column))
         meaning = dict(zip(cells, places(question, cells).tolist(), strict=True))
@@ -127,8 +127,34 @@ def _reasons(questions: Sequence[Question], raw: Raw, categories: NDArray[np.int
         return
     for question, column, codes in zip(questions, raw.columns, categories, strict=True):
         if codes[row] < 0:
-            missing = isinstance(column, list) and column[row] is _MISSING
+            missing = isinstance(column, list) and column[row] is MISSING
             yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}")
+
+
+def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
+    """Each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or its items one by one."""
+    lists = _lists([item.id for item in survey.items])
+    for item in survey.items:
+        yield item, _lookup(answers, item.id, lists)
+
+
+def _lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+    """For each name like `drugs[tea]` that of the whole question, and the labels of all its items."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    labels: dict[str, list[str]] = {}
+    for name in names:
+        if name.endswith("]") and "[" in name:
+            whole, _, label = name[:-1].partition("[")
+            labels.setdefault(whole, []).append(label)
+            found[name] = (whole, labels[whole])
+    return found
+
+
+def _lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, list[str]]]) -> Answer:
+    if name in row or name not in lists or lists[name][0] not in row:
+        return row.get(name, MISSING)
+    whole, labels = lists[name]
+    return chosen(row[whole], name[len(whole) + 1 : -1], labels)
 
 
 class Mappings:
@@ -147,7 +173,8 @@ class Mappings:
         while part := list(itertools.islice(rows, size)):
             broken = {i: "must be a mapping from question to answer" for i, row in enumerate(part) if not isinstance(row, Mapping)}
             mappings: list[Mapping[str, Answer]] = [{} if i in broken else row for i, row in enumerate(part)]
-            yield Raw(len(part), [[row.get(name, _MISSING) for row in mappings] for name in names], broken)
+            lists = _lists(names)
+            yield Raw(len(part), [[_lookup(row, name, lists) for row in mappings] for name in names], broken)
 
 
 class Table:

@@ -69,7 +69,7 @@ class Submission:
 
 def record_bits(survey: Survey) -> int:
     """Stored bits of one record, padding not counted: the sum of k - 1."""
-    return sum(question.k - 1 for question in survey.questions)
+    return sum(item.k - 1 for item in survey.items)
 
 
 def record_bytes(survey: Survey) -> int:
@@ -97,7 +97,7 @@ def unpack(survey: Survey, reports: bytes, count: int) -> NDArray[np.bool_]:
     if (padded := np.flatnonzero(bits[:, width:].any(axis=1))).size:
         raise SubmissionError("padding", f"record {padded[0]}: the last {size * 8 - width} bits of a record are padding and must be zero")
     start = 0
-    for question in survey.questions:
+    for question in survey.items:
         ones = bits[:, start : start + question.k - 1].sum(axis=1)
         start += question.k - 1
         # the implied bit is set when d - 1 of the stored ones are

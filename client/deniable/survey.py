@@ -42,7 +42,8 @@ _COMPUTED = ("categories", "k", "d", "keep_threshold")
 class Question:
     """One question. `source` holds the keys that only its type has; `declared_epsilon` is an exact binary number.
 
-    A question that is not required has one more category, the last: no answer.
+    A question that is not required has one more category, the last: no answer. `labels` are those of a multiple
+    choice's items; categories and channel are then those of each item.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Question:
     categories: tuple[str, ...]
     channel: Channel
     required: bool = True
+    labels: tuple[str, ...] = ()
 
     @property
     def k(self) -> int:
@@ -68,8 +70,25 @@ class Question:
 
     @property
     def epsilon(self) -> float:
-        """The privacy loss that the threshold really gives, at most the declared one."""
-        return self.channel.epsilon
+        """The privacy loss that the thresholds really give, at most the declared one."""
+        return math.fsum([self.channel.epsilon] * max(1, len(self.labels)))
+
+    @cached_property
+    def items(self) -> tuple[Question, ...]:
+        """What is randomized by itself: the question, or a yes/no question for each option of a multiple choice."""
+        return tuple(
+            Question(
+                f"{self.id}[{label}]",
+                f"{self.text} {label}",
+                "yes_no",
+                self.channel.epsilon,
+                {},
+                self.categories,
+                self.channel,
+                self.required,
+            )
+            for label in self.labels
+        ) or (self,)
 
     @property
     def scores(self) -> tuple[float, ...] | None:
@@ -120,6 +139,11 @@ class Survey:
         if survey.definition != raw:
             raise RefusedError("the definition must be the canonical JSON of its survey, got other bytes")
         return survey
+
+    @cached_property
+    def items(self) -> tuple[Question, ...]:
+        """The items of all questions, in the order of their bits."""
+        return tuple(item for question in self.questions for item in question.items)
 
     @cached_property
     def definition(self) -> bytes:
@@ -308,11 +332,12 @@ class _Builder:
             self.refuse(where, f"must not have the option {NO_ANSWER!r}, which `required: false` adds by itself")
             return None
         categories += () if required else (NO_ANSWER,)
-        channel = Channel.for_epsilon(epsilon, len(categories))
+        labels = kind.items(settings)
+        channel = Channel.for_epsilon(Fraction(epsilon) / max(1, len(labels)), len(categories))
         if channel.odds <= 1:
             self.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
             return None
-        return Question(source["id"], source["text"], source["type"], epsilon, settings, categories, channel, required)
+        return Question(source["id"], source["text"], source["type"], epsilon, settings, categories, channel, required, labels)
 
     def flag(self, source: Mapping[str, Any], where: str, key: str) -> bool:
         """A true or false that is true if left out."""
@@ -343,7 +368,7 @@ class _Builder:
             return None
 
     def size(self, questions: Sequence[Question]) -> None:
-        bits = sum(question.k - 1 for question in questions)
+        bits = sum(item.k - 1 for question in questions for item in question.items)
         if bits > MAX_BITS:
             self.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}")
 

@@ -63,7 +63,7 @@ def surveys() -> Page:
 @login_required
 def survey(survey_id: str) -> Page:
     published, results = current_store().published(survey_id), results_of(current_store(), survey_id, request.args)
-    questions = [(q, [row for row in results.rows if row.question == q.id]) for q in published.survey.questions]
+    questions = [(item, [row for row in results.rows if row.question == item.id]) for item in published.survey.items]
     return render_template("manage/results.html", published=published, results=results, questions=questions, chart=chart, form=ActionForm())
 
 

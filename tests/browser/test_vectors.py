@@ -110,11 +110,11 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
     got = javascript(
         ASK_ALL
         + """return Promise.all(given.map(async ({ definition: text, answers, id, words }) => {
-            const { survey: { questions }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
+            const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
             const { next, used } = stream(words);
-            const categories = questions.map((q) => encode.encode(q, answers[q.id], next));
-            const bits = questions.map((q, index) => randomize.randomize(q.channel, categories[index], next));
-            const reports = submission.pack(questions, bits);
+            const categories = questions.flatMap((q) => encode.encodeItems(q, answers[q.id], next));
+            const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
+            const reports = submission.pack(items, bits);
             return [submission.envelope({ id: fromHex(id), digest, count: 1, reports }), used()];
         }));""",
         cases,

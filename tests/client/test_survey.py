@@ -83,8 +83,11 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
         (as_dict(about="a" * 5001), "about: must be at most 5,000 characters, got 5,001"),
         (question(text="a" * 1001), "questions[0].text: must be at most 1,000 characters, got 1,001"),
         (question(id="1st"), "questions[0].id: must be 1 to 64 of A-Z, a-z, 0-9 and _, a letter first, got '1st'"),
-        (question(type="choise"), "questions[0].type: must be one of yes_no, choice, scale, number, got 'choise' (did you mean choice?)"),
-        (question(type=["choice"]), "questions[0].type: must be one of yes_no, choice, scale, number, got list"),
+        (
+            question(type="choise"),
+            "questions[0].type: must be one of yes_no, choice, scale, number, multi_choice, got 'choise' (did you mean choice?)",
+        ),
+        (question(type=["choice"]), "questions[0].type: must be one of yes_no, choice, scale, number, multi_choice, got list"),
         (question(options=["only"]), "questions[0].options: must be 2 to 1,024 options, got 1"),
         (question(options=[]), "questions[0].options: must be 2 to 1,024 options, got 0"),
         (question(options=[str(i) for i in range(1025)]), "questions[0].options: must be 2 to 1,024 options, got 1,025"),
@@ -171,7 +174,7 @@ questions:
         "questions[1].id (line 12): must be unique, got the id of questions[0] again: 'q'",
         "questions[1].text (line 12): must not be empty",
         "questions[2].text (line 13): is missing",
-        "questions[2].type (line 14): must be one of yes_no, choice, scale, number, got 'yesno' (did you mean yes_no?)",
+        "questions[2].type (line 14): must be one of yes_no, choice, scale, number, multi_choice, got 'yesno' (did you mean yes_no?)",
     ]
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deniable.encode import encode
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.randomize import Channel, randomize
+from deniable.rows import each_answer
 from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
 
@@ -39,7 +40,7 @@ class Stream:
 
 def shaped(questions: list[list[int]]) -> Any:
     """The part of a survey that packing needs."""
-    return SimpleNamespace(questions=[SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)])
+    return SimpleNamespace(items=[SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)])
 
 
 def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> None:
@@ -125,8 +126,8 @@ def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
     for case in vectors("submissions"):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
-        categories = [np.array([encode(q, case["answers"][q.id], words)]) for q in survey.questions]
-        bits = [randomize(q.channel, category, words) for q, category in zip(survey.questions, categories, strict=True)]
+        categories = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
+        bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits))
         assert sent.to_json() == case["envelope"].encode()
         assert words.left == []

@@ -43,7 +43,7 @@ def submit(site: Any, survey: Survey, bits: list[np.ndarray[Any, Any]]) -> None:
 
 def answer(site: Any, survey: Survey, people: int = 500) -> None:
     """Everybody smokes and is for Red."""
-    submit(site, survey, [randomize(q.channel, np.zeros(people, dtype=np.int64), os_words) for q in survey.questions])
+    submit(site, survey, [randomize(q.channel, np.zeros(people, dtype=np.int64), os_words) for q in survey.items])
 
 
 def token(page: httpx.Response) -> str:

@@ -65,7 +65,7 @@ def record(survey: Survey, categories: list[int], words: list[int]) -> bytes:
     def give(count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
         return np.array([next(rest) for _ in range(count)], dtype=np.uint32)
 
-    return pack(survey, [randomize(q.channel, np.array([c]), give) for q, c in zip(survey.questions, categories, strict=True)])
+    return pack(survey, [randomize(q.channel, np.array([c]), give) for q, c in zip(survey.items, categories, strict=True)])
 
 
 def words_for(survey: Survey, categories: list[int], outcome: bytes) -> list[int]:
@@ -620,3 +620,35 @@ def test_a_number_is_asked_in_its_range_and_sent_as_a_level_of_its_grid(
     assert page.send() == "thanks"
     (stored,) = site.reports(survey)
     assert stored == record(survey, [2, 3], [0] * 200)
+
+
+USED = {"text": "Which have you used?", "type": "multi_choice", "options": ["tea", "coffee", "tobacco"]}
+
+
+def test_boxes_are_ticked_and_none_of_these_is_an_answer_too(page: Any, site: Any, injected: Callable[[Chrome, str], None]) -> None:
+    survey = site.publish(id="boxes", questions=[{"id": "used", **USED}, {"id": "tried", **USED, "required": False}])
+    injected(page.driver, coins(survey, [0] * 200))
+    assert page.open(site.link(survey)) == "consent"
+    page.choose(-1, -1)
+    used, tried = page.driver.find_elements(By.CSS_SELECTOR, "#questions fieldset")
+    assert [label.text for label in tried.find_elements(By.CSS_SELECTOR, ".option")][-2:] == ["None of these", "Prefer not to say"]
+    page.press("send")
+    assert used.find_element(By.CSS_SELECTOR, ".problem").is_displayed()
+    tea, coffee, tobacco, none = used.find_elements(By.TAG_NAME, "input")
+    tea.click()
+    none.click()
+    assert [box.is_selected() for box in (tea, coffee, tobacco, none)] == [False, False, False, True]
+    coffee.click()
+    tobacco.click()
+    assert [box.is_selected() for box in (tea, coffee, tobacco, none)] == [False, True, True, False]
+    assert page.send() == "thanks"
+    (stored,) = site.reports(survey)
+    assert stored == record(survey, [1, 0, 0, 2, 2, 2], [0] * 200)
+
+
+def test_none_of_these_means_no_to_every_item(page: Any, site: Any, injected: Callable[[Chrome, str], None]) -> None:
+    survey = site.publish(id="noboxes", questions=[{"id": "used", **USED}])
+    injected(page.driver, coins(survey, [0] * 200))
+    assert page.answer(site.link(survey), 3) == "thanks"
+    (stored,) = site.reports(survey)
+    assert stored == record(survey, [1, 1, 1], [0] * 200)

@@ -29,9 +29,9 @@ Json = dict[str, Any]
 # ---- thresholds ----------------------------------------------------------------------------------
 
 
-def mechanism(epsilon: float, k: int) -> tuple[int, int]:
-    """(d, keep_threshold): the d of least variance, tried one by one, and floor(2^32 theta)."""
-    e = Decimal(epsilon).exp()
+def mechanism(epsilon: float, k: int, parts: int = 1) -> tuple[int, int]:
+    """(d, keep_threshold) for a part of an epsilon: the d of least variance, tried one by one, and floor(2^32 theta)."""
+    e = (Decimal(epsilon) / parts).exp()
     d = min(range(1, k), key=lambda size: (e * size + k - size) ** 2 / (size * (k - size)))
     return d, math.floor(COIN * e * d / (e * d + k - d))
 
@@ -208,10 +208,16 @@ def numeric(name: str, epsilon: float, low: float, high: float, levels: int) -> 
     return {**made, "type": "number", "low": low, "high": high, "levels": levels}
 
 
+def several(name: str, epsilon: float, options: list[str]) -> Json:
+    made = {**question(name, epsilon, options), "type": "multi_choice", "categories": ["yes", "no"], "k": 2, "d": 1}
+    return {**made, "keep_threshold": mechanism(epsilon, 2, len(options))[1]}
+
+
 def optional(made: Json) -> Json:
     """The question with one category more, and the mechanism for it."""
     categories = [*made["categories"], "no answer"]
-    d, threshold = mechanism(made["epsilon"], len(categories))
+    parts = len(made["options"]) if made["type"] == "multi_choice" else 1
+    d, threshold = mechanism(made["epsilon"], len(categories), parts)
     return {**made, "required": False, "categories": categories, "k": len(categories), "d": d, "keep_threshold": threshold}
 
 
@@ -279,6 +285,10 @@ def good_definitions() -> dict[str, Json]:
         "yes/no that is not required": survey([optional(question("q", LN3))]),
         "a choice that is not required": survey([optional(question("q", 1.0, COLOURS)), question("second", 1.0, ["no answer", "answer"])]),
         "a scale that is not required": survey([optional(scale("q", 3.0, list("abcdefg"), [1, 2, 3, 4, 5, 6, 9.5])), question("r", 0.5)]),
+        "a multiple choice": survey([several("q", LN3, COLOURS), question("r", 1.0)]),
+        "a multiple choice that is not required": survey([question("p", 0.5), optional(several("q", 10.0, list("abcdefg")))]),
+        "ln 27 for three items": survey([several("q", math.nextafter(float(Decimal(27).ln()), 9), ["a [1]", "]", "["])]),
+        "a multiple choice of 1,024": survey([several("q", 10.0, many(1024))]),
         "a number": survey([numeric("q", 1.0, 0, 100, 2)]),
         "a number with a fine grid, that is not required": survey([optional(numeric("q", 6.0, -0.1, 0.2, 9)), question("r", 0.5)]),
         "numbers of all sizes": survey([numeric("a", 2.0, -1000000000, 1000000000, 1024), numeric("b", 2.0, 1e-9, 1e-7, 5)]),
@@ -392,6 +402,15 @@ def bad_objects() -> dict[str, Any]:
         for value in values:
             bad[f"a number: {key} {value!r}"] = changed(questions=[{**age, key: value}])
     bad["a grid finer than doubles"] = changed(questions=[numeric("q", 2.0, 1, math.nextafter(1, 2), 3)])
+    some = several("q", 2.0, COLOURS)
+    for step in (-1, 1):
+        bad[f"a multiple choice: keep_threshold {step:+d}"] = changed(questions=[{**some, "keep_threshold": some["keep_threshold"] + step}])
+    bad["a multiple choice with all of epsilon for each"] = changed(questions=[{**some, "keep_threshold": mechanism(2.0, 2)[1]}])
+    bad["a multiple choice with its options as categories"] = changed(questions=[{**some, "categories": COLOURS, "k": 4}])
+    bad["a multiple choice without options"] = changed(questions=[{key: v for key, v in some.items() if key != "options"}])
+    bad["multiple choices of 2,049 bits"] = changed(
+        questions=[several("q", 2.0, many(1024)), several("r", 2.0, many(1024)), question("s", 1)]
+    )
     maybe = optional(question("q", LN3))
     bad |= {
         "a scale without scores": changed(questions=[{key: value for key, value in steps.items() if key != "scores"}]),
@@ -469,7 +488,10 @@ def epsilon_total(definition: Json) -> float:
     def odds(q: Json) -> Decimal:
         return Decimal(q["keep_threshold"] * (q["k"] - q["d"])) / ((COIN - q["keep_threshold"]) * q["d"])
 
-    return float(sum((odds(q).ln() for q in definition["questions"]), Decimal(0)))
+    def items(q: Json) -> int:
+        return len(q["options"]) if q["type"] == "multi_choice" else 1
+
+    return float(sum((items(q) * odds(q).ln() for q in definition["questions"]), Decimal(0)))
 
 
 def spelled(raw: bytes) -> Json:
@@ -590,18 +612,32 @@ def base64url(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
+def some_answer(q: Json) -> Any:
+    if q["type"] != "multi_choice":
+        return RANDOM.choice(q["categories"])
+    return None if q["k"] == 3 and RANDOM.random() < 0.3 else [option for option in q["options"] if RANDOM.random() < 0.5]
+
+
+def categories_of(q: Json, answer: Any) -> list[int]:
+    """What each item's category is: of the whole question, or yes, no or nothing for each option."""
+    if q["type"] != "multi_choice":
+        return [q["categories"].index(answer)]
+    return [2 if answer is None else 0 if option in answer else 1 for option in q["options"]]
+
+
 def submissions() -> list[Json]:
     vectors = []
     good = good_definitions()
-    more = [made for name, made in good.items() if "number" in name or "not required" in name]
+    more = [made for name, made in good.items() if "number" in name or "not required" in name or "items" in name or "multiple" in name]
     for definition in [base(), *more, *list(good.values())[-24:]]:
         for _ in range(3):
-            chosen = {q["id"]: RANDOM.choice(q["categories"]) for q in definition["questions"]}
+            chosen = {q["id"]: some_answer(q) for q in definition["questions"]}
             bits = []
             words = [RANDOM.randrange(COIN) for q in definition["questions"] if q["type"] == "number"]  # levels need no rounding
-            for q in definition["questions"]:
+            items = [(q, category) for q in definition["questions"] for category in categories_of(q, chosen[q["id"]])]
+            for q, category in items:
                 stream = some_words(q["k"], q["d"], q["keep_threshold"])
-                made, used = report(q["k"], q["d"], q["keep_threshold"], q["categories"].index(chosen[q["id"]]), [*stream, 7, 7])
+                made, used = report(q["k"], q["d"], q["keep_threshold"], category, [*stream, 7, 7])
                 assert used == len(stream)
                 bits.append(made)
                 words += stream

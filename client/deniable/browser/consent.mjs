@@ -33,20 +33,20 @@ export function surest(epsilon) {
 
 /** Fills the consent step from a checked definition. */
 export function writeConsent(step, { digest, survey, epsilon }) {
-  const { questions } = survey;
-  const answers = questions.map(({ channel }) => epsilonOf(channel));
+  const { questions, items } = survey;
+  const answers = items.map(({ channel }) => epsilonOf(channel));
   fill(step, {
     title: survey.title,
     about: survey.about,
     length: lengthOf(questions.length),
     surest: `${surest(epsilon)} %`,
-    surestOne: questions.length > 1 ? `From one answer alone: at most ${surest(Math.max(...answers))} %.` : null,
+    surestOne: items.length > 1 ? `From one answer alone: at most ${surest(Math.max(...answers))} %.` : null,
     weak: surest(epsilon) >= 99 ? "That is weak protection for the survey as a whole. Think about it before you agree." : null,
     digest,
   });
-  const example = questions.find(({ type }) => type === "yes_no") ?? questions[0];
+  const example = items.find(({ type }) => type === "yes_no") ?? items[0];
   step.querySelector("[data-slot=odds]").replaceChildren(...oddsOf(example));
-  step.querySelector("[data-slot=everyQuestion]").replaceChildren(...questions.map(row));
+  step.querySelector("[data-slot=everyQuestion]").replaceChildren(...items.map(row));
 }
 
 function lengthOf(questions) {

@@ -25,7 +25,8 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
- * the survey {id, title, about, questions}, each question {id, text, type, epsilon, required, source, categories, channel}, and what one
+ * the survey {id, title, about, questions, items}, each question {id, text, type, epsilon, required, source, categories, channel, items}
+ * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most.
  *
  * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
@@ -35,7 +36,7 @@ export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
   const digest = await sha256(bytes);
   rule(pin === undefined || pin === null || digest === pin, `the survey's digest must be ${pin}, as the link says, got ${digest}`);
   const survey = readSurvey(decode(bytes));
-  const epsilon = survey.questions.reduce((sum, question) => sum + epsilonOf(question.channel), 0);
+  const epsilon = survey.items.reduce((sum, { channel }) => sum + epsilonOf(channel), 0);
   if (maxEpsilon !== undefined && maxEpsilon !== null) {
     rule(epsilon <= maxEpsilon * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
   }
@@ -65,7 +66,7 @@ function readSurvey(text) {
   plainText(served, "title", "title");
   plainText(served, "about", "about");
   const questions = readQuestions(served.questions);
-  const survey = { id: served.id, title: served.title, about: served.about, questions };
+  const survey = { id: served.id, title: served.title, about: served.about, questions, items: questions.flatMap(({ items }) => items) };
   rule(canonical(definitionOf(survey)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
   return survey;
 }
@@ -82,7 +83,7 @@ function readQuestions(served) {
   rule(Array.isArray(served) && served.length > 0, "questions must be a list of at least one question");
   const questions = served.map((source, index) => readQuestion(source, `questions[${index}]`));
   rule(new Set(questions.map(({ id }) => id)).size === questions.length, "the id of each question must be unique");
-  const bits = questions.reduce((sum, { channel }) => sum + channel.k - 1, 0);
+  const bits = questions.reduce((sum, { items, channel }) => sum + items.length * (channel.k - 1), 0);
   rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
   return questions;
 }
@@ -104,11 +105,14 @@ function readQuestion(served, where) {
     rule(!categories.includes(NO_ANSWER), `${where} must not have the option ${NO_ANSWER}, which is added by itself`);
     categories.push(NO_ANSWER);
   }
-  const channel = channelForEpsilon(epsilon, categories.length);
+  const labels = kind.items?.(served);
+  const channel = channelForEpsilon(epsilon, categories.length, labels?.length);
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(kind.keys.map((key) => [key, served[key]]));
-  return { id, text, type, epsilon, required, source, categories, channel };
+  const question = { id, text, type, epsilon, required, source, categories, channel };
+  question.items = labels?.map((label) => ({ id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", required, categories, channel })) ?? [question];
+  return question;
 }
 
 function sameMechanism(served, { k, d, keepThreshold }) {

@@ -8,7 +8,7 @@ export const MAX_OPTIONS = 1024;
 export const MAX_OPTION_LENGTH = 200;
 export const MAX_NUMBER = 1_000_000_000;
 const WORD = 2 ** 32;
-const DECIMAL = /^[+-]?([0-9]{1,15}(\.[0-9]{0,15})?|\.[0-9]{1,15})([eE][+-]?[0-9]{1,2})?$/;
+const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?$/;
 export const NO_ANSWER = "no answer"; // one more category of every question that is not required: skipping is randomized too
 
 /** An answer is missing or not one that its question allows. The message never quotes the answer. */
@@ -107,6 +107,19 @@ const scale = {
   },
 };
 
+/** Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen. */
+const multiChoice = {
+  ...choice,
+
+  categories() {
+    return ["yes", "no"];
+  },
+
+  items({ options }) {
+    return [...options];
+  },
+};
+
 /** A number in [low, high], as a level of a grid with both ends. Answers: a number, or its text. */
 const number = {
   keys: ["low", "high", "levels"],
@@ -145,9 +158,9 @@ function answeredNumber(answer) {
  * What each type of question knows: `keys` that only it has in a definition, `problem(source)` with them (a rule
  * broken, or undefined), the labels of its `categories(source)`, and the `place(categories, answer)` where an
  * answer stands among them, or undefined. What stands between two becomes the upper one with the chance of its
- * distance from the lower one.
+ * distance from the lower one. `items(source)` are the labels of the yes/no items that a multiple choice consists of.
  */
-export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", number]]);
+export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", number], ["multi_choice", multiChoice]]);
 
 /**
  * The category, 0 .. k-1, that an answer means. Throws AnswerError, which names the question and its rule only.
@@ -161,9 +174,19 @@ export function encode(question, answer, nextWord) {
   return nextWord() < Math.floor((place - lower) * WORD) ? lower + 1 : lower;
 }
 
+/** The categories of all items of a question, each of which is randomized by itself. */
+export function encodeItems(question, answer, nextWord) {
+  return question.items.map((item) => encode(item, answerTo(item, answer), nextWord));
+}
+
 /** Whether an answer, or none, is one that the question allows. */
 export function allows(question, answer) {
-  return placeOf(question, answer) !== undefined;
+  return question.items.every((item) => placeOf(item, answerTo(item, answer)) !== undefined);
+}
+
+/** What a question's answer says of one of its items. */
+function answerTo({ label }, answer) {
+  return label === undefined || !Array.isArray(answer) ? answer : answer.includes(label);
 }
 
 /** Where a question is not required, nothing at all is an answer too: the last category. */

@@ -8,7 +8,7 @@
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
 import { Outbox, RejectedError, deliver } from "./delivery.mjs";
-import { encode } from "./encode.mjs";
+import { encodeItems } from "./encode.mjs";
 import { count, fill, show } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 import { cryptoWords, randomize } from "./randomize.mjs";
@@ -16,11 +16,11 @@ import { receipt } from "./receipt.mjs";
 import { ID_BYTES, envelope, pack } from "./submission.mjs";
 
 /** Encodes and randomizes the answers, once, and packs them into an envelope with a random id. */
-export function perturb({ digest, survey: { questions } }, answers, nextWord) {
-  const categories = questions.map((question, index) => encode(question, answers[index], nextWord));
-  const bits = questions.map(({ channel }, index) => randomize(channel, categories[index], nextWord));
+export function perturb({ digest, survey: { questions, items } }, answers, nextWord) {
+  const categories = questions.flatMap((question, index) => encodeItems(question, answers[index], nextWord));
+  const bits = items.map(({ channel }, index) => randomize(channel, categories[index], nextWord));
   const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return envelope({ id, digest, count: 1, reports: pack(questions, bits) });
+  return envelope({ id, digest, count: 1, reports: pack(items, bits) });
 }
 
 async function start(url, id) {

@@ -8,6 +8,7 @@ import { copy, count, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
 const PREFER_NOT = "Prefer not to say";
+const NONE = "None of these";
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** The controls of a survey. `onChange(answered)` hears how many questions have an answer, not which one. */
@@ -21,7 +22,7 @@ export class Controls {
     for (const part of this.#parts) {
       part.element.addEventListener("change", () => {
         mark(part.element, false);
-        onChange(this.#parts.filter(({ answer }, index) => answer() && allows(questions[index], answer())).length);
+        onChange(this.#parts.filter(({ answer }, index) => answer()?.length !== undefined && answer() !== "" && allows(questions[index], answer())).length);
       });
     }
   }
@@ -64,14 +65,38 @@ export class Controls {
 /** A question's element, its `answer()` as the control has it, and `reset()`. */
 function build(question, number) {
   const { type, required, categories, text } = question;
-  const long = type !== "number" && type !== "yes_no" && categories.length > MOST_RADIOS;
+  const long = ["choice", "scale"].includes(type) && categories.length > MOST_RADIOS;
   const element = copy(long ? "question-list" : `question-${type}`);
   fill(element, { number: required ? number : `${number} · may be skipped`, text });
   if (type === "number") return { element, ...fieldOf(element, question) };
+  if (type === "multi_choice") return { element, ...boxesOf(element, question) };
   (element.querySelector("select") ?? element).setAttribute("aria-required", required);
   addOptions(element, required ? categories : [...categories.slice(0, -1), PREFER_NOT]);
   const { chosen, reset } = long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")]);
   return { element, answer: () => categories[chosen()], reset };
+}
+
+/** Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out. */
+function boxesOf(element, { required, items }) {
+  addOptions(element, [...items.map(({ label }) => label), NONE, ...(required ? [] : [PREFER_NOT])]);
+  const boxes = [...element.querySelectorAll("input")];
+  const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
+  for (const [index, box] of boxes.entries()) {
+    box.addEventListener("change", () => {
+      if (!box.checked) return;
+      for (const [i, other] of boxes.entries()) if (i !== index && (i >= items.length || index >= items.length)) other.checked = false;
+    });
+  }
+  return {
+    answer: () => {
+      const found = ticked();
+      if (found.length === 0 || found[0] > items.length) return undefined;
+      return found.filter((index) => index < items.length).map((index) => items[index].label);
+    },
+    reset: () => {
+      for (const box of boxes) box.checked = false;
+    },
+  };
 }
 
 /** A field for a number; a decimal comma is a decimal point. */

@@ -11,10 +11,10 @@ const SCALE = 192n; // bits after the binary point while e^epsilon is computed
 
 /**
  * The channel {k, d, keepThreshold, coin} of least worst-case variance over k categories whose loss is at most
- * `epsilon`, a positive number taken as the exact binary number it is.
+ * `epsilon` / `parts`, a positive number taken as the exact binary number it is, divided exactly.
  */
-export function channelForEpsilon(epsilon, k) {
-  const power = expBelow(epsilon);
+export function channelForEpsilon(epsilon, k, parts = 1) {
+  const power = expBelow(epsilon, BigInt(parts));
   const d = bestSubsetSize(power, BigInt(k));
   const own = power * d;
   const other = (BigInt(k) - d) << SCALE;
@@ -32,9 +32,10 @@ export function reveals({ k, d, keepThreshold, coin }) {
   return keepThreshold * (k - d) > (coin - keepThreshold) * d;
 }
 
-/** 2^192 e^x for x > 0, rounded down: the exponential series, every term truncated. BigInt division truncates. */
-function expBelow(x) {
-  const [numerator, denominator] = integerRatio(x);
+/** 2^192 e^(x / parts) for x > 0, rounded down: the exponential series, every term truncated. BigInt division truncates. */
+function expBelow(x, parts) {
+  const [numerator, whole] = integerRatio(x);
+  const denominator = whole * parts;
   let term = 1n << SCALE;
   let total = term;
   for (let i = 1n; term > 0n; i += 1n) {

@@ -5,12 +5,12 @@ import { copy, count, fill } from "./page.mjs";
 import { unpackRecord } from "./submission.mjs";
 
 /** The element that shows an envelope; `summary` is the text of its button. */
-export function receipt({ questions }, envelope, summary) {
+export function receipt({ items }, envelope, summary) {
   const element = copy("receipt");
   fill(element, { summary, envelope });
-  const records = unpackRecord(questions, fromBase64url(JSON.parse(envelope).reports));
+  const records = unpackRecord(items, fromBase64url(JSON.parse(envelope).reports));
   element.querySelector("[data-slot=records]").replaceChildren(
-    ...questions.map((question, index) => {
+    ...items.map((question, index) => {
       const entry = copy("receipt-entry");
       fill(entry, { text: question.text, record: sentence(question, records[index]) });
       return entry;

@@ -61,9 +61,9 @@ def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
     A one-sided exact binomial test against the nearest end. The warnings in `estimate` are these alarms. Raises EstimateError
     where there are no reports.
     """
-    level = plausibility.level(question.k for question in survey.questions)
+    level = plausibility.level(question.k for question in survey.items)
     checks = []
-    for question in survey.questions:
+    for question in survey.items:
         _, n, ones = columns.counts(survey, tally, question.id)
         phi, theta = float(question.channel.phi), float(question.channel.theta)
         for option, count in zip(question.categories, ones.tolist(), strict=True):

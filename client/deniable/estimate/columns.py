@@ -16,11 +16,11 @@ from deniable.tally import Tally
 def find(survey: Survey, name: str) -> tuple[Question, slice]:
     """The question of that id and its stored bits. Raises EstimateError."""
     start = 0
-    for question in survey.questions:
+    for question in survey.items:
         if question.id == name:
             return question, slice(start, start + question.k - 1)
         start += question.k - 1
-    known = ", ".join(question.id for question in survey.questions[:8])
+    known = ", ".join(question.id for question in survey.items[:8])
     raise EstimateError(f"the question must be one of survey {survey.id} ({known}), got {name!r}")
 
 

@@ -120,5 +120,5 @@ class Perturbed:
 
 def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
     """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits)."""
-    questions, reported = columns.bits_of(survey, bits, [question.id for question in survey.questions])
+    questions, reported = columns.bits_of(survey, bits, [question.id for question in survey.items])
     return {question.id: Perturbed(own, question.channel, question.categories) for question, own in zip(questions, reported, strict=True)}

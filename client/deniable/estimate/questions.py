@@ -37,7 +37,7 @@ def estimate(
     check_interval(confidence, method, target)
     if len(tally.pairs) != record_bits(survey):
         raise EstimateError(f"the tally must have {record_bits(survey)} bits, as survey {survey.id} has, got {len(tally.pairs)}")
-    request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.questions))
+    request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, ones in _counts(survey, tally) for row in _rows(question, ones, tally.n, request)]
     return Results(survey.id, survey.title, survey.digest, tally.n, survey.epsilon, tuple(rows), simultaneous)
 
@@ -58,7 +58,7 @@ class _Request:
 def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, NDArray[np.int64]]]:
     """Each question with the counts of all its k bits; the last, implied one is what is missing of d per report."""
     ones, start = tally.ones, 0
-    for question in survey.questions:
+    for question in survey.items:
         stored = ones[start : start + question.k - 1]
         start += question.k - 1
         yield question, np.append(stored, tally.n * question.d - stored.sum())

@@ -142,7 +142,7 @@ def plan(
         respondents = n or precision.respondents(private(channel), half_width or 0.0, confidence=confidence, share=share)
         return _values(channel, respondents, confidence, share, group_half_width, rare)
 
-    rows = tuple(Row(question=q.id, **values(q.channel)) for q in survey.questions)
+    rows = tuple(Row(question=q.id, **values(q.channel)) for q in survey.items)
     needed = n or max(row.respondents for row in rows)
     belief = posterior(0.5, survey.epsilon)[1]
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
