@@ -64,7 +64,8 @@ def surveys() -> Page:
 def survey(survey_id: str) -> Page:
     published, results = current_store().published(survey_id), results_of(current_store(), survey_id, request.args)
     questions = [(item, [row for row in results.rows if row.question == item.id]) for item in published.survey.items]
-    return render_template("manage/results.html", published=published, results=results, questions=questions, chart=chart, form=ActionForm())
+    shown = {"published": published, "results": results, "questions": questions, "means": {row.question: row for row in results.means}}
+    return render_template("manage/results.html", **shown, chart=chart, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")

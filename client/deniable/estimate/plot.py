@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -17,6 +20,7 @@ _COLOUR = "#0072b2"
 _WIDTH = 420  # pixels, of the scale
 _STEP = 28  # pixels an option
 _LABEL = 220  # pixels that an option's label may take
+_NUMBERS = ("estimate", "low", "high")
 _TICKS = [0, 0.25, 0.5, 0.75, 1]
 
 
@@ -36,6 +40,18 @@ def chart(results: Results, question: str | None) -> alt.VConcatChart:
     return alt.VConcatChart(vconcat=panels, title=title, description=in_words(results, question), spacing=24)
 
 
+def save(results: Results, path: Path, question: str | None) -> None:
+    """Writes the chart as SVG, with its description for screen readers, or as PNG in double size; no browser is needed."""
+    drawn = chart(results, question)
+    if path.suffix.lower() == ".png":
+        drawn.save(str(path), scale_factor=2)
+        return
+    text = io.StringIO()
+    drawn.save(text, format="svg")
+    described = f'<svg role="img" aria-label="{escape(in_words(results, question), quote=True)}" '
+    path.write_text(text.getvalue().replace("<svg ", described, 1), encoding="utf-8")
+
+
 def in_words(results: Results, question: str | None) -> str:
     """What the chart shows, for people who cannot see it."""
     shown = [row for row in results.rows if question in (None, row.question) and row.estimate is not None]
@@ -50,16 +66,20 @@ def _sentence(row: Row) -> str:
 def _panel(rows: Sequence[Row]) -> alt.LayerChart:
     shares = [row.estimate or 0.0 for row in rows]
     scale = alt.Scale(domain=[min(0.0, *shares), max(1.0, *shares)], nice=False)
-    x = alt.X("low:Q", scale=scale, title=None, axis=alt.Axis(format="%", values=_TICKS))
     options = [one_line(row.option) for row in rows]
-    y = alt.Y("option:N", sort=options, title=None, axis=alt.Axis(labelLimit=_LABEL))
-    tooltip = [alt.Tooltip("option:N"), *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("estimate", "low", "high"))]
     values = [
-        {"option": option, "estimate": row.estimate, "low": row.low, "high": row.high} for option, row in zip(options, rows, strict=True)
+        {"option": o, "words": _sentence(row), **{end: getattr(row, end) for end in _NUMBERS}} for o, row in zip(options, rows, strict=True)
     ]
+    y = alt.Y("option:N", sort=options, title=None, axis=alt.Axis(labelLimit=_LABEL))
+    tooltip = [alt.Tooltip("option:N"), *(alt.Tooltip(f"{name}:Q", format=".1%") for name in _NUMBERS)]
     base = alt.Chart({"values": values}).encode(y=y, tooltip=tooltip)
-    intervals = base.mark_rule(color=_COLOUR, strokeWidth=2).encode(x=x, x2="high:Q")
-    ends = [base.mark_tick(color=_COLOUR, size=10, thickness=2).encode(x=alt.X(f"{end}:Q", scale=scale)) for end in ("low", "high")]
-    points = base.mark_point(color=_COLOUR, filled=True, opacity=1, size=70).encode(x=alt.X("estimate:Q", scale=scale))
-    title = alt.Title(one_line(rows[0].question), anchor="start", fontWeight="normal")
+    along = alt.X("low:Q", scale=scale, title=None, axis=alt.Axis(format="%", values=_TICKS))
+    # only the points speak to a screen reader, so that each option is told once
+    intervals = base.mark_rule(color=_COLOUR, strokeWidth=2, aria=False).encode(x=along, x2="high:Q")
+    tick = base.mark_tick(color=_COLOUR, opacity=1, size=10, thickness=2, aria=False)
+    ends = [tick.encode(x=alt.X(f"{end}:Q", scale=scale)) for end in ("low", "high")]
+    points = base.mark_point(color=_COLOUR, filled=True, opacity=1, size=70).encode(
+        x=alt.X("estimate:Q", scale=scale), description=alt.Description("words:N")
+    )
+    title = alt.Title(one_line(rows[0].question), anchor="start", frame="group", fontWeight="normal")
     return alt.LayerChart(layer=[intervals, *ends, points], width=_WIDTH, height=alt.Step(_STEP), title=title)

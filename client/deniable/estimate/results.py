@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import EstimateError
@@ -75,6 +76,8 @@ class MeanRow:
         return mean, std_error, low, high
 
 
+HEADER = ("question", "option", "estimate", "std error", "interval", "adjusted")
+MEANS_HEADER = ("question", "mean", "std error", "interval")
 _ROW_KEYS = tuple(field.name for field in fields(Row))
 
 
@@ -155,17 +158,14 @@ class Results:
 
         Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where nothing is estimated.
         """
-        try:
-            from deniable.estimate.plot import chart
-        except ModuleNotFoundError as error:
-            raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
-        return chart(self, question)
+        drawn: alt.VConcatChart = _plot().chart(self, question)
+        return drawn
 
     def save_chart(self, path: str | Path, question: str | None = None) -> None:
         """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
         if Path(path).suffix.lower() not in (".svg", ".png"):
             raise EstimateError(f"path must end in .svg or .png, got {str(path)!r}")
-        self.plot(question).save(str(path))
+        _plot().save(self, Path(path), question)
 
     def _repr_html_(self) -> str:
         from deniable.estimate.html import page
@@ -192,8 +192,13 @@ class Results:
         return " · ".join(parts)
 
 
-HEADER = ("question", "option", "estimate", "std error", "interval", "adjusted")
-MEANS_HEADER = ("question", "mean", "std error", "interval")
+def _plot() -> ModuleType:
+    """Loaded when a chart is wanted: the extra that it needs is large."""
+    try:
+        from deniable.estimate import plot
+    except ModuleNotFoundError as error:
+        raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
+    return plot
 
 
 def percentages(row: Row) -> tuple[str, ...]:

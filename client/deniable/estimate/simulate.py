@@ -65,6 +65,7 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
 
     truth: the share of each option, question by question, which are then independent. Or a DataFrame of answers, a row a person and a
     column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each row once.
+    A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`.
     No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
