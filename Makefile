@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser format screenshots clean
+.PHONY: demo test check browser format screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -39,5 +39,20 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py
 
+# Benchmarks: docs/benchmarks.md has what they print. The other packages live in an environment of their own.
+bench-peers: $(VENV)/.dev .venv-peers/.done
+	$(BIN)/python benchmarks/peers.py --python .venv-peers/bin/python
+
+bench-coverage: $(VENV)/.dev
+	$(BIN)/python benchmarks/coverage.py
+
+bench-numbers: $(VENV)/.dev
+	$(BIN)/python benchmarks/number_means.py
+
+.venv-peers/.done: benchmarks/peers-requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --requirement benchmarks/peers-requirements.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo dist
+	rm -rf $(VENV) .venv-peers demo dist
