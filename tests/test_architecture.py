@@ -12,7 +12,21 @@ import pytest
 import deniable
 
 PACKAGE = Path(deniable.__file__).parent
-CORE = ("errors", "survey", "document", "grid", "encode", "randomize", "submission", "tally", "accounting", "shuffling", "plan", "estimate")
+CORE = (
+    "errors",
+    "survey",
+    "document",
+    "grid",
+    "encode",
+    "randomize",
+    "branching",
+    "submission",
+    "tally",
+    "accounting",
+    "shuffling",
+    "plan",
+    "estimate",
+)
 IO = {"socket", "http", "httpx", "urllib", "requests", "sqlite3", "subprocess", "logging", "ssl", "asyncio", "threading", "multiprocessing"}
 ORDER = [
     "errors",

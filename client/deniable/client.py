@@ -22,7 +22,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.encode import Answer, encode
+from deniable.branching import hide
+from deniable.encode import Answer, allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.outbox import Job, Kept, Outbox
@@ -399,17 +400,15 @@ def _encode_one(survey: Survey, answers: Mapping[str, Answer]) -> NDArray[np.int
     known = {question.id for question in (*survey.questions, *survey.items)}
     names = ", ".join(question.id for question in survey.questions)
     problems = [f"{name}: is no question of survey {survey.id}; its questions are {names}" for name in answers if name not in known]
-    categories = []
-    for item, answer in each_answer(survey, answers):
-        try:
-            if answer is MISSING and item.required:
-                raise AnswerError(f"{item.id}: is missing")
-            categories.append(encode(item, None if answer is MISSING else answer, os_words))
-        except AnswerError as error:
-            problems.append(str(error))
+    stand = list(each_answer(survey, answers))
+    taken = [settle(item, places(item, [None if answer is MISSING else answer]), os_words) for item, answer in stand]
+    categories = hide(survey, np.array(taken))
+    for (item, answer), category in zip(stand, categories[:, 0].tolist(), strict=True):
+        if category < 0:
+            problems.append(f"{item.id}: is missing" if answer is MISSING else f"{item.id}: the answer must be {allowed(item)}")
     if problems:
         raise AnswerError("\n".join(problems))
-    return np.array(categories, dtype=np.int64)[:, None]
+    return categories
 
 
 def _perturb(survey: Survey, categories: NDArray[np.int64]) -> Submission:

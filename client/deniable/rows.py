@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.branching import hide
 from deniable.encode import Answer, allowed, chosen, places, settle
 from deniable.errors import AnswerError
 from deniable.randomize import Words
@@ -93,16 +94,16 @@ def batches(
         raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")
     names = [columns.get(question.id, question.id) for question in survey.items]
     for raw in rows.stretches(names, size, skip):
-        yield _encoded(survey.items, raw, skip + 1, words)
+        yield _encoded(survey, raw, skip + 1, words)
         skip += raw.size
 
 
-def _encoded(questions: Sequence[Question], raw: Raw, first: int, words: Words) -> Batch:
-    stand = zip(questions, raw.columns, strict=True)
-    categories = np.array([settle(question, _places(question, column), words) for question, column in stand])
+def _encoded(survey: Survey, raw: Raw, first: int, words: Words) -> Batch:
+    stand = zip(survey.items, raw.columns, strict=True)
+    categories = hide(survey, np.array([settle(item, _places(item, column), words) for item, column in stand]))
     valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
     valid[list(raw.broken)] = False
-    rejected = [found for row in np.flatnonzero(~valid).tolist() for found in _reasons(questions, raw, categories, row, first)]
+    rejected = [found for row in np.flatnonzero(~valid).tolist() for found in _reasons(survey.items, raw, categories, row, first)]
     return Batch(raw.size, categories[:, valid], rejected)
 
 

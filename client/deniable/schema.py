@@ -22,6 +22,18 @@ EPSILON: dict[str, Any] = {
 }
 
 
+SHOW_IF: dict[str, Any] = {
+    "type": "object",
+    "description": "Show the question only to those who gave one of these answers to an earlier one; it may then be skipped.",
+    "properties": {
+        "question": {"type": ["string", "boolean"]},
+        "is": {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "boolean"]}},
+    },
+    "required": ["question", "is"],
+    "additionalProperties": False,
+}
+
+
 def survey_schema() -> dict[str, Any]:
     """The schema, as plain JSON types."""
     return {
@@ -66,6 +78,7 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
                 "enum": [True, False, "true", "false"],
                 "description": "false adds the category `no answer`, randomized like any other.",
             },
+            "show_if": SHOW_IF,
             **kind.keys,
             **kind.options,
         },

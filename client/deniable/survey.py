@@ -39,6 +39,14 @@ _COMPUTED = ("categories", "k", "d", "keep_threshold")
 
 
 @dataclass(frozen=True)
+class Condition:
+    """What must have been answered for a question to be shown: one of `options` of the earlier question with this id."""
+
+    question: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Question:
     """One question. `source` holds the keys that only its type has; `declared_epsilon` is an exact binary number.
 
@@ -55,6 +63,7 @@ class Question:
     channel: Channel
     required: bool = True
     labels: tuple[str, ...] = ()
+    show_if: Condition | None = None
 
     @property
     def k(self) -> int:
@@ -97,7 +106,9 @@ class Question:
 
     def to_dict(self) -> dict[str, Any]:
         """The question as a survey file would say it, its epsilon as a number."""
-        optional = {} if self.required else {"required": False}
+        optional: dict[str, Any] = {} if self.required else {"required": False}
+        if self.show_if:
+            optional["show_if"] = {"question": self.show_if.question, "is": list(self.show_if.options)}
         return {"id": self.id, "text": self.text, "type": self.type, **self.source, **optional, "epsilon": self.declared_epsilon}
 
 
@@ -293,7 +304,8 @@ class _Builder:
         if not isinstance(written, list | tuple) or ("questions" in top and not written):
             self.refuse("questions", "must be a list of at least one question")
             written = []
-        built, first = [], dict[str, int]()
+        built: list[Question | None] = []
+        first: dict[str, int] = {}
         for index, source in enumerate(written):
             where = f"questions[{index}]"
             if not isinstance(source, Mapping):
@@ -302,12 +314,14 @@ class _Builder:
             name = source.get("id")
             if isinstance(name, str) and first.setdefault(name, index) != index:
                 self.refuse(f"{where}.id", f"must be unique, got the id of questions[{first[name]}] again: {_shown(name)}")
-            built.append(self.question(source, where, top, len(written)))
+            built.append(self.question(source, where, top, len(written), tuple(built)))
         if "epsilon" in top:
             self.epsilon(top["epsilon"], "epsilon", len(written) or 1)
         return tuple(question for question in built if question)
 
-    def question(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> Question | None:
+    def question(
+        self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int, earlier: Sequence[Question | None]
+    ) -> Question | None:
         before = len(self.problems)
         kind = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
         if "type" in source and kind is None:
@@ -316,13 +330,16 @@ class _Builder:
             self.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {_shown(source['type'])}{hint}")
         own = list(kind.keys) if kind else []
         others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.keys, *t.options)]
-        self.keys(source, where, required=["id", "text", "type", *own], optional=["epsilon", "required", *others])
+        self.keys(source, where, required=["id", "text", "type", *own], optional=["epsilon", "required", "show_if", *others])
         self.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         self.text(source, where, "text")
         if kind and all(key in source for key in own):
             for key, message in kind.problems(source):
                 self.refuse(f"{where}.{key}", message)
-        required = self.flag(source, where, "required")
+        required = self.flag(source, where, "required") and "show_if" not in source
+        if "show_if" in source and source.get("required") in (True, "true"):
+            self.refuse(f"{where}.required", "must be left out or false beside show_if: a question that is not shown is sent as no answer")
+        show_if = self.condition(source["show_if"], f"{where}.show_if", earlier) if "show_if" in source else None
         epsilon = self.question_epsilon(source, where, top, parts)
         if kind is None or epsilon is None or len(self.problems) > before:
             return None
@@ -337,7 +354,30 @@ class _Builder:
         if channel.odds <= 1:
             self.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
             return None
-        return Question(source["id"], source["text"], source["type"], epsilon, settings, categories, channel, required, labels)
+        return Question(source["id"], source["text"], source["type"], epsilon, settings, categories, channel, required, labels, show_if)
+
+    def condition(self, written: Any, where: str, earlier: Sequence[Question | None]) -> Condition | None:
+        """`show_if`, which may only look back."""
+        if not isinstance(written, Mapping):
+            self.refuse(where, f"must be a mapping with the keys question and is, got {type(written).__name__}")
+            return None
+        self.keys(written, where, required=["question", "is"], optional=[])
+        if not {"question", "is"} <= set(written):
+            return None
+        name, options = written["question"], written["is"]
+        found = next((q for q in earlier if q and q.id == name), None)
+        if found is None or found.type == "number":
+            if None not in earlier:  # else its own mistakes come first
+                self.refuse(f"{where}.question", f"must be the id of an earlier question with options, got {_shown(name)}")
+            return None
+        known = found.labels or (found.categories if found.required else found.categories[:-1])
+        if not isinstance(options, list | tuple) or not options or len(set(map(str, options))) < len(options):
+            self.refuse(f"{where}.is", "must be a list of at least one of that question's options, each once")
+            return None
+        for index, option in enumerate(options):
+            if option not in known:
+                self.refuse(f"{where}.is[{index}]", f"must be one of {', '.join(known[:8])}, got {_shown(option)}")
+        return Condition(found.id, tuple(map(str, options)))
 
     def flag(self, source: Mapping[str, Any], where: str, key: str) -> bool:
         """A true or false that is true if left out."""

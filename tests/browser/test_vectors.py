@@ -112,7 +112,7 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
         + """return Promise.all(given.map(async ({ definition: text, answers, id, words }) => {
             const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
             const { next, used } = stream(words);
-            const categories = questions.flatMap((q) => encode.encodeItems(q, answers[q.id], next));
+            const categories = encode.encodeAll(questions, questions.map(({ id }) => answers[id]), next);
             const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
             const reports = submission.pack(items, bits);
             return [submission.envelope({ id: fromHex(id), digest, count: 1, reports }), used()];

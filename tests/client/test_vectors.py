@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deniable.branching import hide
 from deniable.encode import encode
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.randomize import Channel, randomize
@@ -126,7 +127,8 @@ def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
     for case in vectors("submissions"):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
-        categories = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
+        given = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
+        categories = hide(survey, np.array(given))
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits))
         assert sent.to_json() == case["envelope"].encode()

@@ -652,3 +652,39 @@ def test_none_of_these_means_no_to_every_item(page: Any, site: Any, injected: Ca
     assert page.answer(site.link(survey), 3) == "thanks"
     (stored,) = site.reports(survey)
     assert stored == record(survey, [1, 1, 1], [0] * 200)
+
+
+BRANCHES = [
+    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"},
+    {"id": "what", **USED, "show_if": {"question": "smokes", "is": ["yes"]}},
+    {
+        "id": "cups",
+        "text": "How many cups?",
+        "type": "number",
+        "low": 0,
+        "high": 10,
+        "levels": 3,
+        "show_if": {"question": "what", "is": ["tea"]},
+    },
+]
+
+
+def test_branches_show_and_hide_on_the_device_and_every_record_has_one_length(
+    page: Any, site: Any, injected: Callable[[Chrome, str], None]
+) -> None:
+    survey = site.publish(id="branches", questions=BRANCHES)
+    injected(page.driver, coins(survey, [0] * 200))
+    assert page.open(site.link(survey)) == "consent"
+    page.choose(0, -1, -1)
+    smokes, what, cups = page.driver.find_elements(By.CSS_SELECTOR, "#questions .question")
+    assert [q.is_displayed() for q in (smokes, what, cups)] == [True, True, False]
+    what.find_element(By.CSS_SELECTOR, ".option").click()
+    assert cups.is_displayed()
+    cups.find_element(By.TAG_NAME, "input").send_keys("10")
+    smokes.find_elements(By.CSS_SELECTOR, ".option")[1].click()
+    assert [q.is_displayed() for q in (smokes, what, cups)] == [True, False, False]
+    assert "1 of 1 answered" in page.text()
+    assert page.send() == "thanks"
+    (stored,) = site.reports(survey)
+    assert stored == record(survey, [1, 2, 2, 2, 3], [0] * 200)
+    assert len(stored) == len(record(survey, [0, 0, 1, 0, 1], [0] * 200))

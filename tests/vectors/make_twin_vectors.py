@@ -221,6 +221,10 @@ def optional(made: Json) -> Json:
     return {**made, "required": False, "categories": categories, "k": len(categories), "d": d, "keep_threshold": threshold}
 
 
+def shown_if(made: Json, asked: str, *options: str) -> Json:
+    return {**optional(made), "show_if": {"question": asked, "is": list(options)}}
+
+
 def survey(questions: list[Json], **other: Any) -> Json:
     return {"deniable": 1, "id": "s", "title": "A title", "about": "Who asks, why.", "questions": questions, **other}
 
@@ -289,6 +293,16 @@ def good_definitions() -> dict[str, Json]:
         "a multiple choice that is not required": survey([question("p", 0.5), optional(several("q", 10.0, list("abcdefg")))]),
         "ln 27 for three items": survey([several("q", math.nextafter(float(Decimal(27).ln()), 9), ["a [1]", "]", "["])]),
         "a multiple choice of 1,024": survey([several("q", 10.0, many(1024))]),
+        "branches": survey(
+            [
+                question("smokes", LN3),
+                shown_if(question("often", 1.0, ["daily", "weekly", "never"]), "smokes", "yes"),
+                shown_if(several("what", 2.0, ["pipe", "cigar", "other"]), "often", "daily", "weekly"),
+                shown_if(numeric("age", 2.0, 0, 100, 3), "what", "pipe", "other"),
+                optional(scale("hard", 1.0, ["no", "a bit", "very"], [0, 1, 2])),
+                shown_if(question("help", LN3), "hard", "very"),
+            ]
+        ),
         "a number": survey([numeric("q", 1.0, 0, 100, 2)]),
         "a number with a fine grid, that is not required": survey([optional(numeric("q", 6.0, -0.1, 0.2, 9)), question("r", 0.5)]),
         "numbers of all sizes": survey([numeric("a", 2.0, -1000000000, 1000000000, 1024), numeric("b", 2.0, 1e-9, 1e-7, 5)]),
@@ -411,6 +425,16 @@ def bad_objects() -> dict[str, Any]:
     bad["multiple choices of 2,049 bits"] = changed(
         questions=[several("q", 2.0, many(1024)), several("r", 2.0, many(1024)), question("s", 1)]
     )
+    branch = shown_if(question("q", LN3), "first", "yes")
+    first = question("first", LN3)
+    conditions: list[Any] = [{}, [], "first", None, {"question": "first"}, {"is": ["yes"]}, {"question": "q", "is": ["yes"]}]
+    conditions += [{"question": "first", "is": options} for options in ([], ["maybe"], ["yes", "yes"], "yes", ["no answer"], [0], None)]
+    conditions += [{"question": "nobody", "is": ["yes"]}, {"question": "first", "is": ["yes"], "not": ["no"]}]
+    for showing in conditions:
+        bad[f"show_if {showing!r}"] = changed(questions=[first, {**branch, "show_if": showing}])
+    bad["show_if of a later question"] = changed(questions=[branch, first])
+    bad["show_if of a number"] = changed(questions=[numeric("n", 1.0, 0, 1, 2), {**branch, "show_if": {"question": "n", "is": ["0"]}}])
+    bad["show_if without the category no answer"] = changed(questions=[first, {**question("q", LN3), "show_if": branch["show_if"]}])
     maybe = optional(question("q", LN3))
     bad |= {
         "a scale without scores": changed(questions=[{key: value for key, value in steps.items() if key != "scores"}]),
@@ -618,10 +642,23 @@ def some_answer(q: Json) -> Any:
     return None if q["k"] == 3 and RANDOM.random() < 0.3 else [option for option in q["options"] if RANDOM.random() < 0.5]
 
 
+def told(definition: Json, chosen: Json) -> Json:
+    """The answers as they count: those of hidden questions are none."""
+    seen: Json = {}
+    for q in definition["questions"]:
+        answer, condition = chosen[q["id"]], q.get("show_if")
+        if condition:
+            before = seen[condition["question"]]
+            if not set(before if isinstance(before, list) else [before]) & set(condition["is"]):
+                answer = None
+        seen[q["id"]] = answer
+    return seen
+
+
 def categories_of(q: Json, answer: Any) -> list[int]:
     """What each item's category is: of the whole question, or yes, no or nothing for each option."""
     if q["type"] != "multi_choice":
-        return [q["categories"].index(answer)]
+        return [q["categories"].index("no answer" if answer is None else answer)]
     return [2 if answer is None else 0 if option in answer else 1 for option in q["options"]]
 
 
@@ -629,12 +666,14 @@ def submissions() -> list[Json]:
     vectors = []
     good = good_definitions()
     more = [made for name, made in good.items() if "number" in name or "not required" in name or "items" in name or "multiple" in name]
+    more += [good["branches"]] * 10
     for definition in [base(), *more, *list(good.values())[-24:]]:
         for _ in range(3):
             chosen = {q["id"]: some_answer(q) for q in definition["questions"]}
             bits = []
             words = [RANDOM.randrange(COIN) for q in definition["questions"] if q["type"] == "number"]  # levels need no rounding
-            items = [(q, category) for q in definition["questions"] for category in categories_of(q, chosen[q["id"]])]
+            seen = told(definition, chosen)
+            items = [(q, category) for q in definition["questions"] for category in categories_of(q, seen[q["id"]])]
             for q, category in items:
                 stream = some_words(q["k"], q["d"], q["keep_threshold"])
                 made, used = report(q["k"], q["d"], q["keep_threshold"], category, [*stream, 7, 7])

@@ -25,7 +25,7 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
- * the survey {id, title, about, questions, items}, each question {id, text, type, epsilon, required, source, categories, channel, items}
+ * the survey {id, title, about, questions, items}, each question {id, text, type, epsilon, required, showIf, source, categories, channel, items}
  * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most.
  *
@@ -81,24 +81,27 @@ function parseJson(text) {
 
 function readQuestions(served) {
   rule(Array.isArray(served) && served.length > 0, "questions must be a list of at least one question");
-  const questions = served.map((source, index) => readQuestion(source, `questions[${index}]`));
+  const questions = [];
+  for (const [index, source] of served.entries()) questions.push(readQuestion(source, `questions[${index}]`, questions));
   rule(new Set(questions.map(({ id }) => id)).size === questions.length, "the id of each question must be unique");
   const bits = questions.reduce((sum, { items, channel }) => sum + items.length * (channel.k - 1), 0);
   rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
   return questions;
 }
 
-function readQuestion(served, where) {
+function readQuestion(served, where, earlier) {
   rule(isObject(served), `${where} must be an object`);
   const kind = TYPES.get(served.type);
   rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
-  closed(served, where, ["id", "text", "type", ...kind.keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required"]);
+  closed(served, where, ["id", "text", "type", ...kind.keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
   plainText(served, "text", `${where}.text`);
   const broken = kind.problem(served);
   rule(!broken, `${where}.${broken}`);
   const { id, text, type, epsilon, required = true } = served;
   rule(typeof required === "boolean", `${where}.required must be true or false`);
+  const showIf = served.show_if;
+  if (showIf !== undefined) condition(showIf, `${where}.show_if`, required, earlier);
   rule(typeof epsilon === "number" && epsilon > 0 && epsilon <= MAX_EPSILON, `${where}.epsilon must be above 0 and at most ${MAX_EPSILON}`);
   const categories = kind.categories(served);
   if (!required) {
@@ -110,9 +113,21 @@ function readQuestion(served, where) {
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(kind.keys.map((key) => [key, served[key]]));
-  const question = { id, text, type, epsilon, required, source, categories, channel };
+  const question = { id, text, type, epsilon, required, showIf, source, categories, channel };
   question.items = labels?.map((label) => ({ id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", required, categories, channel })) ?? [question];
   return question;
+}
+
+/** `show_if`, which may only look back, at a question with options. */
+function condition(showIf, where, required, earlier) {
+  closed(showIf, where, ["question", "is"]);
+  rule(!required, `${where} must not stand at a question that is required`);
+  const asked = earlier.find(({ id }) => id === showIf.question);
+  rule(asked && asked.type !== "number", `${where}.question must be the id of an earlier question with options`);
+  const labels = asked.items.map(({ label }) => label);
+  const known = labels[0] === undefined ? asked.categories.slice(0, asked.required ? undefined : -1) : labels;
+  rule(Array.isArray(showIf.is) && showIf.is.length > 0 && new Set(showIf.is).size === showIf.is.length, `${where}.is must be a list of options`);
+  rule(showIf.is.every((option) => known.includes(option)), `${where}.is must be options of question ${asked.id}`);
 }
 
 function sameMechanism(served, { k, d, keepThreshold }) {
@@ -127,8 +142,8 @@ function definitionOf({ id, title, about, questions }) {
     id,
     title,
     about,
-    questions: questions.map(({ id, text, type, epsilon, required, source, categories, channel: { k, d, keepThreshold } }) => ({
-      id, text, type, ...source, ...(required ? {} : { required }), epsilon, categories, k, d, keep_threshold: keepThreshold,
+    questions: questions.map(({ id, text, type, epsilon, required, showIf, source, categories, channel: { k, d, keepThreshold } }) => ({
+      id, text, type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, k, d, keep_threshold: keepThreshold,
     })),
   };
 }

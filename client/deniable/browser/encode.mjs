@@ -174,9 +174,35 @@ export function encode(question, answer, nextWord) {
   return nextWord() < Math.floor((place - lower) * WORD) ? lower + 1 : lower;
 }
 
-/** The categories of all items of a question, each of which is randomized by itself. */
-export function encodeItems(question, answer, nextWord) {
-  return question.items.map((item) => encode(item, answerTo(item, answer), nextWord));
+/**
+ * The categories of all items of all questions, each of which is randomized by itself. What is hidden becomes "no
+ * answer": which questions were shown depends on true answers, so it must not show.
+ */
+export function encodeAll(questions, answers, nextWord) {
+  const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(item, answers[index]), nextWord)));
+  for (const [index, question] of questions.entries()) {
+    if (!holds(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
+  }
+  return encoded.flat();
+}
+
+/** Which questions are shown after these answers, of which some may be missing still. */
+export function shown(questions, answers) {
+  const places = [];
+  return questions.map((question, index) => {
+    const visible = holds(question.showIf, questions, places);
+    places.push(question.items.map((item) => (visible ? placeOf(item, answerTo(item, answers[index])) : undefined)));
+    return visible;
+  });
+}
+
+/** Whether a question with this condition, or none, is shown after these categories. A multiple choice meets it with any of the options. */
+function holds(condition, questions, categories) {
+  if (!condition) return true;
+  const asked = questions.findIndex(({ id }) => id === condition.question);
+  const { items } = questions[asked];
+  if (items[0].label === undefined) return condition.is.includes(items[0].categories[categories[asked][0]]);
+  return items.some(({ label }, index) => categories[asked][index] === 0 && condition.is.includes(label));
 }
 
 /** Whether an answer, or none, is one that the question allows. */

@@ -8,7 +8,7 @@
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
 import { Outbox, RejectedError, deliver } from "./delivery.mjs";
-import { encodeItems } from "./encode.mjs";
+import { encodeAll } from "./encode.mjs";
 import { count, fill, show } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 import { cryptoWords, randomize } from "./randomize.mjs";
@@ -17,7 +17,7 @@ import { ID_BYTES, envelope, pack } from "./submission.mjs";
 
 /** Encodes and randomizes the answers, once, and packs them into an envelope with a random id. */
 export function perturb({ digest, survey: { questions, items } }, answers, nextWord) {
-  const categories = questions.flatMap((question, index) => encodeItems(question, answers[index], nextWord));
+  const categories = encodeAll(questions, answers, nextWord);
   const bits = items.map(({ channel }, index) => randomize(channel, categories[index], nextWord));
   const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
   return envelope({ id, digest, count: 1, reports: pack(items, bits) });
@@ -76,10 +76,10 @@ function askConsent(context) {
 function askQuestions(context) {
   const { questions, title } = context.definition.survey;
   const step = show("questions", title);
-  const progress = (answered) => {
-    const words = `${count(answered)} of ${count(questions.length)} answered`;
+  const progress = (answered, asked) => {
+    const words = `${count(answered)} of ${count(asked)} answered`;
     fill(step, { progress: words });
-    step.querySelector("progress").value = answered / questions.length;
+    step.querySelector("progress").value = answered / asked;
     document.title = `${words} · ${title}`;
   };
   const controls = new Controls(questions, progress);
@@ -95,7 +95,7 @@ function askQuestions(context) {
     }
   };
   addEventListener("pagehide", () => controls.clear());
-  progress(0);
+  controls.update();
 }
 
 function finish(context, controls, step) {

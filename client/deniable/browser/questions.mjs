@@ -3,7 +3,7 @@
  * without a name has no group either. So this file does what a group does: one is checked, arrow keys move.
  */
 
-import { allows } from "./encode.mjs";
+import { allows, shown } from "./encode.mjs";
 import { copy, count, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
@@ -11,20 +11,33 @@ const PREFER_NOT = "Prefer not to say";
 const NONE = "None of these";
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-/** The controls of a survey. `onChange(answered)` hears how many questions have an answer, not which one. */
+/** The controls of a survey. `onChange(answered, asked)` hears how many of the questions shown have an answer, not which one. */
 export class Controls {
   #questions;
   #parts;
+  #onChange;
 
   constructor(questions, onChange) {
     this.#questions = questions;
+    this.#onChange = onChange;
     this.#parts = questions.map((question, index) => build(question, `Question ${index + 1} of ${questions.length}`));
     for (const part of this.#parts) {
       part.element.addEventListener("change", () => {
         mark(part.element, false);
-        onChange(this.#parts.filter(({ answer }, index) => answer()?.length !== undefined && answer() !== "" && allows(questions[index], answer())).length);
+        this.update();
       });
     }
+  }
+
+  /** Shows the questions that the answers so far call for; an answer that was given to one now hidden is forgotten. */
+  update() {
+    const visible = shown(this.#questions, this.#parts.map(({ answer }) => answer()));
+    for (const [index, { element, reset }] of this.#parts.entries()) {
+      if (!visible[index]) reset();
+      element.hidden = !visible[index];
+    }
+    const answered = this.#parts.filter(({ answer }, index) => given(answer()) && allows(this.#questions[index], answer()));
+    this.#onChange(answered.length, visible.filter(Boolean).length);
   }
 
   /** One element for each question, in order. */
@@ -60,6 +73,10 @@ export class Controls {
   clear() {
     for (const { reset } of this.#parts) reset();
   }
+}
+
+function given(answer) {
+  return answer !== undefined && answer !== "";
 }
 
 /** A question's element, its `answer()` as the control has it, and `reset()`. */
