@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.branching import hide
 from deniable.encode import allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import EstimateError
@@ -54,8 +55,8 @@ class Simulated:
 
         rows = [
             (item.id, option, share)
-            for item in self.survey.items
-            for option, share in zip(item.categories, _shares_of(item, self.answers[item.id]).tolist(), strict=True)
+            for item, places in zip(self.survey.items, _shown_places(self.survey, self.answers), strict=True)
+            for option, share in zip(item.categories, _shares_of(item, places).tolist(), strict=True)
         ]
         return pd.DataFrame(rows, columns=["question", "option", "share"])
 
@@ -65,7 +66,8 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
 
     truth: the share of each option, question by question, which are then independent. Or a DataFrame of answers, a row a person and a
     column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each row once.
-    A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`.
+    A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. What `show_if` hides from a person is sent
+    as no answer.
     No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
@@ -75,7 +77,8 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
         raise EstimateError(f"truth must have every question of survey {survey.id}; missing: {', '.join(missing)}")
     people = np.random.default_rng(os_words(4))  # decides who is asked; no coin comes from here
     answers = _drawn(survey, truth, n, people) if isinstance(truth, Mapping) else _resampled(truth, ids, n, people)
-    bits = [randomize(item.channel, settle(item, _places(item, answers[item.id]), os_words), os_words) for item in survey.items]
+    stand = _shown_places(survey, answers)
+    bits = [randomize(item.channel, settle(item, places, os_words), os_words) for item, places in zip(survey.items, stand, strict=True)]
     return Simulated(survey, len(answers), pack(survey, bits), answers)
 
 
@@ -118,9 +121,16 @@ def _places(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
     return np.asarray(found)
 
 
-def _shares_of(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
-    found = _places(item, column)
+def _shown_places(survey: Survey, answers: pd.DataFrame) -> list[NDArray[np.float64]]:
+    """Where everybody's answers stand, item by item; "no answer" for what the device hides."""
+    found = np.stack([_places(item, answers[item.id]) for item in survey.items])
     lower = np.floor(found).astype(np.int64)
+    shown = hide(survey, lower)
+    return list(np.where(shown == lower, found, shown))
+
+
+def _shares_of(item: Question, places: NDArray[np.float64]) -> NDArray[np.float64]:
+    lower = np.floor(places).astype(np.int64)
     upper = np.minimum(lower + 1, item.k - 1)
-    counts = np.bincount(lower, 1 - (found - lower), item.k) + np.bincount(upper, found - lower, item.k)
-    return np.asarray(counts / len(column))
+    counts = np.bincount(lower, 1 - (places - lower), item.k) + np.bincount(upper, places - lower, item.k)
+    return np.asarray(counts / len(places))

@@ -6,13 +6,14 @@ import csv
 import io
 import json
 from dataclasses import fields, replace
+from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import EstimateError
-from deniable.estimate import Results, Row
+from deniable.estimate import MeanRow, Results, Row
 
 YES = Row(
     "smokes", "yes", 1000, 240, -0.02, 0.027, 0.0, 0.031, 0.0, 1.0986, 0.95, "feldman-cousins", "population", 0.25, "below 0 by chance"
@@ -139,3 +140,74 @@ def test_conf_int_has_the_limits_by_question_and_option() -> None:
     limits = RESULTS.conf_int()
     assert limits.loc[("smokes", "no")].tolist() == [0.969, 1.0]
     assert list(limits.columns) == ["low", "high"]
+
+
+MOOD = MeanRow("mood", 1000, -2.6824, 0.0551, -2.7903, -2.574, 0.95, "population")
+NO_MEAN = replace(MOOD, question="pain", mean=None, std_error=None, low=None, high=None)
+SCORED = replace(RESULTS, means=(MOOD, NO_MEAN))
+
+
+def test_means_follow_the_rows_in_json_and_may_be_left_out_of_it() -> None:
+    assert list(SCORED.to_dict())[-2:] == ["rows", "means"]
+    assert list(SCORED.to_dict()["means"][0]) == ["question", "n", "mean", "std_error", "low", "high", "confidence", "target"]
+    assert Results.from_dict(json.loads(SCORED.to_json())) == SCORED
+    without = {key: value for key, value in SCORED.to_dict().items() if key != "means"}
+    assert Results.from_dict(without) == RESULTS
+
+
+@pytest.mark.parametrize("means", [3, [3], [{"question": "q"}], [{**SCORED.to_dict()["means"][0], "more": 1}]])
+def test_means_that_are_none_are_refused(means: object) -> None:
+    with pytest.raises(EstimateError, match="the keys that to_dict gives"):
+        Results.from_dict({**SCORED.to_dict(), "means": means})
+
+
+def test_means_are_a_second_table_and_not_in_the_csv() -> None:
+    assert (
+        "smokes    no       102.0 %      2.7 %  96.9 – 100.0 %   100.0 %\n"
+        "\n"
+        "question    mean  std error         interval\n"
+        "mood      -2.682      0.055  -2.790 – -2.574\n"
+        "pain\n"
+        "\n"
+        "[1] below 0 by chance\n"
+    ) in SCORED.to_table()
+    assert SCORED.to_csv() == RESULTS.to_csv()
+
+
+@pytest.mark.parametrize(
+    ("std_error", "written"), [(123.4, "12,346"), (9.6, "12,345.7"), (0.5, "12,345.68"), (0.0071, "12,345.6789"), (0.0, "12,345.68")]
+)
+def test_a_mean_has_as_many_digits_as_its_error_warrants(std_error: float, written: str) -> None:
+    shown = replace(MOOD, mean=12345.6789, std_error=std_error).figures[0]
+    assert shown == written
+
+
+class _Tags(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags += [tag, *(name for name, _ in attrs)]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@given(text=st.text(max_size=20) | st.sampled_from(["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "<!--"]))
+def test_no_text_becomes_markup_in_a_notebook(text: str) -> None:
+    row = replace(YES, question=text, option=text, warning=f"below 0 {text}")
+    shown = _Tags(replace(SCORED, title=text, survey=text, rows=(row,), means=(replace(MOOD, question=text),))._repr_html_())
+    assert set(shown.tags) <= {"div", "p", "strong", "br", "small", "table", "thead", "tbody", "tr", "th", "td", "style", "scope"}
+
+
+def test_the_markup_test_fails_for_a_text_that_is_not_escaped() -> None:
+    assert "script" in _Tags(RESULTS._repr_html_().replace("yes", "<script>")).tags
+
+
+def test_a_notebook_shows_estimates_means_and_warnings() -> None:
+    texts = _Tags(SCORED._repr_html_()).texts
+    for expected in ("A study of health (health)", "smokes", "-2.0 %", "0.0 – 3.1 %", "mood", "-2.682", "[1] below 0 by chance"):
+        assert expected in texts
