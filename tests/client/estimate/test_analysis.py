@@ -67,6 +67,7 @@ def test_an_analysis_asks_the_functions_with_its_own_confidence_and_target(found
     assert found.mean("mood") == mean(SURVEY, tally, "mood", MOOD, **options)
     assert found.mean("smokes", [1, 0]) == mean(SURVEY, tally, "smokes", [1, 0], **options)
     assert found.quantile("mood", 0.3) == quantile(SURVEY, tally, "mood", 0.3, leave_out=["no answer"], **options)
+    assert found.quantile("mood", 0.99).option == "good"
     assert found.quantile("hours") == quantile(SURVEY, tally, "hours", **options)
     expected = crosstab(SURVEY, tally, "smokes", "mood", **options)
     assert found.crosstab("smokes", "mood").to_frame().equals(expected.to_frame())

@@ -52,6 +52,7 @@ def test_the_truth_of_made_up_people_comes_out_at_the_shares_asked_for() -> None
 
 def test_what_goes_together_in_a_table_of_answers_stays_together() -> None:
     made = simulate(SURVEY, people(999), 20_000)
+    assert made.n == 20_000
     table = analyse(SURVEY, made.reports).crosstab("smokes", "mood").to_frame().set_index(["smokes", "mood"])
     assert abs(table["estimate"]["yes", "bad"] - 1 / 3) < FAR * (table["std_error"]["yes", "bad"] + 0.0034)
     assert abs(table["estimate"]["no", "bad"]) < FAR * table["std_error"]["no", "bad"]
