@@ -29,6 +29,7 @@ from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedEr
 from deniable.outbox import Job, Kept, Outbox
 from deniable.randomize import randomize
 from deniable.rows import MISSING, Batch, Rejected, Rows, as_rows, batches, each_answer
+from deniable.sampling import draw
 from deniable.submission import ID_BYTES, MAX_COUNT, Submission, pack
 from deniable.survey import SURVEY_ID, Survey, parse_epsilon
 from deniable.transport import Transport
@@ -415,11 +416,12 @@ def _perturb(survey: Survey, categories: NDArray[np.int64]) -> Submission:
     """Tosses all coins for n respondents, whose categories have shape (questions, n). Raises RefusedError without entropy."""
     try:
         order = _shuffle(categories.shape[1])
-        bits = [randomize(question.channel, column[order], os_words) for question, column in zip(survey.items, categories, strict=True)]
+        asked = draw(survey, categories.shape[1], os_words)
+        bits = [randomize(item.channel, column[order], os_words) for item, column in zip(survey.items, categories, strict=True)]
         submission_id = secrets.token_bytes(ID_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None
-    return Submission(submission_id, survey.digest, categories.shape[1], pack(survey, bits))
+    return Submission(submission_id, survey.digest, categories.shape[1], pack(survey, bits, asked))
 
 
 def _shuffle(n: int) -> NDArray[np.int64]:

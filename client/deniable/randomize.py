@@ -100,17 +100,25 @@ def randomize(channel: Channel, categories: NDArray[np.int64], words: Words) -> 
     n, k, d = len(categories), channel.k, channel.d
     rows = np.arange(n)
     kept = words(n) < channel.keep_threshold
-    others = np.zeros((n, k - 1), dtype=np.bool_)
-    # Floyd's sampling of d of the k - 1 others; without its first step it is Floyd's sampling of d - 1.
-    first = k - 1 - d
-    others[rows, _uniform_below(first + 1, n, channel.coin, words)] = ~kept
-    for last in range(first + 1, k - 1):
-        choice = _uniform_below(last + 1, n, channel.coin, words)
-        others[rows, np.where(others[rows, choice], last, choice)] = True
+    others = choose(d, k - 1, n, words, channel.coin, one_less=kept)
     bits = np.empty((n, k), dtype=np.bool_)
     bits[np.arange(k) != categories[:, None]] = others.ravel()
     bits[rows, categories] = kept
     return bits
+
+
+def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_less: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """n uniform subsets of `size` among `of` things, shape (n, of); of one thing less in the rows where `one_less` is set.
+
+    Floyd's sampling; without its first step it is Floyd's sampling of one less, so that as many words are drawn for both.
+    """
+    rows, chosen = np.arange(n), np.zeros((n, of), dtype=np.bool_)
+    first = of - size
+    chosen[rows, _uniform_below(first + 1, n, coin, words)] = True if one_less is None else ~one_less
+    for last in range(first + 1, of):
+        choice = _uniform_below(last + 1, n, coin, words)
+        chosen[rows, np.where(chosen[rows, choice], last, choice)] = True
+    return chosen
 
 
 def _uniform_below(bound: int, n: int, coin: int, words: Words) -> NDArray[np.int64]:

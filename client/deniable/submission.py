@@ -1,6 +1,7 @@
 """The bits on the wire: fixed-size records, packed and unpacked here and nowhere else.
 
-A record holds the questions in order. A question stores its first k - 1 bits; since exactly d of k are
+Where a survey asks a sample of its questions, a record begins with a mask, a bit for each question, set if it was asked; all
+bits of the others are zero. Then a record holds the questions in order. A question stores its first k - 1 bits; since exactly d of k are
 set, the last one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant
 one; the bits left over in the last byte are zero. A record's length depends on the survey alone.
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from deniable.document import strict_json
 from deniable.errors import SubmissionError
-from deniable.survey import Survey
+from deniable.survey import Question, Survey
 
 ID_BYTES = 16
 MAX_COUNT = 100_000
@@ -67,9 +68,28 @@ class Submission:
         return cls(submission_id, digest, count, _decode64(envelope, "reports"))
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where an item's k - 1 stored bits are in a record, and the bit that says whether it was asked, if there is one."""
+
+    item: Question
+    bits: slice
+    mask: int | None
+
+
+def places_of(survey: Survey) -> tuple[Place, ...]:
+    """The place of every item, in order."""
+    start, found = len(survey.questions) if survey.ask else 0, []
+    for number, question in enumerate(survey.questions):
+        for item in question.items:
+            found.append(Place(item, slice(start, start + item.k - 1), number if survey.ask else None))
+            start += item.k - 1
+    return tuple(found)
+
+
 def record_bits(survey: Survey) -> int:
-    """Stored bits of one record, padding not counted: the sum of k - 1."""
-    return sum(item.k - 1 for item in survey.items)
+    """Stored bits of one record, padding not counted: the mask if there is one, and the sum of k - 1."""
+    return sum(item.k - 1 for item in survey.items) + (len(survey.questions) if survey.ask else 0)
 
 
 def record_bytes(survey: Survey) -> int:
@@ -77,17 +97,24 @@ def record_bytes(survey: Survey) -> int:
     return -(-record_bits(survey) // 8)
 
 
-def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]]) -> bytes:
-    """Packs each question's perturbed bits, shape (n, k) each and in the survey's order, into n records."""
-    stored = np.concatenate([question_bits[:, :-1] for question_bits in bits], axis=1)
-    return np.packbits(stored, axis=1).tobytes()
+def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bool_] | None = None) -> bytes:
+    """Packs each item's perturbed bits, shape (n, k) each and in the survey's order, into n records.
+
+    asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample.
+    """
+    if (asked is None) != (survey.ask is None):
+        raise ValueError("asked must be given if, and only if, the survey asks a sample of its questions")
+    stored = [item_bits[:, :-1] for item_bits in bits]
+    if asked is not None:
+        stored = [asked, *(part & asked[:, [place.mask or 0]] for part, place in zip(stored, places_of(survey), strict=True))]
+    return np.packbits(np.concatenate(stored, axis=1), axis=1).tobytes()
 
 
 def unpack(survey: Survey, reports: bytes, count: int) -> NDArray[np.bool_]:
     """The stored bits of `count` records, shape (count, record_bits). Raises SubmissionError.
 
-    Refused as a whole: another length than count records, padding that is set, and bits that the
-    question's coins cannot produce; the message names the record and the rule.
+    Refused as a whole: another length than count records, padding that is set, a mask that cannot be drawn, and bits that
+    the question's coins cannot produce; the message names the record and the rule.
     """
     size, width = record_bytes(survey), record_bits(survey)
     if len(reports) != count * size:
@@ -96,18 +123,33 @@ def unpack(survey: Survey, reports: bytes, count: int) -> NDArray[np.bool_]:
     bits = np.unpackbits(octets, axis=1).view(np.bool_)
     if (padded := np.flatnonzero(bits[:, width:].any(axis=1))).size:
         raise SubmissionError("padding", f"record {padded[0]}: the last {size * 8 - width} bits of a record are padding and must be zero")
-    start = 0
-    for question in survey.items:
-        ones = bits[:, start : start + question.k - 1].sum(axis=1)
-        start += question.k - 1
-        # the implied bit is set when d - 1 of the stored ones are
-        if (impossible := np.flatnonzero((ones != question.d) & (ones != question.d - 1))).size:
-            raise SubmissionError(
-                "impossible",
-                f"record {impossible[0]}, question {question.id}: exactly {question.d} of {question.k} bits must be set, "
-                f"so {question.d - 1} or {question.d} of the {question.k - 1} that are stored",
-            )
+    if survey.ask is not None:
+        _check_mask(survey, bits[:, : len(survey.questions)])
+    for place in places_of(survey):
+        _check_item(place, bits)
     return bits[:, :width]
+
+
+def _check_mask(survey: Survey, mask: NDArray[np.bool_]) -> None:
+    """Exactly `ask` blocks are asked, each of them whole."""
+    drawn = np.stack([mask[:, list(block)].sum(axis=1) / len(block) for block in survey.blocks], axis=1)
+    wrong = np.flatnonzero((np.floor(drawn) != drawn).any(axis=1) | (drawn.sum(axis=1) != survey.ask))
+    if wrong.size:
+        raise SubmissionError(
+            "mask", f"record {wrong[0]}: the mask must name exactly {survey.ask} of {len(survey.blocks)} blocks of questions"
+        )
+
+
+def _check_item(place: Place, bits: NDArray[np.bool_]) -> None:
+    """The implied bit is set when d - 1 of the stored ones are; nothing is set of what was not asked."""
+    item, ones = place.item, bits[:, place.bits].sum(axis=1)
+    possible = (ones == item.d) | (ones == item.d - 1)
+    if place.mask is not None:
+        possible = np.where(bits[:, place.mask], possible, ones == 0)
+    if (impossible := np.flatnonzero(~possible)).size:
+        rule = f"exactly {item.d} of {item.k} bits must be set, so {item.d - 1} or {item.d} of the {item.k - 1} that are stored"
+        unasked = "" if place.mask is None else ", and none where it was not asked"
+        raise SubmissionError("impossible", f"record {impossible[0]}, question {item.id}: {rule}{unasked}")
 
 
 def _encode64(raw: bytes) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 import rfc8785
 
 from deniable import document
-from deniable.encode import NO_ANSWER, TYPES, printable
+from deniable.encode import NO_ANSWER, TYPES, number, printable
 from deniable.errors import Problem, RefusedError, SurveyError
 from deniable.randomize import Channel
 
@@ -114,12 +114,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Survey:
-    """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`."""
+    """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`.
+
+    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all.
+    """
 
     id: str
     title: str
     about: str
     questions: tuple[Question, ...]
+    ask: int | None = None
 
     @classmethod
     def from_file(cls, path: str | Path) -> Survey:
@@ -157,20 +161,17 @@ class Survey:
         return tuple(item for question in self.questions for item in question.items)
 
     @cached_property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """What is drawn together where a survey asks a sample: a question and those shown after answers to it, by number."""
+        block = _blocks([(q.id, q.show_if.question if q.show_if else None) for q in self.questions])
+        return tuple(tuple(i for i, own in enumerate(block) if own == number) for number in range(max(block) + 1))
+
+    @cached_property
     def definition(self) -> bytes:
         """What clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
-        return rfc8785.dumps(
-            {
-                "deniable": FORMAT,
-                "id": self.id,
-                "title": self.title,
-                "about": self.about,
-                "questions": [
-                    {**q.to_dict(), "categories": list(q.categories), "k": q.k, "d": q.d, "keep_threshold": q.keep_threshold}
-                    for q in self.questions
-                ],
-            }
-        )
+        computed = [{"categories": list(q.categories), "k": q.k, "d": q.d, "keep_threshold": q.keep_threshold} for q in self.questions]
+        source = self.to_dict()
+        return rfc8785.dumps({**source, "questions": [q | more for q, more in zip(source["questions"], computed, strict=True)]})
 
     @cached_property
     def digest(self) -> str:
@@ -179,8 +180,11 @@ class Survey:
 
     @property
     def epsilon(self) -> float:
-        """What one submission gives away at most: the questions' exact losses add (sequential composition)."""
-        return math.fsum(question.epsilon for question in self.questions)
+        """What one submission gives away at most: the exact losses of the questions asked add (sequential composition)."""
+        if self.ask is None:
+            return math.fsum(question.epsilon for question in self.questions)
+        blocks = sorted(math.fsum(self.questions[i].epsilon for i in block) for block in self.blocks)
+        return math.fsum(blocks[-self.ask :])
 
     def to_dict(self) -> dict[str, Any]:
         """The survey as a survey file would say it."""
@@ -189,6 +193,7 @@ class Survey:
             "id": self.id,
             "title": self.title,
             "about": self.about,
+            **({} if self.ask is None else {"ask": self.ask}),
             "questions": [question.to_dict() for question in self.questions],
         }
 
@@ -227,6 +232,17 @@ def parse_epsilon(written: Any, parts: int = 1) -> float:
     return epsilon
 
 
+def _blocks(questions: Sequence[tuple[Any, Any]]) -> list[int]:
+    """The number of each question's block, from the (id, id of the question it depends on) of each."""
+    block: list[int] = []
+    known: dict[Any, int] = {}
+    for name, asked in questions:
+        block.append(known[asked] if isinstance(asked, str) and asked in known else max(block, default=-1) + 1)
+        if isinstance(name, str):
+            known.setdefault(name, block[-1])
+    return block
+
+
 def _without_computed(served: Any) -> dict[str, Any]:
     questions = [{key: value for key, value in q.items() if key not in _COMPUTED} for q in served["questions"]]
     return {**served, "questions": questions}
@@ -249,17 +265,18 @@ class _Builder:
         if not isinstance(top, Mapping):
             self.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
             raise SurveyError(self.problems)
-        self.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon",))
+        self.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon", "ask"))
         if "deniable" in top and str(top["deniable"]) != str(FORMAT):
             self.refuse("deniable", f"must be {FORMAT}, the version of the format, got {_shown(top['deniable'])}")
         self.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
         self.text(top, "", "title")
         self.text(top, "", "about")
         questions = self.questions(top)
-        self.size(questions)
+        ask = self.asked(top, questions)
+        self.size(questions, ask)
         if self.problems:
             raise SurveyError(sorted(self.problems, key=lambda p: p.line or 0))
-        return Survey(top["id"], top["title"], top["about"], questions)
+        return Survey(top["id"], top["title"], top["about"], questions, ask)
 
     def refuse(self, where: str, message: str) -> None:
         self.problems.append(Problem(where, message, self.line(where)))
@@ -304,6 +321,8 @@ class _Builder:
         if not isinstance(written, list | tuple) or ("questions" in top and not written):
             self.refuse("questions", "must be a list of at least one question")
             written = []
+        block = _blocks([_dependence(source) for source in written])
+        share = _whole(top.get("ask")) or len(set(block))
         built: list[Question | None] = []
         first: dict[str, int] = {}
         for index, source in enumerate(written):
@@ -314,9 +333,9 @@ class _Builder:
             name = source.get("id")
             if isinstance(name, str) and first.setdefault(name, index) != index:
                 self.refuse(f"{where}.id", f"must be unique, got the id of questions[{first[name]}] again: {_shown(name)}")
-            built.append(self.question(source, where, top, len(written), tuple(built)))
+            built.append(self.question(source, where, top, share * block.count(block[index]), tuple(built)))
         if "epsilon" in top:
-            self.epsilon(top["epsilon"], "epsilon", len(written) or 1)
+            self.epsilon(top["epsilon"], "epsilon", 1)
         return tuple(question for question in built if question)
 
     def question(
@@ -407,10 +426,32 @@ class _Builder:
             self.refuse(where, f"{error}, got {_shown(written)}")
             return None
 
-    def size(self, questions: Sequence[Question]) -> None:
-        bits = sum(item.k - 1 for question in questions for item in question.items)
+    def asked(self, top: Mapping[str, Any], questions: tuple[Question, ...]) -> int | None:
+        """How many blocks are drawn, of which there must be more."""
+        if "ask" not in top:
+            return None
+        ask, blocks = _whole(top["ask"]), len(Survey("", "", "", questions).blocks) if questions else 0
+        if ask is None or not 1 <= ask < max(blocks, 2):
+            self.refuse("ask", f"must be a whole number from 1 to {max(blocks, 2) - 1}, fewer than all, got {_shown(top['ask'])}")
+        return ask
+
+    def size(self, questions: Sequence[Question], ask: int | None) -> None:
+        bits = sum(item.k - 1 for question in questions for item in question.items) + (len(questions) if ask else 0)
         if bits > MAX_BITS:
             self.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}")
+
+
+def _dependence(source: Any) -> tuple[Any, Any]:
+    """The id of a question in a survey file, and that of the question that its show_if names."""
+    if not isinstance(source, Mapping):
+        return None, None
+    show_if = source.get("show_if")
+    return source.get("id"), show_if.get("question") if isinstance(show_if, Mapping) else None
+
+
+def _whole(written: Any) -> int | None:
+    value = number(written)
+    return int(value) if value is not None and value.is_integer() else None
 
 
 def _join(where: str, key: str) -> str:

@@ -109,12 +109,12 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
     cases = vectors("submissions")
     got = javascript(
         ASK_ALL
-        + """return Promise.all(given.map(async ({ definition: text, answers, id, words }) => {
+        + """return Promise.all(given.map(async ({ definition: text, answers, id, words, asked }) => {
             const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
             const { next, used } = stream(words);
             const categories = encode.encodeAll(questions, questions.map(({ id }) => answers[id]), next);
             const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
-            const reports = submission.pack(items, bits);
+            const reports = submission.pack(items, bits, asked ?? undefined);
             return [submission.envelope({ id: fromHex(id), digest, count: 1, reports }), used()];
         }));""",
         cases,

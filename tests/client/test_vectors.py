@@ -41,7 +41,10 @@ class Stream:
 
 def shaped(questions: list[list[int]]) -> Any:
     """The part of a survey that packing needs."""
-    return SimpleNamespace(items=[SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)])
+    items = [SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)]
+    for item in items:
+        item.items = [item]
+    return SimpleNamespace(items=items, questions=items, ask=None)
 
 
 def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> None:
@@ -130,7 +133,8 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vecto
         given = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
         categories = hide(survey, np.array(given))
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
-        sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits))
+        asked = None if case["asked"] is None else np.array([case["asked"]], dtype=np.bool_)
+        sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits, asked))
         assert sent.to_json() == case["envelope"].encode()
         assert words.left == []
         assert Submission.from_json(case["envelope"].encode()) == sent

@@ -688,3 +688,22 @@ def test_branches_show_and_hide_on_the_device_and_every_record_has_one_length(
     (stored,) = site.reports(survey)
     assert stored == record(survey, [1, 2, 2, 2, 3], [0] * 200)
     assert len(stored) == len(record(survey, [0, 0, 1, 0, 1], [0] * 200))
+
+
+def test_a_sample_is_drawn_by_the_device_and_a_reload_asks_no_other_questions(page: Any, site: Any) -> None:
+    questions = [{"id": f"q{n}", "text": f"Question {n}?", "type": "yes_no"} for n in range(20)]
+    survey = site.publish(id="sample", questions=questions, ask=2)
+    assert page.open(site.link(survey)) == "consent"
+    assert "2 questions of 20, drawn by your device" in page.text()
+    page.choose(-1, -1)
+    drawn = [legend.text for legend in page.driver.find_elements(By.TAG_NAME, "legend")]
+    page.driver.refresh()
+    assert page.step("loading") == "consent"
+    page.choose(0, 1)
+    assert [legend.text for legend in page.driver.find_elements(By.TAG_NAME, "legend")] == drawn
+    assert page.send() == "thanks"
+    (stored,) = site.reports(survey)
+    mask = unpack(survey, stored, 1)[0, :20]
+    asked = [question["text"] for question, bit in zip(questions, mask, strict=True) if bit]
+    assert len(asked) == 2
+    assert [any(text in legend for legend in drawn) for text in asked] == [True, True]

@@ -303,6 +303,18 @@ def good_definitions() -> dict[str, Json]:
                 shown_if(question("help", LN3), "hard", "very"),
             ]
         ),
+        "a sample of two": survey(
+            [question("a", LN3), question("b", 1.0, COLOURS), several("c", 2.0, ["x", "y"]), question("d", 0.5)], ask=2
+        ),
+        "a sample of blocks": survey(
+            [
+                question("smokes", LN3),
+                scale("mood", 2.0, list("abcde"), [1, 2, 3, 4, 5]),
+                shown_if(question("often", 1.0, ["daily", "weekly"]), "smokes", "yes"),
+                shown_if(question("long", 1.0), "often", "daily"),
+            ],
+            ask=1,
+        ),
         "a number": survey([numeric("q", 1.0, 0, 100, 2)]),
         "a number with a fine grid, that is not required": survey([optional(numeric("q", 6.0, -0.1, 0.2, 9)), question("r", 0.5)]),
         "numbers of all sizes": survey([numeric("a", 2.0, -1000000000, 1000000000, 1024), numeric("b", 2.0, 1e-9, 1e-7, 5)]),
@@ -435,6 +447,9 @@ def bad_objects() -> dict[str, Any]:
     bad["show_if of a later question"] = changed(questions=[branch, first])
     bad["show_if of a number"] = changed(questions=[numeric("n", 1.0, 0, 1, 2), {**branch, "show_if": {"question": "n", "is": ["0"]}}])
     bad["show_if without the category no answer"] = changed(questions=[first, {**question("q", LN3), "show_if": branch["show_if"]}])
+    three = [question("a", LN3), shown_if(question("b", LN3), "a", "yes"), question("c", LN3)]
+    bad |= {f"ask {ask!r}": changed(questions=three, ask=ask) for ask in (0, 2, 3, -1, 1.5, "1", True, [1])}
+    bad["2,050 bits with the mask"] = survey([*two_long_lists(), question("c", 1.0)], ask=1)
     maybe = optional(question("q", LN3))
     bad |= {
         "a scale without scores": changed(questions=[{key: value for key, value in steps.items() if key != "scores"}]),
@@ -515,7 +530,14 @@ def epsilon_total(definition: Json) -> float:
     def items(q: Json) -> int:
         return len(q["options"]) if q["type"] == "multi_choice" else 1
 
-    return float(sum((items(q) * odds(q).ln() for q in definition["questions"]), Decimal(0)))
+    block: dict[str, list[Decimal]] = {}
+    first: dict[str, str] = {}
+    for q in definition["questions"]:
+        condition = q.get("show_if")
+        first[q["id"]] = first[condition["question"]] if condition else q["id"]
+        block.setdefault(first[q["id"]], []).append(items(q) * odds(q).ln())
+    losses = sorted((sum(own, Decimal(0)) for own in block.values()), reverse=True)
+    return float(sum(losses[: definition.get("ask", len(losses))], Decimal(0)))
 
 
 def spelled(raw: bytes) -> Json:
@@ -642,6 +664,17 @@ def some_answer(q: Json) -> Any:
     return None if q["k"] == 3 and RANDOM.random() < 0.3 else [option for option in q["options"] if RANDOM.random() < 0.5]
 
 
+def some_mask(definition: Json) -> list[int] | None:
+    """Which questions a device drew: whole blocks, where the definition asks a sample."""
+    if "ask" not in definition:
+        return None
+    first: dict[str, str] = {}
+    for q in definition["questions"]:
+        first[q["id"]] = first[q["show_if"]["question"]] if "show_if" in q else q["id"]
+    drawn = RANDOM.sample(sorted(set(first.values())), definition["ask"])
+    return [int(first[q["id"]] in drawn) for q in definition["questions"]]
+
+
 def told(definition: Json, chosen: Json) -> Json:
     """The answers as they count: those of hidden questions are none."""
     seen: Json = {}
@@ -666,7 +699,7 @@ def submissions() -> list[Json]:
     vectors = []
     good = good_definitions()
     more = [made for name, made in good.items() if "number" in name or "not required" in name or "items" in name or "multiple" in name]
-    more += [good["branches"]] * 10
+    more += [good["branches"], good["a sample of two"], good["a sample of blocks"]] * 10
     for definition in [base(), *more, *list(good.values())[-24:]]:
         for _ in range(3):
             chosen = {q["id"]: some_answer(q) for q in definition["questions"]}
@@ -683,8 +716,13 @@ def submissions() -> list[Json]:
             raw = canonical(definition)
             name = RANDOM.randbytes(16)
             digest = hashlib.sha256(raw.encode()).hexdigest()
+            asked = some_mask(definition)
+            if asked is not None:
+                numbers = [number for number, q in enumerate(definition["questions"]) for _ in categories_of(q, seen[q["id"]])]
+                kept = [made if asked[number] else [0] * len(made) for number, made in zip(numbers, bits, strict=True)]
+                bits = [[*asked, 0], *kept]  # the mask is packed like the bits of a question, the last one left out
             envelope = f'{{"id":"{base64url(name)}","digest":"{digest}","count":1,"reports":"{base64url(packed(bits))}"}}'
-            vectors.append({"definition": raw, "answers": chosen, "id": name.hex(), "words": words, "envelope": envelope})
+            vectors.append({"definition": raw, "answers": chosen, "id": name.hex(), "words": words, "asked": asked, "envelope": envelope})
     return vectors
 
 

@@ -38,7 +38,7 @@ export function writeConsent(step, { digest, survey, epsilon }) {
   fill(step, {
     title: survey.title,
     about: survey.about,
-    length: lengthOf(questions.length),
+    length: lengthOf(survey),
     surest: `${surest(epsilon)} %`,
     surestOne: items.length > 1 ? `From one answer alone: at most ${surest(Math.max(...answers))} %.` : null,
     weak: surest(epsilon) >= 99 ? "That is weak protection for the survey as a whole. Think about it before you agree." : null,
@@ -49,9 +49,11 @@ export function writeConsent(step, { digest, survey, epsilon }) {
   step.querySelector("[data-slot=everyQuestion]").replaceChildren(...items.map(row));
 }
 
-function lengthOf(questions) {
-  const minutes = Math.ceil((questions * SECONDS_PER_QUESTION + 20) / 60);
-  return `${count(questions)} question${questions === 1 ? "" : "s"}, about ${minutes} minute${minutes === 1 ? "" : "s"}`;
+function lengthOf({ ask, blocks, questions }) {
+  const asked = ask === undefined ? questions.length : Math.round((questions.length * ask) / blocks.length);
+  const minutes = Math.ceil((asked * SECONDS_PER_QUESTION + 20) / 60);
+  const drawn = ask === undefined ? "" : ` of ${count(questions.length)}, drawn by your device`;
+  return `${count(asked)} question${asked === 1 ? "" : "s"}${drawn}, about ${minutes} minute${minutes === 1 ? "" : "s"}`;
 }
 
 /** The odds of one question, for both sides with the same denominators: a picture and its words each. */

@@ -9,6 +9,7 @@
 
 import { NO_ANSWER, TYPES, characters, printable, strip } from "./encode.mjs";
 import { channelForEpsilon, epsilonOf, reveals } from "./randomize.mjs";
+import { recordBits } from "./submission.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
@@ -25,7 +26,7 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
- * the survey {id, title, about, questions, items}, each question {id, text, type, epsilon, required, showIf, source, categories, channel, items}
+ * the survey {id, title, about, ask, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
  * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most.
  *
@@ -36,11 +37,20 @@ export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
   const digest = await sha256(bytes);
   rule(pin === undefined || pin === null || digest === pin, `the survey's digest must be ${pin}, as the link says, got ${digest}`);
   const survey = readSurvey(decode(bytes));
-  const epsilon = survey.items.reduce((sum, { channel }) => sum + epsilonOf(channel), 0);
+  const epsilon = epsilonOfAll(survey);
   if (maxEpsilon !== undefined && maxEpsilon !== null) {
     rule(epsilon <= maxEpsilon * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
   }
   return { digest, survey, epsilon };
+}
+
+/** The exact losses of the questions asked add; where a sample is asked, those of the blocks that take most. */
+function epsilonOfAll({ ask, blocks, questions }) {
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const losses = questions.map(({ items }) => sum(items.map(({ channel }) => epsilonOf(channel))));
+  if (ask === undefined) return sum(losses);
+  const perBlock = blocks.map((block) => sum(block.map((number) => losses[number]))).sort((a, b) => b - a);
+  return sum(perBlock.slice(0, ask));
 }
 
 async function sha256(bytes) {
@@ -60,13 +70,19 @@ function decode(bytes) {
 
 function readSurvey(text) {
   const served = parseJson(text);
-  closed(served, "the definition", ["deniable", "id", "title", "about", "questions"]);
+  closed(served, "the definition", ["deniable", "id", "title", "about", "questions"], ["ask"]);
   rule(served.deniable === FORMAT, `deniable must be ${FORMAT}, the version of the format`);
   identifier(served.id, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first");
   plainText(served, "title", "title");
   plainText(served, "about", "about");
   const questions = readQuestions(served.questions);
-  const survey = { id: served.id, title: served.title, about: served.about, questions, items: questions.flatMap(({ items }) => items) };
+  const { id, title, about, ask } = served;
+  const blocks = blocksOf(questions);
+  rule(ask === undefined || (Number.isInteger(ask) && ask >= 1 && ask < blocks.length), "ask must be a whole number, fewer than all blocks");
+  const items = questions.flatMap((question) => question.items);
+  const bits = recordBits(items, ask === undefined ? 0 : questions.length);
+  rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
+  const survey = { id, title, about, ask, questions, items, blocks };
   rule(canonical(definitionOf(survey)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
   return survey;
 }
@@ -84,9 +100,18 @@ function readQuestions(served) {
   const questions = [];
   for (const [index, source] of served.entries()) questions.push(readQuestion(source, `questions[${index}]`, questions));
   rule(new Set(questions.map(({ id }) => id)).size === questions.length, "the id of each question must be unique");
-  const bits = questions.reduce((sum, { items, channel }) => sum + items.length * (channel.k - 1), 0);
-  rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
   return questions;
+}
+
+/** What is drawn together: a question and those shown after answers to it, by number. */
+function blocksOf(questions) {
+  const blocks = [];
+  for (const [number, { showIf }] of questions.entries()) {
+    const block = showIf && blocks.find((numbers) => numbers.some((earlier) => questions[earlier].id === showIf.question));
+    if (block) block.push(number);
+    else blocks.push([number]);
+  }
+  return blocks;
 }
 
 function readQuestion(served, where, earlier) {
@@ -113,8 +138,9 @@ function readQuestion(served, where, earlier) {
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(kind.keys.map((key) => [key, served[key]]));
-  const question = { id, text, type, epsilon, required, showIf, source, categories, channel };
-  question.items = labels?.map((label) => ({ id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", required, categories, channel })) ?? [question];
+  const number = earlier.length;
+  const question = { number, id, text, type, epsilon, required, showIf, source, categories, channel };
+  question.items = labels?.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", required, categories, channel })) ?? [question];
   return question;
 }
 
@@ -136,12 +162,13 @@ function sameMechanism(served, { k, d, keepThreshold }) {
   }
 }
 
-function definitionOf({ id, title, about, questions }) {
+function definitionOf({ id, title, about, ask, questions }) {
   return {
     deniable: FORMAT,
     id,
     title,
     about,
+    ...(ask === undefined ? {} : { ask }),
     questions: questions.map(({ id, text, type, epsilon, required, showIf, source, categories, channel: { k, d, keepThreshold } }) => ({
       id, text, type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, k, d, keep_threshold: keepThreshold,
     })),

@@ -17,17 +17,28 @@ export class DeliveryError extends Error {
   name = "DeliveryError";
 }
 
-/** What this device keeps about one survey: an envelope that waits, or the mark that it has answered. Nothing else. */
+/** What this device keeps about one survey: which questions it drew, an envelope that waits, or the mark that it has answered. Nothing else. */
 export class Outbox {
   #waiting;
   #answered;
+  #asked;
 
   /** Throws where the browser lets the page keep nothing. */
   constructor(digest) {
     this.#waiting = `deniable:waiting:${digest}`;
     this.#answered = `deniable:answered:${digest}`;
+    this.#asked = `deniable:asked:${digest}`;
     localStorage.setItem("deniable:probe", "");
     localStorage.removeItem("deniable:probe");
+  }
+
+  /** Which questions this device asks: what `draw` gave it the first time, so that a reload asks no others; undefined for all. */
+  asked(draw) {
+    const kept = localStorage.getItem(this.#asked);
+    if (kept !== null) return Uint8Array.from(JSON.parse(kept));
+    const drawn = draw();
+    if (drawn !== undefined) localStorage.setItem(this.#asked, JSON.stringify([...drawn]));
+    return drawn;
   }
 
   /** The envelope that waits to be sent, or null. */

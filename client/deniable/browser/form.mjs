@@ -13,14 +13,23 @@ import { count, fill, show } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 import { cryptoWords, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
+import { draw } from "./sampling.mjs";
 import { ID_BYTES, envelope, pack } from "./submission.mjs";
 
-/** Encodes and randomizes the answers, once, and packs them into an envelope with a random id. */
-export function perturb({ digest, survey: { questions, items } }, answers, nextWord) {
-  const categories = encodeAll(questions, answers, nextWord);
-  const bits = items.map(({ channel }, index) => randomize(channel, categories[index], nextWord));
+/**
+ * Encodes and randomizes the answers, once, and packs them into an envelope with a random id. `answers` are those to the
+ * questions that `asked` names, or to all. Coins are tossed for the others too; their bits are not sent.
+ */
+export function perturb({ digest, survey: { questions, items } }, answers, nextWord, asked) {
+  const categories = encodeAll(questions.filter(isAsked(asked)), answers, nextWord);
+  const bits = items.map((item) => randomize(item.channel, isAsked(asked)(item) ? categories.shift() : 0, nextWord));
   const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return envelope({ id, digest, count: 1, reports: pack(items, bits) });
+  return envelope({ id, digest, count: 1, reports: pack(items, bits, asked) });
+}
+
+/** Whether a question, or an item of one, is among those drawn. */
+function isAsked(asked) {
+  return ({ number }) => asked === undefined || asked[number] === 1;
 }
 
 async function start(url, id) {
@@ -74,7 +83,9 @@ function askConsent(context) {
 }
 
 function askQuestions(context) {
-  const { questions, title } = context.definition.survey;
+  const { survey } = context.definition;
+  const { title } = survey;
+  const asked = storing(() => context.outbox.asked(() => draw(survey, cryptoWords())));
   const step = show("questions", title);
   const progress = (answered, asked) => {
     const words = `${count(answered)} of ${count(asked)} answered`;
@@ -82,13 +93,13 @@ function askQuestions(context) {
     step.querySelector("progress").value = answered / asked;
     document.title = `${words} · ${title}`;
   };
-  const controls = new Controls(questions, progress);
+  const controls = new Controls(survey.questions.filter(isAsked(asked)), progress);
   fill(step, { title });
   step.querySelector("[data-slot=list]").replaceChildren(...controls.elements);
   step.querySelector("[data-slot=missing]").hidden = true;
   step.querySelector("[data-action=send]").onclick = () => {
     try {
-      finish(context, controls, step);
+      finish({ ...context, asked }, controls, step);
     } catch (error) {
       controls.clear();
       refuse(error);
@@ -105,7 +116,7 @@ function finish(context, controls, step) {
     controls.clear(); // another tab was faster; its noise is the noise
   } else {
     const answers = controls.take();
-    const perturbed = perturb(context.definition, answers, cryptoWords());
+    const perturbed = perturb(context.definition, answers, cryptoWords(), context.asked);
     answers.fill(undefined);
     storing(() => outbox.keep(perturbed));
   }

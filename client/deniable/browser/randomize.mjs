@@ -72,19 +72,28 @@ function bestSubsetSize(power, k) {
 export function randomize({ k, d, keepThreshold, coin }, category, nextWord) {
   if (!Number.isInteger(category) || category < 0 || category >= k) throw new RangeError("category must be an integer from 0 to k - 1");
   const kept = nextWord() < keepThreshold;
-  const others = new Uint8Array(k - 1);
-  // Floyd's sampling of d of the k - 1 others; without its first step it is Floyd's sampling of d - 1.
-  const first = k - 1 - d;
-  others[uniformBelow(first + 1, coin, nextWord)] = kept ? 0 : 1;
-  for (let last = first + 1; last < k - 1; last += 1) {
-    const choice = uniformBelow(last + 1, coin, nextWord);
-    others[others[choice] ? last : choice] = 1;
-  }
+  const others = choose(d, k - 1, nextWord, coin, kept);
   const bits = new Uint8Array(k);
   bits.set(others.subarray(0, category));
   bits[category] = kept ? 1 : 0;
   bits.set(others.subarray(category), category + 1);
   return bits;
+}
+
+/**
+ * A uniform subset of `size` among `of` things, as a Uint8Array of 0 and 1; of one thing less if `oneLess`.
+ *
+ * Floyd's sampling; without its first step it is Floyd's sampling of one less, so that as many words are drawn for both.
+ */
+export function choose(size, of, nextWord, coin = WORD, oneLess = false) {
+  const chosen = new Uint8Array(of);
+  const first = of - size;
+  chosen[uniformBelow(first + 1, coin, nextWord)] = oneLess ? 0 : 1;
+  for (let last = first + 1; last < of; last += 1) {
+    const choice = uniformBelow(last + 1, coin, nextWord);
+    chosen[chosen[choice] ? last : choice] = 1;
+  }
+  return chosen;
 }
 
 /** A uniform integer in [0, bound), by rejection; one possible value takes no word. */

@@ -5,14 +5,14 @@ import { copy, count, fill } from "./page.mjs";
 import { unpackRecord } from "./submission.mjs";
 
 /** The element that shows an envelope; `summary` is the text of its button. */
-export function receipt({ items }, envelope, summary) {
+export function receipt({ ask, questions, items }, envelope, summary) {
   const element = copy("receipt");
   fill(element, { summary, envelope });
-  const records = unpackRecord(items, fromBase64url(JSON.parse(envelope).reports));
+  const records = unpackRecord(items, fromBase64url(JSON.parse(envelope).reports), ask === undefined ? 0 : questions.length);
   element.querySelector("[data-slot=records]").replaceChildren(
     ...items.map((question, index) => {
       const entry = copy("receipt-entry");
-      fill(entry, { text: question.text, record: sentence(question, records[index]) });
+      fill(entry, { text: question.text, record: records[index] ? sentence(question, records[index]) : "Your record says that you were not asked this." });
       return entry;
     }),
   );

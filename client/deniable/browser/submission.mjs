@@ -16,42 +16,46 @@ export class SubmissionError extends Error {
   }
 }
 
-/** Stored bits of one record, padding not counted: the sum of k - 1. */
-export function recordBits(questions) {
-  return questions.reduce((sum, { channel }) => sum + channel.k - 1, 0);
+/** Stored bits of one record, padding not counted: a mask of `masked` questions if there is one, and the sum of k - 1. */
+export function recordBits(items, masked = 0) {
+  return items.reduce((sum, { channel }) => sum + channel.k - 1, masked);
 }
 
 /** Length of one record in bytes. */
-export function recordBytes(questions) {
-  return Math.ceil(recordBits(questions) / 8);
+export function recordBytes(items, masked = 0) {
+  return Math.ceil(recordBits(items, masked) / 8);
 }
 
-/** Packs each question's perturbed bits, a Uint8Array of k each and in the survey's order, into one record. */
-export function pack(questions, bits) {
-  const record = new Uint8Array(recordBytes(questions));
-  let position = 0;
-  for (const [index, { channel }] of questions.entries()) {
-    for (const bit of bits[index].subarray(0, channel.k - 1)) {
-      record[Math.floor(position / 8)] += bit * 2 ** (7 - (position % 8));
-      position += 1;
-    }
-  }
+/**
+ * Packs each item's perturbed bits, a Uint8Array of k each and in the survey's order, into one record. `asked` says of each
+ * question whether it was asked, where the survey asks a sample; an item's `number` is that of its question.
+ */
+export function pack(items, bits, asked = []) {
+  const record = new Uint8Array(recordBytes(items, asked.length));
+  const stored = items.flatMap(({ number, channel }, index) => {
+    const own = [...bits[index].subarray(0, channel.k - 1)];
+    return asked.length === 0 || asked[number] ? own : own.fill(0);
+  });
+  for (const [position, bit] of [...asked, ...stored].entries()) record[Math.floor(position / 8)] += bit * 2 ** (7 - (position % 8));
   return record;
 }
 
-/** The k bits of each question of one record, the implied one included. Throws SubmissionError, as `unpack` in Python. */
-export function unpackRecord(questions, record) {
-  const size = recordBytes(questions);
-  const width = recordBits(questions);
+/**
+ * The k bits of each item of one record, the implied one included; undefined for an item that was not asked. `masked` is the
+ * number of questions where the survey asks a sample. Throws SubmissionError, as `unpack` in Python.
+ */
+export function unpackRecord(items, record, masked = 0) {
+  const size = recordBytes(items, masked);
+  const width = recordBits(items, masked);
   if (record.length !== size) throw new SubmissionError("length", `a record must be ${size} bytes, got ${record.length}`);
   const stored = Array.from({ length: size * 8 }, (_, i) => Math.floor(record[Math.floor(i / 8)] / 2 ** (7 - (i % 8))) % 2);
   if (stored.slice(width).includes(1)) {
     throw new SubmissionError("padding", `the last ${size * 8 - width} bits of a record are padding and must be zero`);
   }
-  let start = 0;
-  return questions.map((question) => {
-    const end = start + question.channel.k - 1;
-    const bits = withImpliedBit(question, stored.slice(start, end));
+  let start = masked;
+  return items.map((item) => {
+    const end = start + item.channel.k - 1;
+    const bits = masked && !stored[item.number] ? undefined : withImpliedBit(item, stored.slice(start, end));
     start = end;
     return bits;
   });

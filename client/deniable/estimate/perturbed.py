@@ -120,5 +120,7 @@ class Perturbed:
 
 def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
     """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits)."""
+    if survey.ask is not None:
+        raise EstimateError(f"survey {survey.id} asks everybody a sample of its questions; a regression needs answers to all of them")
     questions, reported = columns.bits_of(survey, bits, [question.id for question in survey.items])
     return {question.id: Perturbed(own, question.channel, question.categories) for question, own in zip(questions, reported, strict=True)}

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import plausibility
+from deniable.estimate import columns, plausibility
 from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, Share, check_interval, share
 from deniable.estimate.results import Results, Row
-from deniable.submission import record_bits
+from deniable.submission import places_of, record_bits
 from deniable.survey import Question, Survey
 from deniable.tally import Tally
 
@@ -38,7 +38,7 @@ def estimate(
     if len(tally.pairs) != record_bits(survey):
         raise EstimateError(f"the tally must have {record_bits(survey)} bits, as survey {survey.id} has, got {len(tally.pairs)}")
     request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
-    rows = [row for question, ones in _counts(survey, tally) for row in _rows(question, ones, tally.n, request)]
+    rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
     return Results(survey.id, survey.title, survey.digest, tally.n, survey.epsilon, tuple(rows), simultaneous)
 
 
@@ -55,13 +55,11 @@ class _Request:
         return 1 - (1 - self.confidence) / k if self.simultaneous and k > 2 else self.confidence
 
 
-def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, NDArray[np.int64]]]:
-    """Each question with the counts of all its k bits; the last, implied one is what is missing of d per report."""
-    ones, start = tally.ones, 0
-    for question in survey.items:
-        stored = ones[start : start + question.k - 1]
-        start += question.k - 1
-        yield question, np.append(stored, tally.n * question.d - stored.sum())
+def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, int, NDArray[np.int64]]]:
+    """Each item with the number of people asked, and the counts of all its k bits; none where nobody was."""
+    for place in places_of(survey):
+        n = tally.n if place.mask is None else int(tally.ones[place.mask])
+        yield columns.counts(survey, tally, place.item.id) if n else (place.item, 0, np.zeros(place.item.k, dtype=np.int64))
 
 
 def _rows(question: Question, ones: NDArray[np.int64], n: int, request: _Request) -> Iterator[Row]:

@@ -15,6 +15,7 @@ from deniable.encode import allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import EstimateError
 from deniable.randomize import randomize
+from deniable.sampling import draw
 from deniable.submission import pack, unpack
 from deniable.survey import Question, Survey
 from deniable.tally import Tally
@@ -79,7 +80,7 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
     answers = _drawn(survey, truth, n, people) if isinstance(truth, Mapping) else _resampled(truth, ids, n, people)
     stand = _shown_places(survey, answers)
     bits = [randomize(item.channel, settle(item, places, os_words), os_words) for item, places in zip(survey.items, stand, strict=True)]
-    return Simulated(survey, len(answers), pack(survey, bits), answers)
+    return Simulated(survey, len(answers), pack(survey, bits, draw(survey, len(answers), os_words)), answers)
 
 
 def _drawn(survey: Survey, truth: Mapping[str, Shares], n: int | None, people: np.random.Generator) -> pd.DataFrame:

@@ -58,7 +58,7 @@ def weighted_shares(
     """
     check_interval(confidence, DEFAULT_METHOD, target)
     (asked,), (set_,) = columns.bits_of(survey, bits, [question])
-    w = _checked(weights, len(bits))
+    w = _checked(weights, len(bits))[columns.asked(survey, bits, [question])]
     scores = np.eye(asked.k)
     shares = tuple(
         _weighted(f"{asked.id} = {option}", set_, asked.channel, w, row, (confidence, target, (0.0, 1.0)))
@@ -80,11 +80,12 @@ def weighted_mean(
     """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     check_interval(confidence, DEFAULT_METHOD, target)
     (asked,), (set_,) = columns.bits_of(survey, bits, [question])
+    w = _checked(weights, len(bits))[columns.asked(survey, bits, [question])]
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (asked.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
     bounds = float(values.min()), float(values.max())
-    return _weighted(f"mean of {asked.id}", set_, asked.channel, _checked(weights, len(bits)), values, (confidence, target, bounds))
+    return _weighted(f"mean of {asked.id}", set_, asked.channel, w, values, (confidence, target, bounds))
 
 
 def _weighted(

@@ -137,13 +137,17 @@ def plan(
     check_probability("rare", rare)
     check_inside("group_half_width", group_half_width)
 
+    part = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)  # of the respondents, who are asked a question
+
     @cache
     def values(channel: Channel) -> dict[str, Any]:
-        respondents = n or precision.respondents(private(channel), half_width or 0.0, confidence=confidence, share=share)
-        return _values(channel, respondents, confidence, share, group_half_width, rare)
+        each = (
+            max(1, int(n * part)) if n else precision.respondents(private(channel), half_width or 0.0, confidence=confidence, share=share)
+        )
+        return _values(channel, each, confidence, share, group_half_width, rare)
 
     rows = tuple(Row(question=q.id, **values(q.channel)) for q in survey.items)
-    needed = n or max(row.respondents for row in rows)
+    needed = n or math.ceil(max(row.respondents for row in rows) / part)
     belief = posterior(0.5, survey.epsilon)[1]
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
 
