@@ -24,7 +24,7 @@ from deniable.estimate.questions import estimate
 from deniable.estimate.regress import regress
 from deniable.estimate.regression import Regression
 from deniable.estimate.results import Results
-from deniable.estimate.scored import mean_rows, scores_of
+from deniable.estimate.scored import scores_of
 from deniable.submission import record_bytes, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
@@ -53,7 +53,7 @@ class Analysis:
     @cached_property
     def results(self) -> Results:
         """The shares of all options of all questions, and the means of those that have scores."""
-        found = estimate(
+        return estimate(
             self.survey,
             self.tally,
             confidence=self.confidence,
@@ -61,7 +61,6 @@ class Analysis:
             target=self.target,
             simultaneous=self.simultaneous,
         )
-        return replace(found, means=mean_rows(self.survey, self.tally, confidence=self.confidence, target=self.target))
 
     def to_frame(self) -> pd.DataFrame:
         """As `Results.to_frame`."""

@@ -13,6 +13,7 @@ from deniable.estimate import columns, plausibility
 from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, Share, check_interval, share
 from deniable.estimate.results import Results, Row
+from deniable.estimate.scored import mean_rows
 from deniable.submission import places_of, record_bits
 from deniable.survey import Question, Survey
 from deniable.tally import Tally
@@ -39,7 +40,8 @@ def estimate(
         raise EstimateError(f"the tally must have {record_bits(survey)} bits, as survey {survey.id} has, got {len(tally.pairs)}")
     request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
-    return Results(survey.id, survey.title, survey.digest, tally.n, survey.epsilon, tuple(rows), simultaneous)
+    means = mean_rows(survey, tally, confidence=confidence, target=target)
+    return Results(survey.id, survey.title, survey.digest, tally.n, survey.epsilon, tuple(rows), simultaneous, means=means)
 
 
 @dataclass(frozen=True)
