@@ -10,24 +10,32 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.errors import EstimateError
-from deniable.estimate import closed_form, feldman_cousins, likelihood_ratio
+from deniable.estimate import closed_form, feldman_cousins, likelihood_ratio, respondents
 
 DEFAULT_METHOD = "feldman-cousins"
-EXACT_UP_TO = 10_000  # reports; above, the default interval is the constrained likelihood-ratio one
-RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that the likelihood ratio is not yet close
+EXACT_UP_TO = 10_000  # reports; above, the default interval is one for large n, constrained to [0, 1] like the exact one
+RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that n is not yet large
 RARE = 25  # expected bits of that kind
 
 TARGETS = ("population", "respondents")
 
-_RateLimits = Callable[[int, int, float, float, float], tuple[float, float]]
+_Limits = Callable[[int, int, float, float, float], tuple[float, float]]
+"""Of ones, n, two rates and an error probability: limits for a rate between the two; for respondents, limits for the share itself."""
 
-_RATE_LIMITS: dict[str, _RateLimits] = {
+_RATE_LIMITS: dict[str, _Limits] = {
     "feldman-cousins": feldman_cousins.limits,
     "likelihood-ratio": likelihood_ratio.limits,
     "wilson": lambda ones, n, lowest, highest, alpha: closed_form.wilson(ones, n, alpha),
     "clopper-pearson": lambda ones, n, lowest, highest, alpha: closed_form.clopper_pearson(ones, n, alpha),
 }
 METHODS = (*_RATE_LIMITS, "wald")
+
+_RESPONDENTS_LIMITS: dict[str, _Limits] = {
+    "feldman-cousins": respondents.exact,
+    "constrained-score": respondents.constrained_score,
+    "score": closed_form.score,
+}
+_FOR_LARGE_N = {"population": "likelihood-ratio", "respondents": "constrained-score"}
 
 
 @dataclass(frozen=True)
@@ -64,10 +72,10 @@ def share(
 
     q0, q1: P(bit set | another category) and P(bit set | this category); a design may decrease (q1 < q0).
     target: "population" takes the respondents for a simple random sample of it; "respondents" asks about just
-    those who answered, so only the coins are random, and uses the score interval.
+    those who answered, so only the coins are random.
     method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 where under 25 bits of a kind are expected; then
-    "likelihood-ratio"), "likelihood-ratio", "wilson",
-    "clopper-pearson" or "wald". Formulas and sources: docs/methods.md.
+    "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
+    "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/methods.md.
     Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
     """
     ones, n = _counts(ones, n)
@@ -84,27 +92,27 @@ def share(
 def _share(ones: int, n: int, q0: float, q1: float, confidence: float, method: str, target: str) -> Share:
     gap, rate, alpha = q1 - q0, ones / n, 1 - confidence
     estimate = (rate - q0) / gap
+    variance = rate * (1 - rate)
     if target == "respondents":
         inside = min(1.0, max(0.0, estimate))
         variance = inside * q1 * (1 - q1) + (1 - inside) * q0 * (1 - q0)
-        method, limits = "score", closed_form.score(ones, n, q0, q1, alpha)
-    else:
-        variance = rate * (1 - rate)
-        method = _method_for(method, n, min(q0, 1 - q0, q1, 1 - q1))
+    if method == DEFAULT_METHOD and not _exact(n, min(q0, 1 - q0, q1, 1 - q1)):
+        method = _FOR_LARGE_N[target]
     std_error = math.sqrt(variance / n) / abs(gap)
     if method == "wald":
         half = closed_form.normal_quantile(alpha) * std_error
         return Share(ones, n, estimate, std_error, estimate - half, estimate + half, confidence, method, target)
-    if method != "score":
+    if target == "respondents":
+        limits = _RESPONDENTS_LIMITS[method](ones, n, q0, q1, alpha)
+    else:
         rates = _RATE_LIMITS[method](ones, n, min(q0, q1), max(q0, q1), alpha)
         limits = ((rates[0] - q0) / gap, (rates[1] - q0) / gap)
     low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits))
     return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
 
 
-def _method_for(method: str, n: int, rarest: float) -> str:
-    exact = n <= EXACT_UP_TO or (n <= RARE_UP_TO and n * rarest < RARE)
-    return method if method != DEFAULT_METHOD or exact else "likelihood-ratio"
+def _exact(n: int, rarest: float) -> bool:
+    return n <= EXACT_UP_TO or (n <= RARE_UP_TO and n * rarest < RARE)
 
 
 def _counts(ones: Any, n: Any) -> tuple[int, int]:
@@ -148,7 +156,6 @@ def check_interval(confidence: Any, method: Any, target: Any) -> None:
         raise EstimateError(f"confidence must be above 0 and below 1, got {confidence!r}")
     if target not in TARGETS:
         raise EstimateError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
-    if method not in METHODS:
-        raise EstimateError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    if target == "respondents" and method != DEFAULT_METHOD:
-        raise EstimateError(f"method must be left out where target is respondents, which has the score interval only, got {method!r}")
+    methods = METHODS if target == "population" else tuple(_RESPONDENTS_LIMITS)
+    if method not in methods:
+        raise EstimateError(f"method must be one of {', '.join(methods)} where target is {target}, got {method!r}")

@@ -196,7 +196,7 @@ def test_one_design_in_all_rows_is_that_design() -> None:
 
 def test_strata_with_nearly_one_design_agree_with_share() -> None:
     two = Strata(np.array([150, 150]), np.array([500, 500]), np.array([0.2, 0.2 + 1e-9]), np.array([0.9, 0.9 + 1e-9]))
-    for method, target in (("likelihood-ratio", "population"), ("wald", "population"), ("feldman-cousins", "respondents")):
+    for method, target in (("likelihood-ratio", "population"), ("wald", "population"), ("score", "respondents")):
         one = share(300, 1000, q0=0.2, q1=0.9, method=method, target=target)
         both = two.share(0.95, method, target)
         assert both.method == one.method
