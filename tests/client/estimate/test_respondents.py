@@ -93,6 +93,12 @@ def test_even_a_survey_of_two_with_hardly_any_noise_keeps_a_width() -> None:
         assert one.low <= ones / 2 <= one.high
 
 
+@pytest.mark.parametrize("holders", [10, 30])  # the estimates are a little below and a little above
+def test_with_hardly_any_noise_one_number_of_holders_is_left_with_half_a_respondent_on_both_sides(holders: int) -> None:
+    one = share(holders, 50, q0=0.0005, q1=0.9995, target="respondents")
+    assert (one.low, one.high) == pytest.approx(((holders - 0.5) / 50, (holders + 0.5) / 50), abs=1e-12)
+
+
 @pytest.mark.parametrize(("q0", "q1"), [(0.25, 0.75), (0.1, 0.3), (0.7, 0.2)])
 def test_inside_the_range_the_constrained_score_limits_are_the_score_limits(q0: float, q1: float) -> None:
     for p in (0.0, 0.02, 0.5, 1.0):
