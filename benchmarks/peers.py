@@ -157,7 +157,7 @@ def _times_1e4(value: float) -> str:
 
 
 def _percent(value: float, error: float) -> str:
-    return "0" if value == error == 0 or max(abs(value), error) < 5e-5 else f"{100 * value:+.1f} ± {100 * error:.1f} %"
+    return "0" if value == error == 0 or max(abs(value), error) < 5e-5 else f"{100 * value:+.2f} ± {100 * error:.2f} %"
 
 
 def main() -> None:
