@@ -189,7 +189,9 @@ def main() -> None:
         "adjusted",
         "EM",
         "adjusted against EM",
-        "best package",
+        "best of the same reports",
+        "against it",
+        "best of its own reports",
         "against it",
     )
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
