@@ -17,9 +17,10 @@ from deniable.errors import (
     SubmissionError,
     SurveyError,
 )
+from deniable.question import Question
 from deniable.randomize import Channel, randomize
 from deniable.submission import Submission, pack, unpack
-from deniable.survey import Question, Survey
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 __version__ = "0.1.0"

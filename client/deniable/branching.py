@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.survey import Condition, Question, Survey
+from deniable.question import Condition, Question
+from deniable.survey import Survey
 
 
 def hide(survey: Survey, categories: NDArray[np.int64]) -> NDArray[np.int64]:

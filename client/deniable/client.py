@@ -25,13 +25,15 @@ from numpy.typing import NDArray
 from deniable.branching import hide
 from deniable.encode import Answer, allowed, places, settle
 from deniable.entropy import os_words
+from deniable.epsilon import parse_epsilon
 from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.outbox import Job, Kept, Outbox
+from deniable.parse import SURVEY_ID
 from deniable.randomize import randomize
 from deniable.rows import MISSING, Batch, Rejected, Rows, as_rows, batches, each_answer
 from deniable.sampling import draw
 from deniable.submission import ID_BYTES, MAX_COUNT, Submission, pack
-from deniable.survey import SURVEY_ID, Survey, parse_epsilon
+from deniable.survey import Survey
 from deniable.transport import Transport
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from deniable.branching import hide
 from deniable.encode import Answer, allowed, chosen, places, settle
 from deniable.errors import AnswerError
+from deniable.question import Question
 from deniable.randomize import Words
-from deniable.survey import Question, Survey
+from deniable.survey import Survey
 
 MISSING = object()
 

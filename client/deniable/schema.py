@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.encode import TYPES, QuestionType
-from deniable.survey import FORMAT, LENGTHS, LN, MAX_BITS, MAX_EPSILON, NUMBER, QUESTION_ID, SURVEY_ID
+from deniable.epsilon import LN, MAX_EPSILON, NUMBER
+from deniable.parse import FORMAT, LENGTHS, MAX_BITS, QUESTION_ID, SURVEY_ID
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 

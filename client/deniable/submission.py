@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from deniable.document import strict_json
 from deniable.errors import SubmissionError
-from deniable.survey import Question, Survey
+from deniable.question import Question
+from deniable.survey import Survey
 
 ID_BYTES = 16
 MAX_COUNT = 100_000

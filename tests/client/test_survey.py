@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deniable.epsilon import parse_epsilon
 from deniable.errors import RefusedError, SurveyError
-from deniable.survey import Survey, parse_epsilon
+from deniable.survey import Survey
 
 FILE = """\
 deniable: 1

@@ -15,7 +15,8 @@ from scipy.special import bdtr, bdtrc
 from deniable.errors import EstimateError
 from deniable.estimate import columns, plausibility
 from deniable.estimate.inference import HypothesisTest
-from deniable.survey import Question, Survey
+from deniable.question import Question
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 

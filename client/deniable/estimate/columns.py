@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.question import Question
 from deniable.submission import Place, places_of, record_bits
-from deniable.survey import Question, Survey
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 

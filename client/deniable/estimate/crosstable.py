@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate import columns, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
+from deniable.question import Question
 from deniable.randomize import Channel
-from deniable.survey import Question, Survey
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 if TYPE_CHECKING:

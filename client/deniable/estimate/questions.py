@@ -14,8 +14,9 @@ from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, Share, check_interval, share
 from deniable.estimate.results import Results, Row
 from deniable.estimate.scored import mean_rows
+from deniable.question import Question
 from deniable.submission import places_of, record_bits
-from deniable.survey import Question, Survey
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 

@@ -8,7 +8,8 @@ from deniable.errors import EstimateError
 from deniable.estimate.inference import Estimate
 from deniable.estimate.means import mean
 from deniable.estimate.results import MeanRow
-from deniable.survey import Question, Survey
+from deniable.question import Question
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 

@@ -14,10 +14,11 @@ from deniable.branching import hide
 from deniable.encode import allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import EstimateError
+from deniable.question import Question
 from deniable.randomize import randomize
 from deniable.sampling import draw
 from deniable.submission import pack, unpack
-from deniable.survey import Question, Survey
+from deniable.survey import Survey
 from deniable.tally import Tally
 
 if TYPE_CHECKING:
