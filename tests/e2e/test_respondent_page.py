@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 from deniable.randomize import randomize
 from deniable.submission import Submission, pack, unpack
@@ -160,7 +161,11 @@ LEAKS = """
     fetch(`/s/draft-${answer}`);
     const request = indexedDB.open("drafts");
     request.onupgradeneeded = () => request.result.createObjectStore("answers", { autoIncrement: true });
-    request.onsuccess = () => request.result.transaction("answers", "readwrite").objectStore("answers").add(answer);
+    request.onsuccess = () => {
+      const writing = request.result.transaction("answers", "readwrite");
+      writing.objectStore("answers").add(answer);
+      writing.oncomplete = () => { window.written = (window.written ?? 0) + 1; };
+    };
     window.latest = answer;  // one title for all observers, or two of them would fight for ever
     new MutationObserver(() => { if (document.title !== window.latest) document.title = window.latest; })
       .observe(document.querySelector("title"), { childList: true });
@@ -179,6 +184,7 @@ def test_the_search_for_traces_finds_a_page_that_leaves_them(
     driver = new_browser(capabilities=LOGS, profile=tmp_path / "profile")
     injected(driver, LEAKS)
     assert make_page(driver).answer(site.link(survey), 0, 2) == "thanks"
+    WebDriverWait(driver, 20).until(lambda d: d.execute_script("return window.written") == 2)  # a database writes in its own time
     found = traces(driver, requests_of(driver))
     leaks = {"localStorage", "sessionStorage", "cookies", "name", "history", "url", "console", "requests", "indexedDB", "title"}
     assert places(CANARIES[2], found) == leaks
