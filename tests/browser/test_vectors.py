@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 
+from deniable.encode import encode
+from deniable.errors import AnswerError
+from deniable.rows import each_answer
+from deniable.survey import Survey
+
 pytestmark = pytest.mark.browser
 Javascript = Callable[..., Any]
 Vectors = Callable[[str], list[dict[str, Any]]]
@@ -120,6 +125,28 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
         cases,
     )
     assert got == [[case["envelope"], len(case["words"])] for case in cases]
+
+
+def test_a_list_of_options_means_in_the_browser_what_it_means_in_python(javascript: Javascript) -> None:
+    question = {"id": "used", "text": "Which?", "type": "multi_choice", "options": ["tea", "lsd [acid]"], "epsilon": 2}
+    answers: list[Any] = [["tea"], [], ["tea", "tea"], None, "", " no answer ", ["x"], ["tea", 1], "tea", "yes", True, 1, {}, {"tea": 1}]
+    for required in (True, False):
+        survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "questions": [{**question, "required": required}]})
+        got = javascript(
+            """const { survey: { questions } } = await definition.readDefinition(new TextEncoder().encode(given.text));
+            return given.answers.map((answer) => {
+                try { return encode.encodeAll(questions, [answer], () => 0); } catch (error) { return error.name; }
+            });""",
+            {"text": survey.definition.decode(), "answers": answers},
+        )
+        assert got == [in_python(survey, answer) for answer in answers]
+
+
+def in_python(survey: Survey, answer: Any) -> Any:
+    try:
+        return [encode(item, said) for item, said in each_answer(survey, {"used": answer})]
+    except AnswerError:
+        return "AnswerError"
 
 
 # ---- controls: a twin with a bug fails these vectors ---------------------------------------------

@@ -713,3 +713,5 @@ def test_a_sample_is_drawn_by_the_device_and_a_reload_asks_no_other_questions(pa
     asked = [question["text"] for question, bit in zip(questions, mask, strict=True) if bit]
     assert len(asked) == 2
     assert [any(text in legend for legend in drawn) for text in asked] == [True, True]
+    kept = page.driver.execute_script("return Object.keys(localStorage)")
+    assert [key for key in kept if survey.digest in key] == [f"deniable:answered:{survey.digest}"]

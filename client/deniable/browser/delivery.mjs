@@ -57,10 +57,11 @@ export class Outbox {
     if (this.waiting !== envelope) throw new Error("the browser did not keep the envelope");
   }
 
-  /** The server has it: the mark stays, the envelope goes. */
+  /** The server has it: the mark stays, the envelope and the draw go. */
   settle() {
     localStorage.setItem(this.#answered, "yes");
     localStorage.removeItem(this.#waiting);
+    localStorage.removeItem(this.#asked);
   }
 }
 

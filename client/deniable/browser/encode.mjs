@@ -8,6 +8,7 @@ export const MAX_OPTIONS = 1024;
 export const MAX_OPTION_LENGTH = 200;
 export const MAX_NUMBER = 1_000_000_000;
 const WORD = 2 ** 32;
+const NOT_AN_ANSWER = Symbol("not an answer");
 const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?$/;
 export const NO_ANSWER = "no answer"; // one more category of every question that is not required: skipping is randomized too
 
@@ -179,7 +180,7 @@ export function encode(question, answer, nextWord) {
  * answer": which questions were shown depends on true answers, so it must not show.
  */
 export function encodeAll(questions, answers, nextWord) {
-  const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(item, answers[index]), nextWord)));
+  const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(question, item, answers[index]), nextWord)));
   for (const [index, question] of questions.entries()) {
     if (!holds(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
   }
@@ -191,7 +192,7 @@ export function shown(questions, answers) {
   const places = [];
   return questions.map((question, index) => {
     const visible = holds(question.showIf, questions, places);
-    places.push(question.items.map((item) => (visible ? placeOf(item, answerTo(item, answers[index])) : undefined)));
+    places.push(question.items.map((item) => (visible ? placeOf(item, answerTo(question, item, answers[index])) : undefined)));
     return visible;
   });
 }
@@ -207,12 +208,14 @@ function holds(condition, questions, categories) {
 
 /** Whether an answer, or none, is one that the question allows. */
 export function allows(question, answer) {
-  return question.items.every((item) => placeOf(item, answerTo(item, answer)) !== undefined);
+  return question.items.every((item) => placeOf(item, answerTo(question, item, answer)) !== undefined);
 }
 
-/** What a question's answer says of one of its items. */
-function answerTo({ label }, answer) {
-  return label === undefined || !Array.isArray(answer) ? answer : answer.includes(label);
+/** What a question's answer says of one of its items; for a multiple choice only a list of its options says anything. */
+function answerTo({ items }, { label }, answer) {
+  if (label === undefined || blank(answer)) return answer;
+  const labels = items.map((item) => item.label);
+  return Array.isArray(answer) && answer.every((option) => labels.includes(option)) ? answer.includes(label) : NOT_AN_ANSWER;
 }
 
 /** Where a question is not required, nothing at all is an answer too: the last category. */
