@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.branching import hide
+from deniable.codes import ID_BYTES
 from deniable.encode import Answer, allowed, places, settle
 from deniable.entropy import os_words
 from deniable.epsilon import parse_epsilon
@@ -32,7 +33,7 @@ from deniable.parse import SURVEY_ID
 from deniable.randomize import randomize
 from deniable.rows import MISSING, Batch, Rejected, Rows, as_rows, batches, each_answer
 from deniable.sampling import draw
-from deniable.submission import ID_BYTES, MAX_COUNT, Submission, pack
+from deniable.submission import MAX_COUNT, Submission, pack
 from deniable.survey import Survey
 from deniable.transport import Transport
 

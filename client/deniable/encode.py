@@ -55,7 +55,7 @@ class QuestionType(Protocol):
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         """A number for each category where means have a meaning, else None."""
 
-    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+    def place(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         """Where an answer stands among the categories 0 .. k-1, or None where it stands nowhere.
 
         Between two categories it becomes the upper one with the chance of its distance from the lower one, so
@@ -85,7 +85,7 @@ class YesNo:
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None
 
-    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+    def place(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, str):
             return self._meaning.get(answer.strip().lower())
         if not isinstance(answer, int | float | np.bool_ | np.number):
@@ -108,27 +108,7 @@ class Choice:
     options: Mapping[str, Mapping[str, Any]] = {}
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        options = source["options"]
-        if not isinstance(options, list | tuple):
-            yield "options", f"must be a list of texts, got {type(options).__name__}"
-            return
-        if not 2 <= len(options) <= MAX_OPTIONS:
-            yield "options", f"must be 2 to {MAX_OPTIONS:,} options, got {len(options):,}"
-        seen: dict[Any, int] = {}
-        for index, option in enumerate(options):
-            here = f"options[{index}]"
-            if not isinstance(option, str):
-                yield here, f"must be text (in quotes, in JSON), got {type(option).__name__}"
-            elif not option.strip() or option != option.strip():
-                yield here, "must not be empty, nor begin or end with a space"
-            elif len(option) > MAX_OPTION_LENGTH:
-                yield here, f"must be at most {MAX_OPTION_LENGTH} characters, got {len(option):,}"
-            elif option in seen:
-                yield here, f"must differ from the other options, got options[{seen[option]}] again"
-            elif not printable(option):
-                yield here, "must not contain control characters"
-            else:
-                seen[option] = index
+        return label_problems(source["options"], "options")
 
     def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         return {"options": list(source["options"])}
@@ -142,7 +122,7 @@ class Choice:
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None
 
-    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+    def place(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
             answer = str(answer)
         if not isinstance(answer, str):
@@ -196,7 +176,7 @@ class MultiChoice(Choice):
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(settings["options"])
 
-    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
+    def place(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         return None  # its items have places, the whole has none
 
 
@@ -204,7 +184,7 @@ _NUMBER_SCHEMA = {"type": ["number", "string"]}
 
 
 class Number:
-    """A number in [low, high], as a level of a grid with both ends. Answers: a number, or its text."""
+    """A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text."""
 
     keys: Mapping[str, Mapping[str, Any]] = {
         "low": {**_NUMBER_SCHEMA, "description": "The least number that can be answered."},
@@ -214,7 +194,19 @@ class Number:
         "levels": {
             "type": ["integer", "string"],
             "description": f"The levels of the grid, 2 to {MAX_OPTIONS:,}; those of the least error of the mean if left out.",
-        }
+        },
+        "bins": {
+            "type": "array",
+            "minItems": 2,
+            "maxItems": MAX_OPTIONS,
+            "items": {
+                "type": "object",
+                "properties": {"name": {"type": ["string", "number", "boolean"]}, "from": _NUMBER_SCHEMA},
+                "required": ["name", "from"],
+                "additionalProperties": False,
+            },
+            "description": "Instead of a grid: named bins, each from its number up to the next one's, the first from low.",
+        },
     }
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -225,6 +217,11 @@ class Number:
         if ends[0] is not None and ends[1] is not None and not ends[0] < ends[1]:
             yield "high", "must be above low"
             return
+        if "bins" in source:
+            yield from _bin_problems(source["bins"], *ends)
+            if "levels" in source:
+                yield "levels", "must not stand beside bins; keep one of the two"
+            return
         levels = _whole_number(source.get("levels", 2))
         if levels is None or not 2 <= levels <= MAX_OPTIONS:
             yield "levels", f"must be a whole number from 2 to {MAX_OPTIONS:,}"
@@ -232,24 +229,76 @@ class Number:
             yield "levels", "must be fewer: low and high are too close for so many"
 
     def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
-        levels = _whole_number(source["levels"]) if "levels" in source else best_levels(epsilon)
-        return {"low": number(source["low"]), "high": number(source["high"]), "levels": levels}
+        ends = {"low": number(source["low"]), "high": number(source["high"])}
+        if "bins" in source:
+            return {**ends, "bins": [{"name": one["name"], "from": number(one["from"])} for one in source["bins"]]}
+        return {**ends, "levels": _whole_number(source["levels"]) if "levels" in source else best_levels(epsilon)}
 
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(rfc8785.dumps(level).decode() for level in self.scores(settings))
+        if "bins" in settings:
+            return tuple(one["name"] for one in settings["bins"])
+        return tuple(rfc8785.dumps(level).decode() for level in self.scores(settings) or ())
 
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
 
-    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...]:
-        return _grid(settings["low"], settings["high"], settings["levels"])
+    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
+        return None if "bins" in settings else _grid(settings["low"], settings["high"], settings["levels"])
 
-    def place(self, categories: tuple[str, ...], answer: Answer) -> float | None:
-        value = _answered_number(answer)
-        low, high = float(categories[0]), float(categories[-1])
+    def place(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
+        value, low, high = _answered_number(answer), settings["low"], settings["high"]
         if value is None or not low <= value <= high:
             return None
-        return (value - low) / (high - low) * (len(categories) - 1)
+        if "bins" in settings:
+            return float(sum(one["from"] <= value for one in settings["bins"])) - 1
+        return (value - low) / (high - low) * (len(categories) - 1)  # type: ignore[no-any-return]
+
+
+def _bin_problems(bins: Any, low: float | None, high: float | None) -> Iterator[tuple[str, str]]:
+    if not isinstance(bins, list | tuple) or not all(isinstance(one, Mapping) and set(one) == {"name", "from"} for one in bins):
+        yield "bins", "must be a list of mappings with exactly the keys name and from"
+        return
+    for where, broken in label_problems([one["name"] for one in bins], "bins"):
+        yield (f"{where}.name" if where != "bins" else where), broken
+    edges = [number(one["from"]) for one in bins]
+    for index, edge in enumerate(edges):
+        if edge is None:
+            yield f"bins[{index}].from", f"must be a number from -{MAX_NUMBER:,} to {MAX_NUMBER:,}"
+        elif index == 0 and low is not None and edge != low:
+            yield "bins[0].from", "must be low: the bins begin there"
+        elif index and (before := edges[index - 1]) is not None and edge <= before:
+            yield f"bins[{index}].from", "must be above that of the bin before it"
+        elif high is not None and edge > high:
+            yield f"bins[{index}].from", "must not be above high"
+
+
+def label_problems(labels: Any, key: str) -> Iterator[tuple[str, str]]:
+    """Yields (place, rule broken) for a list of at least two texts that people choose from."""
+    if not isinstance(labels, list | tuple):
+        yield key, f"must be a list of texts, got {type(labels).__name__}"
+        return
+    if not 2 <= len(labels) <= MAX_OPTIONS:
+        yield key, f"must be 2 to {MAX_OPTIONS:,} {key}, got {len(labels):,}"
+    seen: dict[Any, int] = {}
+    for index, label in enumerate(labels):
+        here = f"{key}[{index}]"
+        if (broken := label_problem(label)) is not None:
+            yield here, broken
+        elif label in seen:
+            yield here, f"must differ from the other {key}, got {key}[{seen[label]}] again"
+        else:
+            seen[label] = index
+
+
+def label_problem(label: Any) -> str | None:
+    """The rule that a label breaks, if any."""
+    if not isinstance(label, str):
+        return f"must be text (in quotes, in JSON), got {type(label).__name__}"
+    if not label.strip() or label != label.strip():
+        return "must not be empty, nor begin or end with a space"
+    if len(label) > MAX_OPTION_LENGTH:
+        return f"must be at most {MAX_OPTION_LENGTH} characters, got {len(label):,}"
+    return None if printable(label) else "must not contain control characters"
 
 
 def _grid(low: float, high: float, levels: int) -> tuple[float, ...]:
@@ -293,6 +342,8 @@ class Encodable(Protocol):
     def categories(self) -> tuple[str, ...]: ...
     @property
     def required(self) -> bool: ...
+    @property
+    def source(self) -> Mapping[str, Any]: ...
 
 
 def number(written: Any) -> float | None:
@@ -366,8 +417,8 @@ def settle(question: Encodable, places: NDArray[np.float64], words: Words | None
 def allowed(question: Encodable) -> str:
     """What may be answered, for a message: a range, or the categories, the first few of many."""
     if question.type == "number":
-        levels = question.categories if question.required else question.categories[:-1]
-        return f"a number from {levels[0]} to {levels[-1]}"
+        low, high = (rfc8785.dumps(question.source[end]).decode() for end in ("low", "high"))
+        return f"a number from {low} to {high}"
     shown = ", ".join(question.categories[:8])
     return f"one of {shown}" if len(question.categories) <= 8 else f"one of {shown}, … ({len(question.categories):,} in all)"
 
@@ -376,10 +427,10 @@ def _place(question: Encodable, answer: Answer) -> float | None:
     """Where a question is not required, nothing at all is an answer too: the last category."""
     kind, categories = TYPES[question.type], question.categories
     if question.required:
-        return kind.place(categories, answer)
+        return kind.place(question.source, categories, answer)
     if answer is None or _blank(answer):
         return len(categories) - 1
-    return kind.place(categories[:-1], answer)
+    return kind.place(question.source, categories[:-1], answer)
 
 
 def _blank(answer: Answer) -> bool:

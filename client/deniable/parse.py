@@ -7,18 +7,23 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from deniable.document import Document
-from deniable.encode import NO_ANSWER, TYPES, number, printable
+from deniable.encode import NO_ANSWER, TYPES, label_problems, number, printable
 from deniable.epsilon import parse_epsilon
 from deniable.errors import Problem, SurveyError
 from deniable.question import Condition, Question, block_numbers, blocks_of
 from deniable.randomize import Channel
+from deniable.translation import TEXTS, language_problem, option_problems, plain
 
 FORMAT = 1
+OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "language", "translations")
 MAX_BITS = 2048
-LENGTHS = {"title": 200, "about": 5000, "text": 1000}
+LENGTHS = {"title": 200, "about": 5000, "contact": 1000, "ethics": 1000, "text": 1000}
+ACCESS = ("open", "invited")
+LAYOUT = ("list", "steps")
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -31,6 +36,13 @@ class Parts(NamedTuple):
     about: str
     questions: tuple[Question, ...]
     ask: int | None
+    contact: str = ""
+    ethics: str = ""
+    groups: tuple[str, ...] = ()
+    access: str = "open"
+    layout: str = "list"
+    language: str = "en"
+    translations: Mapping[str, Any] = MappingProxyType({})
 
 
 def parse(source: Document) -> Parts:
@@ -51,18 +63,24 @@ class _Builder:
         if not isinstance(top, Mapping):
             self.refuse("file", "must be a mapping with the keys deniable, id, title, about, epsilon, questions")
             raise SurveyError(self.problems)
-        self.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=("epsilon", "ask"))
+        self.keys(top, "", required=("deniable", "id", "title", "about", "questions"), optional=OPTIONAL)
         if "deniable" in top and str(top["deniable"]) != str(FORMAT):
             self.refuse("deniable", f"must be {FORMAT}, the version of the format, got {_shown(top['deniable'])}")
         self.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
-        self.text(top, "", "title")
-        self.text(top, "", "about")
+        for key in TEXTS:
+            self.text(top, "", key)
         questions = self.questions(top)
         ask = self.asked(top, questions)
         self.size(questions, ask)
+        self.groups(top)
+        self.one_of(top, "access", ACCESS)
+        self.one_of(top, "layout", LAYOUT)
+        translations = self.translations(top, questions)
         if self.problems:
             raise SurveyError(sorted(self.problems, key=lambda p: p.line or 0))
-        return Parts(top["id"], top["title"], top["about"], questions, ask)
+        others = {key: top[key] for key in ("contact", "ethics", "access", "layout", "language") if key in top}
+        groups = tuple(top.get("groups", ()))
+        return Parts(top["id"], top["title"], top["about"], questions, ask, groups=groups, translations=translations, **others)
 
     def refuse(self, where: str, message: str) -> None:
         self.problems.append(Problem(where, message, self.line(where)))
@@ -101,6 +119,57 @@ class _Builder:
             self.refuse(here, f"must be at most {LENGTHS[key]:,} characters, got {len(value):,}")
         elif not printable(value):
             self.refuse(here, "must not contain control characters")
+
+    def groups(self, top: Mapping[str, Any]) -> None:
+        if "groups" in top:
+            for where, message in label_problems(top["groups"], "groups"):
+                self.refuse(where, message)
+
+    def one_of(self, top: Mapping[str, Any], key: str, allowed: Sequence[str]) -> None:
+        if key in top and top[key] not in allowed:
+            self.refuse(key, f"must be {' or '.join(allowed)}, got {_shown(top[key])}")
+
+    def translations(self, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+        """The survey's texts in further languages, as they were written; all of them may be left out."""
+        own, written = top.get("language", "en"), top.get("translations", {})
+        if (broken := language_problem(own)) is not None:
+            self.refuse("language", f"{broken}, got {_shown(own)}")
+        if not isinstance(written, Mapping) or ("translations" in top and not written):
+            self.refuse("translations", "must be a mapping with a language or more, each with its texts")
+            return {}
+        for language, texts in written.items():
+            where = f"translations.{language}"
+            if (broken := language_problem(language)) is not None:
+                self.refuse(where, broken)
+            elif language == own:
+                self.refuse(where, "must be another language than the survey's own")
+            elif not isinstance(texts, Mapping) or not texts:
+                self.refuse(where, f"must be a mapping with some of {', '.join((*TEXTS, 'questions'))}")
+            else:
+                self.translation(texts, where, top, questions)
+        return {} if self.problems else plain(written)
+
+    def translation(self, texts: Mapping[str, Any], where: str, top: Mapping[str, Any], questions: Sequence[Question]) -> None:
+        self.keys(texts, where, required=[], optional=[key for key in TEXTS if key in top] + ["questions"])
+        for key in TEXTS:
+            self.text(texts, where, key)
+        own = texts.get("questions", {})
+        if not isinstance(own, Mapping) or ("questions" in texts and not own):
+            self.refuse(f"{where}.questions", "must be a mapping from question ids to their text and options")
+            return
+        known = {question.id: question for question in questions}
+        if len(known) < len(top.get("questions", ())):
+            return  # the questions' own mistakes come first
+        for name, words in own.items():
+            here = f"{where}.questions.{name}"
+            if name not in known or not isinstance(words, Mapping) or not words:
+                self.refuse(here, "must be the id of a question, with its text, its options or both")
+                continue
+            self.keys(words, here, required=[], optional=["text", "options"])
+            self.text(words, here, "text")
+            if "options" in words:
+                for key, message in option_problems(known[name], words["options"]):
+                    self.refuse(f"{here}.{key}", message)
 
     def questions(self, top: Mapping[str, Any]) -> tuple[Question, ...]:
         written = top.get("questions", [])
@@ -171,7 +240,7 @@ class _Builder:
             return None
         name, options = written["question"], written["is"]
         found = next((q for q in earlier if q and q.id == name), None)
-        if found is None or found.type == "number":
+        if found is None or (found.type == "number" and "bins" not in found.source):
             if None not in earlier:  # else its own mistakes come first
                 self.refuse(f"{where}.question", f"must be the id of an earlier question with options, got {_shown(name)}")
             return None

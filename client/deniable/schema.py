@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.encode import TYPES, QuestionType
+from deniable.encode import MAX_OPTIONS, TYPES, QuestionType
 from deniable.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.parse import FORMAT, LENGTHS, MAX_BITS, QUESTION_ID, SURVEY_ID
+from deniable.parse import ACCESS, FORMAT, LAYOUT, LENGTHS, MAX_BITS, QUESTION_ID, SURVEY_ID
+from deniable.translation import LANGUAGE, TEXTS
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
@@ -35,6 +36,50 @@ SHOW_IF: dict[str, Any] = {
 }
 
 
+LABELS: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": ["string", "number", "boolean"]},
+    "minItems": 2,
+    "maxItems": MAX_OPTIONS,
+}
+
+
+def _text(key: str, description: str) -> dict[str, Any]:
+    """Every scalar is text as it is written, so a title may be `1984`."""
+    return {
+        "type": ["string", "number", "boolean"],
+        "pattern": r"\S",
+        "maxLength": LENGTHS[key],
+        "description": description,
+    }
+
+
+TRANSLATIONS: dict[str, Any] = {
+    "type": "object",
+    "minProperties": 1,
+    "description": "The texts in other languages; what is left out is shown in the survey's own.",
+    "propertyNames": {"pattern": f"^{LANGUAGE.pattern}$"},
+    "additionalProperties": {
+        "type": "object",
+        "minProperties": 1,
+        "properties": {
+            **{key: _text(key, "As above, in this language.") for key in TEXTS},
+            "questions": {
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": {
+                    "type": "object",
+                    "minProperties": 1,
+                    "properties": {"text": _text("text", "The question, in this language."), "options": LABELS},
+                    "additionalProperties": False,
+                },
+            },
+        },
+        "additionalProperties": False,
+    },
+}
+
+
 def survey_schema() -> dict[str, Any]:
     """The schema, as plain JSON types."""
     return {
@@ -52,6 +97,14 @@ def survey_schema() -> dict[str, Any]:
             "title": _text("title", "What respondents read first."),
             "about": _text("about", "Who asks, why, and whom to contact."),
             "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared equally by all questions."},
+            "contact": _text("contact", "Whom respondents can ask."),
+            "ethics": _text("ethics", "Who approved the survey, and under which number."),
+            "ask": {"type": ["integer", "string"], "description": "How many blocks of questions a respondent's device draws and asks."},
+            "groups": {**LABELS, "description": "Public labels, one of which each submission carries: a link per clinic or school."},
+            "access": {"enum": list(ACCESS), "description": "invited: each submission takes a one-time code."},
+            "layout": {"enum": list(LAYOUT), "description": "steps: one question a page."},
+            "language": {"type": "string", "pattern": f"^{LANGUAGE.pattern}$", "description": "That of the texts; en if left out."},
+            "translations": TRANSLATIONS,
             "questions": {"type": "array", "minItems": 1, "maxItems": MAX_BITS, "items": {"oneOf": [_question(t) for t in TYPES.items()]}},
         },
         "required": ["deniable", "id", "title", "about", "questions"],
@@ -85,14 +138,4 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
         },
         "required": ["id", "text", "type", *kind.keys],
         "additionalProperties": False,
-    }
-
-
-def _text(key: str, description: str) -> dict[str, Any]:
-    """Every scalar is text as it is written, so a title may be `1984`."""
-    return {
-        "type": ["string", "number", "boolean"],
-        "pattern": r"\S",
-        "maxLength": LENGTHS[key],
-        "description": description,
     }

@@ -5,9 +5,10 @@ bits of the others are zero. Then a record holds the questions in order. A quest
 set, the last one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant
 one; the bits left over in the last byte are zero. A record's length depends on the survey alone.
 
-A submission is `{id, digest, count, reports}`: 16 random bytes made by the client, the digest of the
-definition, and `count` records back to back. In the JSON envelope `id` and `reports` are base64url
-without padding.
+A submission is `{id, digest, count, reports}`: 16 bytes that the client made from a random code (see `codes.py`), the digest
+of the definition, and `count` records back to back. Where the survey has public groups it says which one, in `group`; where
+people tossed coins themselves, `by_hand` is true; where the survey takes invitations, `invitation` is the code, which the server
+spends and does not keep. In the JSON envelope `id`, `reports` and `invitation` are base64url without padding.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.codes import ID_BYTES, SECRET_BYTES
 from deniable.document import strict_json
 from deniable.errors import SubmissionError
 from deniable.question import Question
 from deniable.survey import Survey
 
-ID_BYTES = 16
 MAX_COUNT = 100_000
 _KEYS = ("id", "digest", "count", "reports")
+_OPTIONAL = ("group", "by_hand", "invitation")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 
@@ -43,11 +45,25 @@ class Submission:
     digest: str
     count: int
     reports: bytes
+    group: str | None = None
+    by_hand: bool = False
+    invitation: bytes | None = None
 
     def to_json(self) -> bytes:
         """The envelope, as sent; the same submission always gives the same bytes."""
-        envelope = {"id": _encode64(self.id), "digest": self.digest, "count": self.count, "reports": _encode64(self.reports)}
-        return json.dumps(envelope, separators=(",", ":")).encode()
+        envelope: dict[str, Any] = {
+            "id": _encode64(self.id),
+            "digest": self.digest,
+            "count": self.count,
+            "reports": _encode64(self.reports),
+        }
+        if self.group is not None:
+            envelope["group"] = self.group
+        if self.by_hand:
+            envelope["by_hand"] = True
+        if self.invitation is not None:
+            envelope["invitation"] = _encode64(self.invitation)
+        return json.dumps(envelope, separators=(",", ":"), ensure_ascii=False).encode()
 
     @classmethod
     def from_json(cls, body: bytes) -> Submission:
@@ -56,8 +72,10 @@ class Submission:
             envelope = strict_json(body)
         except (ValueError, RecursionError):
             raise SubmissionError("json", "the body must be one JSON object in UTF-8, each key once") from None
-        if not isinstance(envelope, Mapping) or set(envelope) != set(_KEYS):
-            raise SubmissionError("keys", f"the body must be an object with exactly the keys {', '.join(_KEYS)}")
+        if not isinstance(envelope, Mapping) or not set(_KEYS) <= set(envelope) <= {*_KEYS, *_OPTIONAL}:
+            raise SubmissionError(
+                "keys", f"the body must be an object with the keys {', '.join(_KEYS)}, and perhaps {', '.join(_OPTIONAL)}"
+            )
         count, digest = envelope["count"], envelope["digest"]
         if type(count) is not int or not 1 <= count <= MAX_COUNT:
             raise SubmissionError("count", f"count must be a whole number from 1 to {MAX_COUNT:,}")
@@ -66,7 +84,35 @@ class Submission:
         submission_id = _decode64(envelope, "id")
         if len(submission_id) != ID_BYTES:
             raise SubmissionError("id", f"id must be {ID_BYTES} bytes in base64url, got {len(submission_id)}")
-        return cls(submission_id, digest, count, _decode64(envelope, "reports"))
+        group, invitation = envelope.get("group"), _decode64(envelope, "invitation") if "invitation" in envelope else None
+        if "group" in envelope and not isinstance(group, str):
+            raise SubmissionError("group", "group must be one of the survey's groups")
+        if envelope.get("by_hand", True) is not True:
+            raise SubmissionError("by_hand", "by_hand must be true or left out")
+        if invitation is not None and len(invitation) != SECRET_BYTES:
+            raise SubmissionError("invitation", f"invitation must be {SECRET_BYTES} bytes in base64url, got {len(invitation)}")
+        return cls(submission_id, digest, count, _decode64(envelope, "reports"), group, "by_hand" in envelope, invitation)
+
+    def check(self, survey: Survey) -> None:
+        """Refuses what does not belong to this survey: records, group, invitation. Raises SubmissionError naming the rule."""
+        unpack(survey, self.reports, self.count)
+        if survey.groups and self.group not in survey.groups:
+            raise SubmissionError("group", "group must be one of the survey's groups")
+        if not survey.groups and self.group is not None:
+            raise SubmissionError("group", "group must be left out: the survey has no groups")
+        if self.by_hand and not by_hand(survey):
+            raise SubmissionError("by_hand", "by_hand must be left out: two coins cannot answer this survey")
+        if (survey.access == "invited") != (self.invitation is not None):
+            rule = "must be one of the survey's codes" if survey.access == "invited" else "must be left out: the survey is open to all"
+            raise SubmissionError("invitation", f"invitation {rule}")
+        if self.invitation is not None and self.count != 1:
+            raise SubmissionError("count", f"count must be 1 with an invitation, got {self.count:,}")
+
+
+def by_hand(survey: Survey) -> bool:
+    """Whether two fair coins can do what the device does: every question is yes/no, is asked, and keeps an answer with chance 3/4."""
+    coins = all(q.type == "yes_no" and q.required and q.keep_threshold == 3 << 30 for q in survey.questions)
+    return coins and survey.ask is None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,18 @@ from deniable import document
 from deniable.errors import RefusedError, SurveyError
 from deniable.parse import FORMAT, parse
 from deniable.question import Question, blocks_of
+from deniable.translation import TEXTS, options_of, plain
 
+_DEFAULTS: dict[str, Any] = {
+    "contact": "",
+    "ethics": "",
+    "ask": None,
+    "groups": [],
+    "access": "open",
+    "layout": "list",
+    "language": "en",
+    "translations": {},
+}
 _COMPUTED = ("categories", "k", "d", "keep_threshold")
 
 
@@ -30,7 +41,10 @@ _COMPUTED = ("categories", "k", "d", "keep_threshold")
 class Survey:
     """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`.
 
-    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all.
+    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all. contact, ethics: whom to
+    ask, and who approved it; empty where nothing is said. groups: the public labels, one of which a submission carries. access:
+    "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
+    language: that of the texts; translations: the texts in others, as a survey file has them.
     """
 
     id: str
@@ -38,6 +52,13 @@ class Survey:
     about: str
     questions: tuple[Question, ...]
     ask: int | None = None
+    contact: str = ""
+    ethics: str = ""
+    groups: tuple[str, ...] = ()
+    access: str = "open"
+    layout: str = "list"
+    language: str = "en"
+    translations: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Survey:
@@ -99,6 +120,28 @@ class Survey:
         blocks = sorted(math.fsum(self.questions[i].epsilon for i in block) for block in self.blocks)
         return math.fsum(blocks[-self.ask :])
 
+    def text_in(self, language: str, key: str) -> tuple[str, str]:
+        """title, about, contact or ethics for a reader of `language`, and the language that it is in: the survey's own, for want of it."""
+        found = self.translations.get(language, {}).get(key)
+        return (found, language) if found is not None else (getattr(self, key), self.language)
+
+    def question_in(self, language: str, question: Question) -> tuple[str, str]:
+        """A question's text for a reader of `language`, and the language that it is in."""
+        found = self.translations.get(language, {}).get("questions", {}).get(question.id, {}).get("text")
+        return (found, language) if found is not None else (question.text, self.language)
+
+    @property
+    def untranslated(self) -> tuple[tuple[str, str], ...]:
+        """(language, place) for each text that a language of the survey lacks."""
+        found = []
+        for language, texts in self.translations.items():
+            found += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
+            for question in self.questions:
+                own = texts.get("questions", {}).get(question.id, {})
+                wanted = ["text", "options"] if options_of(question) else ["text"]
+                found += [(language, f"questions.{question.id}.{key}") for key in wanted if key not in own]
+        return tuple(found)
+
     def to_dict(self) -> dict[str, Any]:
         """The survey as a survey file would say it."""
         return {
@@ -106,9 +149,13 @@ class Survey:
             "id": self.id,
             "title": self.title,
             "about": self.about,
-            **({} if self.ask is None else {"ask": self.ask}),
+            **{key: value for key, value in self._optional().items() if value != _DEFAULTS[key]},
             "questions": [question.to_dict() for question in self.questions],
         }
+
+    def _optional(self) -> dict[str, Any]:
+        own = {key: getattr(self, key) for key in _DEFAULTS}
+        return {**own, "groups": list(self.groups), "translations": plain(self.translations)}
 
     def _refuse_other_mechanism(self, served: Sequence[Mapping[str, Any]]) -> None:
         for question, received in zip(self.questions, served, strict=True):

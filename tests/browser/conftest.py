@@ -21,8 +21,8 @@ MODULES = Path(deniable.__file__).parent / "browser"
 CALL = """
 const done = arguments[arguments.length - 1], given = arguments[0];
 (async () => {
-  const [encode, randomize, submission, definition] =
-    await Promise.all(["encode", "randomize", "submission", "definition"].map((name) => import(`/${name}.mjs`)));
+  const [encode, randomize, submission, definition, codes] =
+    await Promise.all(["encode", "randomize", "submission", "definition", "codes"].map((name) => import(`/${name}.mjs`)));
   BODY
 })().then((value) => done({ value }), (error) => done({ error: `${error.name}: ${error.message}` }));
 """

@@ -14,8 +14,8 @@ import deniable
 from deniable.encode import TYPES, allowed, encode, encode_column, printable
 from deniable.errors import AnswerError, DeniableError
 
-YES_NO: Any = SimpleNamespace(id="smokes", type="yes_no", required=True, categories=("yes", "no"))
-COLOUR: Any = SimpleNamespace(id="colour", type="choice", required=True, categories=("red", "1", "None", "nan", "Ünï", "7.0"))
+YES_NO: Any = SimpleNamespace(id="smokes", type="yes_no", required=True, source={}, categories=("yes", "no"))
+COLOUR: Any = SimpleNamespace(id="colour", type="choice", required=True, source={}, categories=("red", "1", "None", "nan", "Ünï", "7.0"))
 CANARY = "canary-4711"
 
 
@@ -81,10 +81,10 @@ def test_an_empty_column_has_no_categories() -> None:
 
 
 def test_a_message_lists_a_few_of_many_categories() -> None:
-    many: Any = SimpleNamespace(id="q", type="choice", required=True, categories=tuple(f"o{n}" for n in range(1024)))
+    many: Any = SimpleNamespace(id="q", type="choice", required=True, source={}, categories=tuple(f"o{n}" for n in range(1024)))
     assert allowed(many) == "one of o0, o1, o2, o3, o4, o5, o6, o7, … (1,024 in all)"
-    eight: Any = SimpleNamespace(id="q", type="choice", required=True, categories=tuple("abcdefgh"))
-    nine: Any = SimpleNamespace(id="q", type="choice", required=True, categories=tuple("abcdefghi"))
+    eight: Any = SimpleNamespace(id="q", type="choice", required=True, source={}, categories=tuple("abcdefgh"))
+    nine: Any = SimpleNamespace(id="q", type="choice", required=True, source={}, categories=tuple("abcdefghi"))
     assert allowed(eight) == "one of a, b, c, d, e, f, g, h"
     assert allowed(nine) == "one of a, b, c, d, e, f, g, h, … (9 in all)"
 

@@ -141,7 +141,7 @@ def test_a_mean_is_unbiased_and_as_precise_as_the_formula_says(epsilon: float) -
 
 
 def test_rounding_to_the_nearest_level_instead_would_be_biased() -> None:
-    levels: Any = SimpleNamespace(id="hours", type="number", required=True, categories=("0", "0.5", "1"))
+    levels: Any = SimpleNamespace(id="hours", type="number", required=True, source={"low": 0.0, "high": 1.0}, categories=("0", "0.5", "1"))
     answers, rng = np.full(100_000, 0.1), np.random.default_rng(3)
     rounded = encode_column(levels, answers, lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32))
     assert rounded.mean() / 2 == pytest.approx(0.1, abs=0.005)

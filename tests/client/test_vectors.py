@@ -14,16 +14,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deniable import codes
 from deniable.branching import hide
 from deniable.encode import encode
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.randomize import Channel, randomize
 from deniable.rows import each_answer
-from deniable.submission import Submission, pack, unpack
+from deniable.submission import Submission, _decode64, pack, unpack
 from deniable.survey import Survey
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions")
+SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
@@ -49,7 +50,7 @@ def shaped(questions: list[list[int]]) -> Any:
 
 def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> None:
     shared = [vector for name in SHARED for vector in vectors(name)]
-    bad = [v for v in shared if "rule" in v or v.get("accepted") is False or v.get("category", 0) is None]
+    bad = [v for v in shared if "rule" in v or v.get("accepted") is False or None in (v.get("category", 0), v.get("secret", 0))]
     print(f"{len(shared)} vectors run in both languages, {len(bad)} of them bad; {len(vectors('bad_envelopes'))} bad ones for servers")
     assert len(shared) >= 1000
     assert len(bad) >= 50
@@ -100,7 +101,8 @@ def test_every_bad_envelope_is_refused_by_its_rule(vectors: Vectors) -> None:
 
 def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None:
     for case in vectors("answers"):
-        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], categories=tuple(case["categories"]))
+        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], source=case.get("source", {}))
+        question.categories = tuple(case["categories"])
         if case["category"] is None:
             with pytest.raises(AnswerError):
                 encode(question, case["answer"], Stream(case.get("words", [])))
@@ -134,7 +136,21 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vecto
         categories = hide(survey, np.array(given))
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         asked = None if case["asked"] is None else np.array([case["asked"]], dtype=np.bool_)
-        sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits, asked))
+        invitation = _decode64(case, "invitation") if "invitation" in case else None
+        more: dict[str, Any] = {"group": case.get("group"), "by_hand": case.get("by_hand", False), "invitation": invitation}
+        sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits, asked), **more)
         assert sent.to_json() == case["envelope"].encode()
         assert words.left == []
         assert Submission.from_json(case["envelope"].encode()) == sent
+
+
+def test_every_code_is_written_and_read_alike(vectors: Vectors) -> None:
+    for case in vectors("codes"):
+        if "text" in case:
+            assert codes.written(bytes.fromhex(case["secret"])) == case["text"]
+            assert codes.submission_id(bytes.fromhex(case["secret"])).hex() == case["id"]
+        elif case["secret"] is None:
+            with pytest.raises(ValueError, match="mistyped"):
+                codes.read(case["typed"])
+        else:
+            assert codes.read(case["typed"]).hex() == case["secret"]

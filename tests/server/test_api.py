@@ -70,7 +70,7 @@ BAD: dict[str, tuple[Callable[[Submission], bytes], int, str]] = {
     "NaN": (lambda s: s.to_json().replace(b'"count":1', b'"count":NaN'), 400, "json"),
     "deep nesting": (lambda s: b"[" * 100_000, 400, "json"),
     "a list": (lambda s: b"[]", 400, "keys"),
-    "a key too many": (lambda s: changed(s, group="x"), 400, "keys"),
+    "a key too many": (lambda s: changed(s, time="x"), 400, "keys"),
     "a key too few": (lambda s: b'{"id":"AAAAAAAAAAAAAAAAAAAAAA"}', 400, "keys"),
     "a count of zero": (lambda s: changed(s, count=0), 400, "count"),
     "a count that is true": (lambda s: changed(s, count=True), 400, "count"),

@@ -208,6 +208,13 @@ def numeric(name: str, epsilon: float, low: float, high: float, levels: int) -> 
     return {**made, "type": "number", "low": low, "high": high, "levels": levels}
 
 
+def binned(name: str, epsilon: float, low: float, high: float, edges: dict[str, float]) -> Json:
+    made = question(name, epsilon, list(edges))
+    del made["options"]
+    bins = [{"name": label, "from": edge} for label, edge in edges.items()]
+    return {**made, "type": "number", "low": low, "high": high, "bins": bins}
+
+
 def several(name: str, epsilon: float, options: list[str]) -> Json:
     made = {**question(name, epsilon, options), "type": "multi_choice", "categories": ["yes", "no"], "k": 2, "d": 1}
     return {**made, "keep_threshold": mechanism(epsilon, 2, len(options))[1]}
@@ -318,6 +325,34 @@ def good_definitions() -> dict[str, Json]:
         "a number": survey([numeric("q", 1.0, 0, 100, 2)]),
         "a number with a fine grid, that is not required": survey([optional(numeric("q", 6.0, -0.1, 0.2, 9)), question("r", 0.5)]),
         "numbers of all sizes": survey([numeric("a", 2.0, -1000000000, 1000000000, 1024), numeric("b", 2.0, 1e-9, 1e-7, 5)]),
+        "a number in bins": survey(
+            [
+                binned("age", 2.0, 18, 120, {"young": 18, "old": 64.5}),
+                shown_if(question("pension", LN3), "age", "old"),
+                optional(binned("distance", 1.0, -1, 1, {"a": -1, "b": 0, "c": 0.25, "d": 1})),
+            ]
+        ),
+        "whom to ask, and who approved": survey([question("q", LN3)], contact="Ada\nada@example.org", ethics="No. 7 (2026)"),
+        "public groups": survey([question("q", LN3)], groups=["Nord", "Süd", "West 3"]),
+        "invited, and one question a page": survey([question("q", LN3)], access="invited", layout="steps"),
+        "another language": survey([question("q", LN3)], language="pt-BR"),
+        "translations": survey(
+            [question("smokes", LN3), question("colour", 1.0, COLOURS), several("b", 1.0, ["x", "y"]), question("untold", LN3)],
+            contact="Ada",
+            translations={
+                "de": {"title": "Ein Titel", "questions": {"smokes": {"text": "Rauchen Sie?"}, "b": {"options": ["ix", "yps"]}}},
+                "ar": {
+                    "about": "من يسأل ولماذا",
+                    "contact": "آدا",
+                    "questions": {"colour": {"text": "أي لون؟", "options": ["أحمر", "أخضر", "أزرق", "لا شيء"]}},
+                },
+                "zh-Hans-CN": {"title": "题目"},
+            },
+        ),
+        "translated options that are not required, and bins": survey(
+            [optional(question("q", 1.0, ["a", "b"])), binned("n", 1.0, 0, 2, {"few": 0, "more": 1})],
+            translations={"fr": {"questions": {"q": {"options": ["x", "y"]}, "n": {"options": ["peu", "plus"]}}}},
+        ),
         "1,024 options and no answer": survey([optional(question("q", 1.0, many(1024)))]),
     }
     for k in (2, 3, 8, 1024):
@@ -446,6 +481,47 @@ def bad_objects() -> dict[str, Any]:
         bad[f"show_if {showing!r}"] = changed(questions=[first, {**branch, "show_if": showing}])
     bad["show_if of a later question"] = changed(questions=[branch, first])
     bad["show_if of a number"] = changed(questions=[numeric("n", 1.0, 0, 1, 2), {**branch, "show_if": {"question": "n", "is": ["0"]}}])
+    bins = binned("q", 1.0, 0, 10, {"a": 0, "b": 5, "c": 10})
+    others = {"bins": [[], {}, None, "a", bins["bins"][:1], ["a", "b", "c"]], "levels": [3], "low": [1, -1], "high": [9]}
+    for key, values in others.items():
+        for value in values:
+            bad[f"a number in bins: {key} {value!r}"] = changed(questions=[{**bins, key: value}])
+    for wrong in ({"a": 0, "b": 0, "c": 1}, {"a": 0, "b": 11, "c": 12}, {"a": 0, "b": 5, "c": 3}, {"a": 0.5, "b": 1}, {"a": 0, " b": 5}):
+        bad[f"bins {wrong!r}"] = changed(questions=[binned("q", 1.0, 0, 10, wrong)])
+    for one in (
+        {"name": "b"},
+        {"name": "b", "from": "5"},
+        {"name": "b", "from": 5, "to": 6},
+        {"name": 5, "from": 5},
+        {"name": "a", "from": 5},
+    ):
+        bad[f"a bin {one!r}"] = changed(questions=[{**bins, "bins": [bins["bins"][0], one, bins["bins"][2]]}])
+    for key in ("contact", "ethics"):
+        bad |= {f"{key} {value!r}": changed(**{key: value}) for value in ("", " ", "a\0", "x" * 1001, 5, ["a"], {})}
+    for groups in ([], ["a"], "ab", ["a", "a"], ["a", ""], ["a", " b"], ["a", 1], [f"g{n}" for n in range(1025)], ["a", "x" * 201], {}):
+        bad[f"groups {str(groups)[:40]}"] = changed(groups=groups)
+    bad |= {f"access {value!r}": changed(access=value) for value in ("open", "closed", "", True, 1, ["invited"])}
+    bad |= {f"layout {value!r}": changed(layout=value) for value in ("list", "step", "", False, ["steps"])}
+    bad |= {f"language {value!r}": changed(language=value) for value in ("en", "", "EN", "e", "english", "de_DE", "de-", 5, ["de"])}
+    german: Json = {"title": "Ein Titel"}
+    wrong_translations: list[Any] = [{}, [], "de", {"de": {}}, {"de": "x"}, {"DE": german}, {"en": german}, {"": german}, {"de": [german]}]
+    wrong_translations += [{"de": {key: value}} for key in ("title", "about") for value in ("", " ", 5, "\x7f", "x" * 5001)]
+    wrong_translations += [{"de": {**german, key: "x"}} for key in ("contact", "id", "epsilon", "groups")]
+    wrong_translations += [
+        {"de": {"questions": value}} for value in ({}, [], "x", {"nobody": {"text": "x"}}, {"first": {}}, {"first": "x"})
+    ]
+    four = ["rot", "grün", "blau", "nichts"]
+    wrong_translations += [
+        {"de": {"questions": {name: own}}}
+        for name, own in (
+            *(
+                ("second", {"options": value})
+                for value in (four[:3], [*four, "x"], [*four[:3], ""], [*four[:3], "rot"], "abcd", {}, [1, 2, 3, 4])
+            ),
+            *(("first", value) for value in ({"text": ""}, {"text": 5}, {"text": "x", "id": "y"}, {"options": ["ja", "nein"]})),
+        )
+    ]
+    bad |= {f"translations {value!r}"[:120] + f" ({i})": changed(translations=value) for i, value in enumerate(wrong_translations)}
     bad["show_if without the category no answer"] = changed(questions=[first, {**question("q", LN3), "show_if": branch["show_if"]}])
     three = [question("a", LN3), shown_if(question("b", LN3), "a", "yes"), question("c", LN3)]
     bad |= {f"ask {ask!r}": changed(questions=three, ask=ask) for ask in (0, 2, 3, -1, 1.5, "1", True, [1])}
@@ -634,7 +710,8 @@ def numbers() -> list[Json]:
     vectors: list[Json] = []
     for made in (numeric("q", 1.0, 0, 100, 2), optional(numeric("q", 2.0, -1.5, 2.25, 7)), numeric("q", 2.0, 1e-9, 1e-7, 5)):
         low, high, levels = made["low"], made["high"], made["levels"]
-        shape = {"type": "number", "categories": made["categories"], "required": made.get("required", True)}
+        source = {key: made[key] for key in ("low", "high", "levels")}
+        shape = {"type": "number", "source": source, "categories": made["categories"], "required": made.get("required", True)}
         inside = [low, high, *(RANDOM.uniform(low, high) for _ in range(12))]
         spelled: list[Any] = [*inside, *(f" +{round(x, 2)}\n" for x in inside[2:5] if round(x, 2) >= 0 and low <= round(x, 2) <= high)]
         for answer in spelled:
@@ -648,6 +725,21 @@ def numbers() -> list[Json]:
         vectors += [{**shape, "answer": answer, "words": [5], "category": None} for answer in wrong]
         nothing = None if shape["required"] else levels
         vectors += [{**shape, "answer": answer, "words": [5], "category": nothing} for answer in (None, "", " ")]
+    return vectors + binned_numbers()
+
+
+def binned_numbers() -> list[Json]:
+    """Answers on and beside the edges of bins; the one word that any number takes changes nothing."""
+    vectors: list[Json] = []
+    edges: Json = {"none": 0, "a few": 0.5, "many": 3, "very many": 10}
+    plain = binned("q", 1.0, 0, 12, edges)
+    for made in (plain, optional(plain)):
+        required = made.get("required", True)
+        source = {key: made[key] for key in ("low", "high", "bins")}
+        shape = {"type": "number", "source": source, "categories": made["categories"], "required": required}
+        spelled = [(0, 0), ("0.49", 0), (0.5, 1), ("2.999999", 1), (3, 2), (" 3\n", 2), (9.99, 2), (10, 3), ("1e1", 3), (12, 3), (11.5, 3)]
+        spelled += [(-0.001, None), (12.001, None), ("none", None), ("many", None), (True, None), (None, None if required else 4)]
+        vectors += [{**shape, "answer": answer, "words": [word], "category": found} for answer, found in spelled for word in (0, COIN - 1)]
     return vectors
 
 
@@ -662,6 +754,11 @@ def some_answer(q: Json) -> Any:
     if q["type"] != "multi_choice":
         return RANDOM.choice(q["categories"])
     return None if q["k"] == 3 and RANDOM.random() < 0.3 else [option for option in q["options"] if RANDOM.random() < 0.5]
+
+
+def said(q: Json, answer: Any) -> Any:
+    """What a respondent says: a number for a bin, where it begins."""
+    return next((one["from"] for one in q.get("bins", ()) if one["name"] == answer), answer)
 
 
 def some_mask(definition: Json) -> list[int] | None:
@@ -699,6 +796,7 @@ def submissions() -> list[Json]:
     vectors = []
     good = good_definitions()
     more = [made for name, made in good.items() if "number" in name or "not required" in name or "items" in name or "multiple" in name]
+    more += [made for made in good.values() if {"groups", "access", "translations"} & set(made)]
     more += [good["branches"], good["a sample of two"], good["a sample of blocks"]] * 10
     for definition in [base(), *more, *list(good.values())[-24:]]:
         for _ in range(3):
@@ -716,13 +814,22 @@ def submissions() -> list[Json]:
             raw = canonical(definition)
             name = RANDOM.randbytes(16)
             digest = hashlib.sha256(raw.encode()).hexdigest()
+            more = {}
+            if "groups" in definition:
+                more["group"] = RANDOM.choice(definition["groups"])
+            if "access" in definition:
+                more["by_hand"] = True
+                more["invitation"] = base64url(RANDOM.randbytes(15))
             asked = some_mask(definition)
             if asked is not None:
                 numbers = [number for number, q in enumerate(definition["questions"]) for _ in categories_of(q, seen[q["id"]])]
                 kept = [made if asked[number] else [0] * len(made) for number, made in zip(numbers, bits, strict=True)]
                 bits = [[*asked, 0], *kept]  # the mask is packed like the bits of a question, the last one left out
-            envelope = f'{{"id":"{base64url(name)}","digest":"{digest}","count":1,"reports":"{base64url(packed(bits))}"}}'
-            vectors.append({"definition": raw, "answers": chosen, "id": name.hex(), "words": words, "asked": asked, "envelope": envelope})
+            parts = {"id": base64url(name), "digest": digest, "count": 1, "reports": base64url(packed(bits)), **more}
+            envelope = json.dumps(parts, separators=(",", ":"), ensure_ascii=False)
+            spoken = {q["id"]: said(q, chosen[q["id"]]) for q in definition["questions"]}
+            vectors.append({"definition": raw, "answers": spoken, "id": name.hex(), "words": words, "asked": asked, **more})
+            vectors[-1]["envelope"] = envelope
     return vectors
 
 
@@ -749,10 +856,34 @@ def bad_envelopes() -> list[Json]:
     ]
     cases += [("id", but(id=good["id"].replace("A", "+", 1))), ("id", but(id=good["id"][:-1] + "\n"))]
     cases += [("reports", but(reports=value)) for value in ("gA==", "gB", "g", "g A", "gA\n", "+A", "/A", "gé", 5, None, ["gA"])]
+    cases += [("group", but(group=value)) for value in (5, None, True, ["a"], {})]
+    cases += [("by_hand", but(by_hand=value)) for value in (False, 1, "true", None)]
+    cases += [("invitation", but(invitation=value)) for value in ("", base64url(bytes(14)), base64url(bytes(16)), "é", 5, None)]
     return [{"rule": rule, "body": body} for rule, body in cases]
 
 
+def codes() -> list[Json]:
+    """Secret codes: the text to write down, the id of the submission, and ways in which people write it."""
+    crockford = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+    vectors: list[Json] = []
+    for secret in [bytes(15), b"\xff" * 15, bytes(range(15)), *(RANDOM.randbytes(15) for _ in range(40))]:
+        check = base64.b32encode(hashlib.sha256(secret).digest()).decode()[:4]
+        text = (base64.b32encode(secret).decode() + check).translate(crockford)
+        grouped = "-".join(text[start : start + 4] for start in range(0, 28, 4))
+        name = hashlib.sha256(b"deniable submission\n" + secret).hexdigest()[:32]
+        vectors.append({"secret": secret.hex(), "text": grouped, "id": name})
+        loose = [text.lower(), grouped.replace("-", " "), f" {grouped}\n", text.replace("0", "o").replace("1", "l"), text.replace("1", "I")]
+        vectors += [{"secret": secret.hex(), "typed": typed} for typed in loose]
+        place = RANDOM.randrange(28)
+        slip = text[:place] + RANDOM.choice([c for c in "0123456789ABCDEFGHJKMNPQRSTVWXYZ" if c != text[place]]) + text[place + 1 :]
+        swapped = text[:10] + text[11] + text[10] + text[12:]
+        wrong = [slip, text[:27], text + "0", text[:10] + "U" + text[11:], "", *([swapped] if swapped != text else [])]
+        vectors += [{"secret": None, "typed": typed} for typed in wrong]
+    return vectors
+
+
 FILES = {
+    "codes": codes,
     "thresholds": thresholds,
     "coins": coins,
     "packing": packing,

@@ -7,14 +7,17 @@
  * JSON.stringify writes, keys sorted by UTF-16 code unit, which is how `sort` sorts.
  */
 
-import { NO_ANSWER, TYPES, characters, printable, strip } from "./encode.mjs";
+import { NO_ANSWER, TYPES, characters, labelProblem, printable, strip } from "./encode.mjs";
 import { channelForEpsilon, epsilonOf, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
 const MAX_BITS = 2048;
-const LENGTHS = { title: 200, about: 5000, text: 1000 };
+const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, text: 1000 };
+const TEXTS = ["title", "about", "contact", "ethics"];
+const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "language", "translations"];
+const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const SURVEY_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const QUESTION_ID = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const SLACK = 1e-12; // sums of logarithms differ in their last digits from one machine to another
@@ -26,7 +29,7 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
- * the survey {id, title, about, ask, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
+ * the survey {id, title, about, contact, ethics, ask, groups, access, layout, language, translations, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
  * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most.
  *
@@ -70,21 +73,73 @@ function decode(bytes) {
 
 function readSurvey(text) {
   const served = parseJson(text);
-  closed(served, "the definition", ["deniable", "id", "title", "about", "questions"], ["ask"]);
+  closed(served, "the definition", ["deniable", "id", "title", "about", "questions"], OPTIONAL);
   rule(served.deniable === FORMAT, `deniable must be ${FORMAT}, the version of the format`);
   identifier(served.id, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first");
-  plainText(served, "title", "title");
-  plainText(served, "about", "about");
+  for (const key of TEXTS) if (key in served) plainText(served, key, key);
   const questions = readQuestions(served.questions);
-  const { id, title, about, ask } = served;
+  const { ask } = served;
+  const others = readOthers(served, questions);
   const blocks = blocksOf(questions);
   rule(ask === undefined || (Number.isInteger(ask) && ask >= 1 && ask < blocks.length), "ask must be a whole number, fewer than all blocks");
   const items = questions.flatMap((question) => question.items);
   const bits = recordBits(items, ask === undefined ? 0 : questions.length);
   rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
-  const survey = { id, title, about, ask, questions, items, blocks };
-  rule(canonical(definitionOf(survey)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
+  const survey = { ...others, questions, items, blocks };
+  rule(canonical(definitionOf(served, questions)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
   return survey;
+}
+
+/** What is not about the questions: texts, groups, access, layout and translations, what was left out filled in. */
+function readOthers({ id, title, about, contact, ethics, ask, ...served }, questions) {
+  const { groups, access = "invited", layout = "steps", language, translations } = served;
+  if (groups !== undefined) rule(!labelProblem(groups, "groups"), labelProblem(groups, "groups"));
+  rule(access === "invited", "access must be invited, or left out");
+  rule(layout === "steps", "layout must be steps, or left out");
+  rule(language === undefined || (isLanguage(language) && language !== "en"), "language must be a language tag, left out for en");
+  if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, contact, ethics }, questions);
+  return {
+    ...{ id, title, about, contact, ethics, ask, groups: groups ?? [], translations: translations ?? {} },
+    ...{ access: served.access ?? "open", layout: served.layout ?? "list", language: language ?? "en" },
+  };
+}
+
+function isLanguage(value) {
+  return typeof value === "string" && LANGUAGE.test(value);
+}
+
+/** The survey's texts in further languages, all of which may be left out. */
+function readTranslations(translations, own, texts, questions) {
+  rule(isObject(translations) && Object.keys(translations).length > 0, "translations must be an object with a language or more");
+  for (const [language, words] of Object.entries(translations)) {
+    const where = `translations.${language}`;
+    rule(isLanguage(language) && language !== own, `${where} must be another language than the survey's own`);
+    rule(isObject(words) && Object.keys(words).length > 0, `${where} must be an object with texts`);
+    closed(words, where, [], [...TEXTS.filter((key) => texts[key] !== undefined), "questions"]);
+    for (const key of TEXTS) if (key in words) plainText(words, key, `${where}.${key}`);
+    if ("questions" in words) readTranslatedQuestions(words.questions, `${where}.questions`, questions);
+  }
+}
+
+function readTranslatedQuestions(words, where, questions) {
+  rule(isObject(words) && Object.keys(words).length > 0, `${where} must be an object with questions`);
+  for (const [name, own] of Object.entries(words)) {
+    const here = `${where}.${name}`;
+    const question = questions.find(({ id }) => id === name);
+    rule(question && isObject(own) && Object.keys(own).length > 0, `${here} must be a question with its text or options`);
+    closed(own, here, [], ["text", "options"]);
+    if ("text" in own) plainText(own, "text", `${here}.text`);
+    if (!("options" in own)) continue;
+    const problem = labelProblem(own.options, "options");
+    rule(!problem && own.options.length === optionsOf(question).length, `${here}.options must be a text for each option of the question`);
+  }
+}
+
+/** The texts that respondents choose from, as the survey has them; none where the page has words or a field for it. */
+export function optionsOf({ type, source, items, categories, required }) {
+  if (type === "yes_no" || (type === "number" && !source.bins)) return [];
+  if (type === "multi_choice") return items.map(({ label }) => label);
+  return required ? categories : categories.slice(0, -1);
 }
 
 function parseJson(text) {
@@ -118,7 +173,10 @@ function readQuestion(served, where, earlier) {
   rule(isObject(served), `${where} must be an object`);
   const kind = TYPES.get(served.type);
   rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
-  closed(served, where, ["id", "text", "type", ...kind.keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if"]);
+  const either = kind.either?.filter((key) => Object.hasOwn(served, key)) ?? [];
+  rule(either.length === (kind.either ? 1 : 0), `${where} must have one of ${kind.either}`);
+  const keys = [...kind.keys, ...either];
+  closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
   plainText(served, "text", `${where}.text`);
   const broken = kind.problem(served);
@@ -137,10 +195,10 @@ function readQuestion(served, where, earlier) {
   const channel = channelForEpsilon(epsilon, categories.length, labels?.length);
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
-  const source = Object.fromEntries(kind.keys.map((key) => [key, served[key]]));
+  const source = Object.fromEntries(keys.map((key) => [key, served[key]]));
   const number = earlier.length;
   const question = { number, id, text, type, epsilon, required, showIf, source, categories, channel };
-  question.items = labels?.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", required, categories, channel })) ?? [question];
+  question.items = labels?.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", source: {}, required, categories, channel })) ?? [question];
   return question;
 }
 
@@ -149,7 +207,7 @@ function condition(showIf, where, required, earlier) {
   closed(showIf, where, ["question", "is"]);
   rule(!required, `${where} must not stand at a question that is required`);
   const asked = earlier.find(({ id }) => id === showIf.question);
-  rule(asked && asked.type !== "number", `${where}.question must be the id of an earlier question with options`);
+  rule(asked && (asked.type !== "number" || asked.source.bins), `${where}.question must be the id of an earlier question with options`);
   const labels = asked.items.map(({ label }) => label);
   const known = labels[0] === undefined ? asked.categories.slice(0, asked.required ? undefined : -1) : labels;
   rule(Array.isArray(showIf.is) && showIf.is.length > 0 && new Set(showIf.is).size === showIf.is.length, `${where}.is must be a list of options`);
@@ -162,13 +220,10 @@ function sameMechanism(served, { k, d, keepThreshold }) {
   }
 }
 
-function definitionOf({ id, title, about, ask, questions }) {
+function definitionOf(served, questions) {
   return {
+    ...served,
     deniable: FORMAT,
-    id,
-    title,
-    about,
-    ...(ask === undefined ? {} : { ask }),
     questions: questions.map(({ id, text, type, epsilon, required, showIf, source, categories, channel: { k, d, keepThreshold } }) => ({
       id, text, type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, k, d, keep_threshold: keepThreshold,
     })),

@@ -50,7 +50,7 @@ const yesNo = {
     return ["yes", "no"];
   },
 
-  place(categories, answer) {
+  place(source, categories, answer) {
     if (typeof answer === "string") return this.meaning.get(strip(answer).toLowerCase());
     if (answer === true || answer === 1) return 0;
     return answer === false || answer === 0 ? 1 : undefined;
@@ -62,28 +62,33 @@ const choice = {
   keys: ["options"],
 
   problem({ options }) {
-    if (!Array.isArray(options)) return "options must be a list of texts";
-    if (options.length < 2 || options.length > MAX_OPTIONS) return `options must be 2 to ${MAX_OPTIONS} options, got ${options.length}`;
-    const seen = new Set();
-    for (const [index, option] of options.entries()) {
-      const broken = optionProblem(option, seen);
-      if (broken) return `options[${index}] ${broken}`;
-      seen.add(option);
-    }
-    return undefined;
+    return labelProblem(options, "options");
   },
 
   categories({ options }) {
     return [...options];
   },
 
-  place(categories, answer) {
+  place(source, categories, answer) {
     const text = Number.isSafeInteger(answer) ? String(answer) : answer;
     if (typeof text !== "string") return undefined;
     const index = categories.indexOf(strip(text));
     return index < 0 ? undefined : index;
   },
 };
+
+/** The rule that a list of at least two texts to choose from breaks, or undefined. */
+export function labelProblem(labels, key) {
+  if (!Array.isArray(labels)) return `${key} must be a list of texts`;
+  if (labels.length < 2 || labels.length > MAX_OPTIONS) return `${key} must be 2 to ${MAX_OPTIONS} texts, got ${labels.length}`;
+  const seen = new Set();
+  for (const [index, label] of labels.entries()) {
+    const broken = optionProblem(label, seen);
+    if (broken) return `${key}[${index}] ${broken}`;
+    seen.add(label);
+  }
+  return undefined;
+}
 
 function optionProblem(option, seen) {
   if (typeof option !== "string") return "must be text";
@@ -121,27 +126,40 @@ const multiChoice = {
   },
 };
 
-/** A number in [low, high], as a level of a grid with both ends. Answers: a number, or its text. */
+/** A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
 const number = {
-  keys: ["low", "high", "levels"],
+  keys: ["low", "high"],
+  either: ["levels", "bins"],
 
-  problem({ low, high, levels }) {
+  problem({ low, high, levels, bins }) {
     if (![low, high].every((end) => typeof end === "number" && Math.abs(end) <= MAX_NUMBER)) return "low and high must be numbers";
     if (!(low < high)) return "high must be above low";
+    if (bins !== undefined) return binProblem(bins, low, high);
     if (!Number.isInteger(levels) || levels < 2 || levels > MAX_OPTIONS) return `levels must be a whole number from 2 to ${MAX_OPTIONS}`;
     return new Set(grid(low, high, levels)).size === levels ? undefined : "levels must be fewer";
   },
 
-  categories({ low, high, levels }) {
-    return grid(low, high, levels).map(String);
+  categories({ low, high, levels, bins }) {
+    return bins?.map(({ name }) => name) ?? grid(low, high, levels).map(String);
   },
 
-  place(categories, answer) {
+  place({ low, high, bins }, categories, answer) {
     const value = answeredNumber(answer);
-    const [low, high] = [Number(categories[0]), Number(categories.at(-1))];
-    return value >= low && value <= high ? ((value - low) / (high - low)) * (categories.length - 1) : undefined;
+    if (!(value >= low && value <= high)) return undefined;
+    return bins ? bins.filter(({ from }) => from <= value).length - 1 : ((value - low) / (high - low)) * (categories.length - 1);
   },
 };
+
+function binProblem(bins, low, high) {
+  const isBin = (one) => typeof one === "object" && one !== null && !Array.isArray(one) && Object.keys(one).sort().join() === "from,name";
+  if (!Array.isArray(bins) || !bins.every(isBin)) return "bins must be a list of objects with a name and a from";
+  const broken = labelProblem(bins.map(({ name }) => name), "bins");
+  if (broken) return broken;
+  const edges = bins.map(({ from }) => from);
+  if (!edges.every((edge) => typeof edge === "number" && edge <= high)) return "bins must begin at numbers not above high";
+  if (edges[0] !== low) return "bins must begin at low";
+  return edges.every((edge, index) => index === 0 || edge > edges[index - 1]) ? undefined : "bins must rise";
+}
 
 /** Equally spaced, both ends as they are; the same doubles in every language that computes in this order. */
 function grid(low, high, levels) {
@@ -156,8 +174,8 @@ function answeredNumber(answer) {
 }
 
 /**
- * What each type of question knows: `keys` that only it has in a definition, `problem(source)` with them (a rule
- * broken, or undefined), the labels of its `categories(source)`, and the `place(categories, answer)` where an
+ * What each type of question knows: `keys` that only it has in a definition (and one of `either`), `problem(source)` with them (a rule
+ * broken, or undefined), the labels of its `categories(source)`, and the `place(source, categories, answer)` where an
  * answer stands among them, or undefined. What stands between two becomes the upper one with the chance of its
  * distance from the lower one. `items(source)` are the labels of the yes/no items that a multiple choice consists of.
  */
@@ -219,10 +237,10 @@ function answerTo({ items }, { label }, answer) {
 }
 
 /** Where a question is not required, nothing at all is an answer too: the last category. */
-function placeOf({ type, categories, required }, answer) {
+function placeOf({ type, source, categories, required }, answer) {
   const kind = TYPES.get(type);
-  if (required) return kind.place(categories, answer);
-  return blank(answer) ? categories.length - 1 : kind.place(categories.slice(0, -1), answer);
+  if (required) return kind.place(source, categories, answer);
+  return blank(answer) ? categories.length - 1 : kind.place(source, categories.slice(0, -1), answer);
 }
 
 function blank(answer) {
@@ -231,8 +249,8 @@ function blank(answer) {
 }
 
 /** What may be answered, for a message: a range, or the categories, the first few of many. */
-function allowed({ type, required, categories }) {
-  if (type === "number") return `a number from ${categories[0]} to ${categories.at(required ? -1 : -2)}`;
+function allowed({ type, source, categories }) {
+  if (type === "number") return `a number from ${source.low} to ${source.high}`;
   const shown = categories.slice(0, 8).join(", ");
   return categories.length <= 8 ? `one of ${shown}` : `one of ${shown}, … (${categories.length} in all)`;
 }

@@ -69,10 +69,21 @@ function withImpliedBit({ id, channel: { k, d } }, stored) {
   return Uint8Array.of(...stored, d - ones);
 }
 
-/** The envelope, as sent: `id` of 16 random bytes, the definition's digest, how many records, and the records. */
-export function envelope({ id, digest, count, reports }) {
+/**
+ * The envelope, as sent: `id` of 16 bytes, the definition's digest, how many records, and the records; the public group, whether
+ * people tossed coins themselves, and the invitation (15 bytes), where there is one.
+ */
+export function envelope({ id, digest, count, reports, group, byHand, invitation }) {
   if (id.length !== ID_BYTES) throw new SubmissionError("id", `id must be ${ID_BYTES} bytes, got ${id.length}`);
-  return JSON.stringify({ id: base64url(id), digest, count, reports: base64url(reports) });
+  return JSON.stringify({
+    id: base64url(id),
+    digest,
+    count,
+    reports: base64url(reports),
+    group: group ?? undefined,
+    by_hand: byHand ? true : undefined,
+    invitation: invitation ? base64url(invitation) : undefined,
+  });
 }
 
 /** Bytes in base64url without padding. */
