@@ -1,0 +1,64 @@
+/**
+ * The page's texts in the respondent's language. English texts are the keys; the page carries their translations in a data
+ * block, `<script type="application/json" id="messages">`, as `{language, messages: {text: translation, or one per plural category}}`.
+ * What has no translation, or no page around it, is said in English. Everything here is text, never markup.
+ */
+
+const ENGLISH = { language: "en", messages: {} };
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+let catalog; // read at first use
+
+/** The page's language, as a BCP 47 tag. */
+export function language() {
+  return read().language;
+}
+
+/** A text in the page's language. A `{name}` in it stands for `values.name`; one without a value stays as it is. */
+export function t(message, values = {}) {
+  const found = lookUp(message);
+  return insert(typeof found === "string" ? found : message, values);
+}
+
+/**
+ * A text that depends on a count, `one` and `other` in English, in the plural form that the page's language has for it.
+ * `{count}` stands for the count as `number` writes it, unless `values` has another.
+ */
+export function tn(one, other, count, values = {}) {
+  const found = lookUp(one);
+  const forms = typeof found === "object" ? found : { one, other };
+  const category = new Intl.PluralRules(forms === found ? language() : "en").select(count);
+  return insert(forms[category] ?? forms.other, { count: number(count), ...values });
+}
+
+/**
+ * A number as the page's language writes it: 10,000 or 10.000; `options` as for `toLocaleString`. Digits are Latin in every
+ * language, Arabic too: codes, fingerprints and records have no others, and one number must read alike wherever it stands.
+ */
+export function number(value, options = {}) {
+  return value.toLocaleString(language(), { ...options, numberingSystem: "latn" });
+}
+
+/** Gives this page's fragment to its links to other languages. The links are made by a server, which never sees a fragment. */
+export function keepFragment() {
+  for (const link of document.querySelectorAll(".languages a")) link.hash = location.hash;
+}
+
+function read() {
+  catalog ??= JSON.parse(globalThis.document?.getElementById("messages")?.textContent ?? "null") ?? ENGLISH;
+  return catalog;
+}
+
+function lookUp(message) {
+  const { messages } = read();
+  return Object.hasOwn(messages, message) ? messages[message] : undefined;
+}
+
+function insert(text, values) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (Object.hasOwn(values, name) ? isolate(String(values[name]), text) : whole));
+}
+
+/** A value that is written in the other direction is fenced off, so that it does not turn around the text beside it. */
+function isolate(value, text) {
+  const turns = /\p{L}/u.test(value) && RIGHT_TO_LEFT.test(value) !== RIGHT_TO_LEFT.test(text);
+  return turns ? `\u2068${value}\u2069` : value;
+}
