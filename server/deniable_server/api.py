@@ -9,6 +9,7 @@ from werkzeug.exceptions import Unauthorized
 from deniable.submission import Submission, unpack
 from deniable_server import current_store
 from deniable_server.accounts import password_holds
+from deniable_server.compression import compressed
 from deniable_server.errors import reply
 from deniable_server.results import results_of
 
@@ -16,6 +17,7 @@ bp = Blueprint("api", __name__, url_prefix="/api/v1")
 
 
 @bp.get("/surveys/<survey_id>")
+@compressed
 def definition(survey_id: str) -> Response:
     """The bytes that clients hash and pin."""
     return Response(current_store().published(survey_id).survey.definition, mimetype="application/json")

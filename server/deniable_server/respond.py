@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from pathlib import Path
 
-from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, send_from_directory, url_for
+from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable.survey import Survey
-from deniable_server import current_store, paths
+from deniable_server import assets, current_store, paths
+from deniable_server.compression import compressed
 
 bp = Blueprint("respond", __name__)
-_MIME = {".mjs": "text/javascript", ".css": "text/css"}
-
-
-def _integrity(file: Path) -> str:
-    return "sha384-" + base64.b64encode(hashlib.sha384(file.read_bytes()).digest()).decode()
-
-
-MODULES = {file.name: _integrity(file) for file in sorted(paths.BROWSER.glob("*.mjs"))}
-STYLES = {file.name: _integrity(file) for file in sorted(paths.STATIC.glob("*.css"))}
+_BROWSER = assets.load(paths.BROWSER, ".mjs")
+_STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs")}
+MODULES = {name: asset.integrity for name, asset in _BROWSER.items()}
+STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
 IMPORT_MAP = json.dumps({"integrity": {f"/browser/{name}": value for name, value in MODULES.items()}}, separators=(",", ":"))
 """Subresource integrity of the modules that run on the respondent's device: the browser runs these bytes or none.
 
@@ -50,6 +43,7 @@ def home() -> AnyResponse:
 
 
 @bp.get("/s/<survey_id>")
+@compressed
 def survey(survey_id: str) -> str:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
     published = current_store().published(survey_id)
@@ -57,21 +51,18 @@ def survey(survey_id: str) -> str:
     return render_template(page, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
 
 
-@bp.get("/browser/<path:name>")
+@bp.get("/browser/<name>")
 def browser_file(name: str) -> Response:
     """The modules that run on the respondent's device, the same files that the tests prove."""
-    return _file(paths.BROWSER, name)
+    return _file(_BROWSER, name)
 
 
-@bp.get("/static/<path:name>")
+@bp.get("/static/<name>")
 def static_file(name: str) -> Response:
-    return _file(paths.STATIC, name)
+    return _file(_STATIC, name)
 
 
-def _file(folder: Path, name: str) -> Response:
-    mimetype = _MIME.get(Path(name).suffix)
-    if mimetype is None:
+def _file(files: dict[str, assets.Asset], name: str) -> Response:
+    if name not in files:
         abort(404)
-    response = send_from_directory(folder, name, mimetype=mimetype, etag=False, conditional=False)
-    del response.headers["Last-Modified"]
-    return response
+    return files[name].response()

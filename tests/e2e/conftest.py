@@ -95,7 +95,7 @@ class Proxy(ThreadingHTTPServer):
     request_queue_size = 64
 
     def __init__(self, site: Site) -> None:
-        self.upstream = httpx.Client(base_url=site.url)
+        self.upstream = httpx.Client(base_url=site.url, headers={"Accept-Encoding": "identity"})  # it alters what it passes on
         super().__init__(("127.0.0.1", 0), _Forward)
         self.site, self.lose = site, 0
         self.alter: dict[str, tuple[bytes, bytes]] = {}
