@@ -39,6 +39,10 @@ class Tally:
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.n + other.n, self.pairs + other.pairs)
 
+    def __sub__(self, other: Tally) -> Tally:
+        """Takes reports out again that this tally holds."""
+        return Tally(self.n - other.n, self.pairs - other.pairs)
+
     @property
     def ones(self) -> NDArray[np.int64]:
         """How many reports had each stored bit set, shape (bits,)."""

@@ -8,12 +8,23 @@ from flask import Flask, Response, current_app, jsonify, make_response, render_t
 from werkzeug.exceptions import HTTPException
 
 from deniable.errors import EstimateError, SubmissionError
-from deniable_server.store import ClosedError, ConflictError, FullError, StoreError, UnavailableError, UnknownSurveyError
+from deniable_server.store import (
+    ClosedError,
+    ConflictError,
+    FullError,
+    InvitationError,
+    StoreError,
+    UnavailableError,
+    UnknownSurveyError,
+    WithdrawnError,
+)
 
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     ClosedError: (403, "closed"),
     ConflictError: (409, "conflict"),
+    WithdrawnError: (410, "withdrawn"),
+    InvitationError: (403, "invitation"),
     FullError: (507, "full"),
     UnavailableError: (503, "unavailable"),
 }
@@ -33,7 +44,7 @@ def reply(status: int, rule: str, message: str) -> Response:
     if request.path.startswith("/api/"):
         response = jsonify(error={"rule": rule, "message": message})
     else:
-        response = make_response(render_template("error.html", status=status, message=message))
+        response = make_response(render_template("error.html", status=status, rule=rule, message=message))
     response.status_code = status
     if status == 503:
         response.headers["Retry-After"] = "2"

@@ -1,11 +1,12 @@
 """What the server keeps, and what any database behind it must do.
 
 A store holds published definitions, perturbed submissions, tallies and researchers' accounts. It keeps no
-order, no time finer than a day, and nothing about where a submission came from.
+order, no time finer than a day, and nothing about where a submission came from or which invitation it had.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +30,14 @@ class ClosedError(StoreError):
 
 class ConflictError(StoreError):
     """The id is taken by other bytes: of a submission, or of a published definition."""
+
+
+class WithdrawnError(StoreError):
+    """The submission was withdrawn; it is not kept again."""
+
+
+class InvitationError(StoreError):
+    """The invitation is none of this survey's, or spent; which of the two is not said."""
 
 
 class FullError(StoreError):
@@ -64,17 +73,34 @@ class Store(Protocol):
         """Opens or closes a survey for submissions. Raises UnknownSurveyError."""
 
     def add(self, survey_id: str, submission: Submission) -> bool:
-        """Keeps a validated submission; when it returns, the submission survives a power cut.
+        """Keeps a submission that its `check` let pass; when it returns, the submission survives a power cut.
 
-        False if exactly this one was kept before. Raises ConflictError, ClosedError, UnknownSurveyError,
-        FullError, UnavailableError.
+        False if exactly this one was kept before. Its invitation, if it has one, is spent in the same transaction and not
+        kept; what is refused or repeated spends nothing. Raises ConflictError, WithdrawnError, UnknownSurveyError, ClosedError,
+        InvitationError, in this order, and FullError, UnavailableError.
         """
 
-    def tally(self, survey_id: str) -> Tally:
-        """The tally of all submissions kept so far; each report is scanned once in its life."""
+    def withdraw(self, survey_id: str, submission_id: bytes) -> None:
+        """Erases a submission and takes it out of the counts, in a closed survey too; the same if it is not there.
 
-    def recount(self, survey_id: str) -> Tally:
+        Its id stays, so that the same submission is refused if it comes later. Ids that were not there stay up to a number
+        that the database limits for each survey. Raises UnknownSurveyError, FullError, UnavailableError.
+        """
+
+    def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
+        """The tally of all submissions kept so far, or of one public group; each report is scanned once in its life.
+
+        by_hand: of those made by hand, which no other tally holds. A group that nobody is in has an empty tally.
+        """
+
+    def recount(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
         """The same tally, counted anew from every report."""
+
+    def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
+        """Keeps the hashes of new invitations (`codes.invitation_hash`). Raises UnknownSurveyError, FullError, UnavailableError."""
+
+    def invitations(self, survey_id: str) -> tuple[int, int]:
+        """How many invitations a survey has, and how many of them are spent."""
 
     def set_password(self, user: str, password_hash: str) -> None:
         """Makes an account, or changes its password."""

@@ -17,33 +17,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
-
+from deniable.codes import invitation_hash
 from deniable.submission import Submission, record_bits, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
-from deniable_server.store import ClosedError, ConflictError, Published, UnknownSurveyError
+from deniable_server.store import ClosedError, ConflictError, InvitationError, Published, UnknownSurveyError, WithdrawnError, tallies
+from deniable_server.store.schema import migrate
 from deniable_server.store.writer import Writer, explain
 
 FOLD_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
 FOLD_SUBMISSIONS = 4096
-
-migrations = Migrations("deniable_server")
-
-
-@migrations()
-def first(db: Database) -> None:
-    """Surveys, submissions, what is not tallied yet, tallies, users."""
-    for statement in (
-        "CREATE TABLE surveys (id TEXT PRIMARY KEY, definition BLOB NOT NULL, is_open INTEGER NOT NULL, published_on TEXT NOT NULL)",
-        "CREATE TABLE submissions (id BLOB PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), "
-        "count INTEGER NOT NULL, reports BLOB NOT NULL) WITHOUT ROWID",
-        "CREATE TABLE untallied (survey TEXT NOT NULL, id BLOB NOT NULL, PRIMARY KEY (survey, id)) WITHOUT ROWID",
-        "CREATE TABLE tallies (survey TEXT PRIMARY KEY REFERENCES surveys (id), n INTEGER NOT NULL, pairs BLOB NOT NULL) WITHOUT ROWID",
-        "CREATE TABLE users (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL) WITHOUT ROWID",
-    ):
-        db.execute(statement)
+UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
 
 
 class SqliteStore:
@@ -58,7 +42,7 @@ class SqliteStore:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         with closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-            migrations.apply(Database(connection))
+            migrate(connection)
         self._writer = Writer(self._connect)
 
     def publish(self, survey: Survey) -> bool:
@@ -72,8 +56,6 @@ class SqliteStore:
                 return False
             today = datetime.now(UTC).date().isoformat()
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, today])
-            empty = Tally.empty(record_bits(survey))
-            connection.execute("INSERT INTO tallies VALUES (?, 0, ?)", [survey.id, empty.to_bytes()])
             return True
 
         return self._writer.run(work)
@@ -100,40 +82,59 @@ class SqliteStore:
             self.rewrite()
 
     def add(self, survey_id: str, submission: Submission) -> bool:
+        own = (survey_id, submission.count, submission.reports, submission.group or "", submission.by_hand)
+
         def work(connection: sqlite3.Connection) -> bool:
-            kept = connection.execute("SELECT survey, count, reports FROM submissions WHERE id = ?", [submission.id]).fetchone()
+            kept = connection.execute(_KEPT, [submission.id]).fetchone()
             if kept:
-                if tuple(kept) != (survey_id, submission.count, submission.reports):
+                if tuple(kept) != own:
                     raise ConflictError("this id was used before with other bytes")
                 return False
-            row = connection.execute("SELECT is_open FROM surveys WHERE id = ?", [survey_id]).fetchone()
-            if row is None:
-                raise UnknownSurveyError("no survey with this id is published here")
-            if not row[0]:
-                raise ClosedError(f"survey {survey_id} is closed")
-            values = [submission.id, survey_id, submission.count, submission.reports]
-            connection.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", values)
+            if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
+                raise WithdrawnError("this submission was withdrawn; it is not kept and not counted")
+            _refuse_closed(connection, survey_id)
+            if submission.invitation is not None:
+                _spend(connection, survey_id, submission.invitation)
+            insert = "INSERT INTO submissions (survey, count, reports, label, by_hand, id) VALUES (?, ?, ?, ?, ?, ?)"
+            connection.execute(insert, [*own, submission.id])
             connection.execute("INSERT INTO untallied VALUES (?, ?)", [survey_id, submission.id])
             return True
 
         return self._writer.run(work, order=submission.id)
 
-    def tally(self, survey_id: str) -> Tally:
+    def withdraw(self, survey_id: str, submission_id: bytes) -> None:
+        self.published(survey_id)
+        while not (self._erase(submission_id) or self._refuse_later(survey_id, submission_id)):
+            pass  # it arrived between the two
+
+    def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
         survey = self.published(survey_id).survey
         with self._folding:
             while self._fold(survey):
                 pass
         with self._reading() as connection:
-            n, pairs = connection.execute("SELECT n, pairs FROM tallies WHERE survey = ?", [survey_id]).fetchone()
-        return Tally.from_bytes(n, record_bits(survey), pairs)
+            return tallies.total(connection, survey, group, by_hand)
 
-    def recount(self, survey_id: str) -> Tally:
+    def recount(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
         survey = self.published(survey_id).survey
         total = Tally.empty(record_bits(survey))
+        chosen = {"survey": survey_id, "label": group, "by_hand": by_hand}
         with self._reading() as connection:
-            for count, reports in connection.execute("SELECT count, reports FROM submissions WHERE survey = ?", [survey_id]):
+            for count, reports in connection.execute(_REPORTS, chosen):
                 total += Tally.from_bits(unpack(survey, reports, count))
         return total
+
+    def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
+        rows = [(survey_id, hash_) for hash_ in sorted(hashes)]
+        self.published(survey_id)
+        self._writer.run(lambda connection: connection.executemany("INSERT OR IGNORE INTO invitations VALUES (?, ?, 0)", rows) and None)
+
+    def invitations(self, survey_id: str) -> tuple[int, int]:
+        self.published(survey_id)
+        with self._reading() as connection:
+            query = "SELECT count(*), coalesce(sum(spent), 0) FROM invitations WHERE survey = ?"
+            made, spent = connection.execute(query, [survey_id]).fetchone()
+        return made, spent
 
     def set_password(self, user: str, password_hash: str) -> None:
         statement = "INSERT INTO users VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
@@ -155,24 +156,59 @@ class SqliteStore:
         self._writer.close()
 
     def _fold(self, survey: Survey) -> bool:
-        """Counts some untallied submissions into the stored tally. False when there was none left."""
+        """Counts some untallied submissions into the stored tallies. False when there was none left."""
         with self._reading() as connection:
             rows = list(_limited(connection.execute(_UNTALLIED, [survey.id, FOLD_SUBMISSIONS])))
         if not rows:
             return False
         ids = [row[0] for row in rows]
-        reports, count = b"".join(row[2] for row in rows), sum(row[1] for row in rows)
-        part = Tally.from_bits(unpack(survey, reports, count))
+        counted = _counted(survey, rows)
 
         def work(connection: sqlite3.Connection) -> bool:
-            if not _take(connection, survey.id, ids):
-                return True  # another process counted them meanwhile; look again
-            n, pairs = connection.execute("SELECT n, pairs FROM tallies WHERE survey = ?", [survey.id]).fetchone()
-            total = Tally.from_bytes(n, record_bits(survey), pairs) + part
-            connection.execute("UPDATE tallies SET n = ?, pairs = ? WHERE survey = ?", [total.n, total.to_bytes(), survey.id])
-            return True
+            if tallies.take(connection, survey.id, ids):
+                for part, tally in counted.items():
+                    tallies.add(connection, survey, part, tally)
+            return True  # if some were counted by another process or withdrawn meanwhile: look again
 
         return self._writer.run(work)
+
+    def _erase(self, submission_id: bytes) -> bool:
+        """Erases a submission and takes it out of its tally. False, changing nothing, if it is not there."""
+        with self._reading() as connection:
+            row = connection.execute(_KEPT, [submission_id]).fetchone()
+        if row is None:
+            return False
+        survey_id, count, reports, label, by_hand = row
+        survey = self.published(survey_id).survey
+        tally = Tally.from_bits(unpack(survey, reports, count))  # before the writer's turn, since others wait for it
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
+                return False
+            connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])
+            if not tallies.take(connection, survey_id, [submission_id]):
+                tallies.subtract(connection, survey, (label, bool(by_hand)), tally)
+            return True
+
+        return self._writer.run(work, order=submission_id)
+
+    def _refuse_later(self, survey_id: str, submission_id: bytes) -> bool:
+        """Remembers the id of a submission that is not there and may be on its way. False, changing nothing, if it is there.
+
+        Remembers UNMATCHED of them at most, since strangers can send any number of codes that they made up.
+        """
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if connection.execute(_KEPT, [submission_id]).fetchone():
+                return False
+            if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission_id]).fetchone():
+                return True
+            count = "INSERT INTO unmatched VALUES (?, 1) ON CONFLICT (survey) DO UPDATE SET count = count + 1 WHERE count < ?"
+            if connection.execute(count, [survey_id, UNMATCHED]).rowcount:
+                connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])
+            return True
+
+        return self._writer.run(work, order=submission_id)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
@@ -193,7 +229,10 @@ class SqliteStore:
             raise explain(error) from error
 
 
-_UNTALLIED = "SELECT s.id, s.count, s.reports FROM untallied u JOIN submissions s ON s.id = u.id WHERE u.survey = ? ORDER BY u.id LIMIT ?"
+_KEPT = "SELECT survey, count, reports, label, by_hand FROM submissions WHERE id = ?"
+_REPORTS = f"SELECT count, reports FROM submissions WHERE {tallies.CHOSEN}"  # noqa: S608 - our own constant
+_UNTALLIED = """SELECT s.id, s.count, s.reports, s.label, s.by_hand FROM untallied u JOIN submissions s ON s.id = u.id
+WHERE u.survey = ? ORDER BY u.id LIMIT ?"""
 
 
 def _limited(rows: Iterator[Any]) -> Iterator[Any]:
@@ -206,14 +245,29 @@ def _limited(rows: Iterator[Any]) -> Iterator[Any]:
             return
 
 
-def _take(connection: sqlite3.Connection, survey_id: str, ids: Sequence[bytes]) -> bool:
-    """Marks exactly these submissions as tallied; False, changing nothing, if some were already."""
-    connection.execute("SAVEPOINT take")
-    taken = connection.executemany("DELETE FROM untallied WHERE survey = ? AND id = ?", [(survey_id, id_) for id_ in ids]).rowcount
-    if taken != len(ids):
-        connection.execute("ROLLBACK TO take")
-    connection.execute("RELEASE take")
-    return taken == len(ids)
+def _counted(survey: Survey, rows: Sequence[Any]) -> dict[tallies.Part, Tally]:
+    """The tallies of rows of _UNTALLIED, by their parts."""
+    parts: dict[tallies.Part, list[Any]] = {}
+    for row in rows:
+        parts.setdefault((row[3], bool(row[4])), []).append(row)
+    return {
+        part: Tally.from_bits(unpack(survey, b"".join(row[2] for row in own), sum(row[1] for row in own))) for part, own in parts.items()
+    }
+
+
+def _refuse_closed(connection: sqlite3.Connection, survey_id: str) -> None:
+    row = connection.execute("SELECT is_open FROM surveys WHERE id = ?", [survey_id]).fetchone()
+    if row is None:
+        raise UnknownSurveyError("no survey with this id is published here")
+    if not row[0]:
+        raise ClosedError(f"survey {survey_id} is closed")
+
+
+def _spend(connection: sqlite3.Connection, survey_id: str, invitation: bytes) -> None:
+    """Changes the mark where it stands: no order, no time, nothing that leads to the submission."""
+    update = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ? AND spent = 0"
+    if not connection.execute(update, [survey_id, invitation_hash(survey_id, invitation)]).rowcount:
+        raise InvitationError("the invitation code is not one of this survey's, or it was used before")
 
 
 def _published(row: Sequence[Any]) -> Published:
