@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser format screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser format messages screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -35,6 +35,14 @@ $(VENV)/.server: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.server
+
+# Collects the texts of the respondents' pages and brings the catalogs up to date: docs/languages.md.
+MESSAGES := server/deniable_server/translations
+messages: $(VENV)/.dev
+	$(BIN)/pybabel --quiet extract --mapping-file babel.cfg --keywords t --keywords tn:1,2 --add-location file --sort-by-file \
+	  --omit-header --width 120 --output-file $(MESSAGES)/deniable.pot templates/base.html templates/error.html templates/respond client/deniable/browser
+	$(BIN)/pybabel --quiet update --domain deniable --input-file $(MESSAGES)/deniable.pot --output-dir $(MESSAGES) \
+	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py
