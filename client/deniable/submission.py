@@ -109,6 +109,20 @@ class Submission:
             raise SubmissionError("count", f"count must be 1 with an invitation, got {self.count:,}")
 
 
+def withdrawal_secret(body: bytes) -> bytes:
+    """The 15 bytes of the code in the body of a withdrawal, `{"code": base64url}`. Raises SubmissionError naming the rule."""
+    try:
+        envelope = strict_json(body)
+    except (ValueError, RecursionError):
+        raise SubmissionError("json", "the body must be one JSON object in UTF-8, each key once") from None
+    if not isinstance(envelope, Mapping) or set(envelope) != {"code"}:
+        raise SubmissionError("keys", "the body must be an object with the key code and no other")
+    secret = _decode64(envelope, "code")
+    if len(secret) != SECRET_BYTES:
+        raise SubmissionError("code", f"code must be {SECRET_BYTES} bytes in base64url, got {len(secret)}")
+    return secret
+
+
 def by_hand(survey: Survey) -> bool:
     """Whether two fair coins can do what the device does: every question is yes/no, is asked, and keeps an answer with chance 3/4."""
     coins = all(q.type == "yes_no" and q.required and q.keep_threshold == 3 << 30 for q in survey.questions)

@@ -1,4 +1,4 @@
-"""For machines: the definition, the submit route of the protocol, results as JSON. No cookie is read or set."""
+"""For machines: the definition, submissions and their withdrawal, results as JSON. No cookie is read or set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from flask import Blueprint, Response, abort, jsonify, request
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
-from deniable.submission import Submission, unpack
+from deniable.codes import submission_id
+from deniable.submission import Submission, withdrawal_secret
 from deniable_server import current_store
 from deniable_server.accounts import password_holds
 from deniable_server.compression import compressed
@@ -26,15 +27,21 @@ def definition(survey_id: str) -> Response:
 @bp.post("/surveys/<survey_id>/submissions")
 def submit(survey_id: str) -> Response:
     """Takes one submission of one or many records. When this says 200, they are on the disk, once."""
-    if request.content_encoding:
-        abort(415, "the body must not be compressed: random bits do not shrink")
+    body = _body()
     survey = current_store().published(survey_id).survey
-    submission = Submission.from_json(request.get_data(cache=False))
+    submission = Submission.from_json(body)
     if submission.digest != survey.digest:
         return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
-    unpack(survey, submission.reports, submission.count)
+    submission.check(survey)
     current_store().add(survey_id, submission)
     return jsonify(accepted=submission.count)
+
+
+@bp.post("/surveys/<survey_id>/withdrawals")
+def withdraw(survey_id: str) -> Response:
+    """Erases the submission of a code. The reply is the same whether or not there was one."""
+    current_store().withdraw(survey_id, submission_id(withdrawal_secret(_body())))
+    return jsonify(withdrawn=True)
 
 
 @bp.get("/surveys/<survey_id>/results")
@@ -44,3 +51,9 @@ def results(survey_id: str) -> Response:
     if login is None or login.type != "basic" or not password_holds(current_store(), login.username or "", login.password or ""):
         raise Unauthorized("a researcher's name and password are needed", www_authenticate=WWWAuthenticate("basic", {"realm": "deniable"}))
     return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
+
+
+def _body() -> bytes:
+    if request.content_encoding:
+        abort(415, "the body must not be compressed: random bits do not shrink")
+    return request.get_data(cache=False)

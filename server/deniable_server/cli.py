@@ -1,4 +1,4 @@
-"""`deniable-server`: set up, publish, serve, close, results."""
+"""`deniable-server`: set up, publish, invite, serve, close, results."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import click
 
 from deniable.errors import DeniableError, SurveyError
 from deniable.survey import Survey
+from deniable_server import invitations
 from deniable_server.accounts import set_password
-from deniable_server.config import key_file, make_key
+from deniable_server.config import Config, key_file, make_key
 from deniable_server.results import results_of
 from deniable_server.store.sqlite import SqliteStore
 
@@ -77,7 +78,39 @@ def list_surveys(db: Path) -> None:
     with opened(db) as store:
         for published in store.surveys():
             state = "open" if published.is_open else "closed"
-            click.echo(f"{published.survey.id}\t{state}\t{store.tally(published.survey.id).n} responses\t{published.survey.title}")
+            click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published.survey)}\t{published.survey.title}")
+
+
+def _kept(store: SqliteStore, survey: Survey) -> str:
+    """How many responses, and of a survey with invitations how many of those are spent."""
+    parts = [_number(store.tally(survey.id).n, "response")]
+    if by_hand := store.tally(survey.id, by_hand=True).n:
+        parts.append(f"{by_hand} made by hand")
+    if survey.access == "invited":
+        made, spent = store.invitations(survey.id)
+        parts.append(f"{spent} of {_number(made, 'invitation')} spent")
+    return ", ".join(parts)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+@main.command()
+@database
+@click.argument("survey_id")
+@click.option("--count", type=click.IntRange(1, 100_000), required=True, help="How many codes.")
+@click.option("--format", "kind", type=click.Choice(["txt", "csv"]), default="txt", show_default=True, help="CSV has the links too.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use; the links in the CSV begin with it.")
+def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
+    """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
+    with opened(db) as store:
+        url = Config.for_database(db, public_url).public_url
+        written = invitations.make(store, survey_id, count)
+        survey = store.published(survey_id).survey
+    text = "\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url)
+    click.echo(text, nl=False)
+    click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
 
 
 @main.command()
