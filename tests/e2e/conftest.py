@@ -170,9 +170,6 @@ class Page:
     def text(self) -> str:
         return self.driver.find_element(By.TAG_NAME, "main").text
 
-    def press(self, action: str) -> None:
-        self.driver.find_element(By.CSS_SELECTOR, f"[data-action={action}]").click()
-
     def choose(self, *options: int) -> None:
         """Agrees, and picks an option of each question, by number; -1 leaves one out."""
         self.press("agree")
@@ -180,9 +177,16 @@ class Page:
             if option >= 0:
                 question.find_elements(By.CSS_SELECTOR, "label.option, option:not([disabled])")[option].click()
 
+    def press(self, action: str) -> None:
+        """Presses the button of the step that is shown."""
+        self.driver.find_element(By.CSS_SELECTOR, f"main > section:not([hidden]) [data-action={action}]").click()
+
     def send(self) -> str:
+        """Looks at the answers once more, and sends them."""
+        self.press("next")
+        assert self.step("questions") == "review"
         self.press("send")
-        return self.step("questions")
+        return self.step("review")
 
     def answer(self, link: str, *options: int) -> str:
         """From the link to the end; gives the last step."""

@@ -2,78 +2,95 @@
  * What a respondent is told before the questions. Every number here is computed from the channels that the coins use.
  */
 
-import { copy, count, fill } from "./page.mjs";
+import { number, t, tn } from "./language.mjs";
+import { odds, surest } from "./odds.mjs";
+import { copy, fill } from "./page.mjs";
+import { offerPractice } from "./practice.mjs";
 import { epsilonOf } from "./randomize.mjs";
+import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
 
-/**
- * A channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another, `other`
- * have it in theirs. `of` is 100, or more where that would round to never, to always, or to no difference.
- */
-export function odds({ k, d, keepThreshold, coin }) {
-  const theta = keepThreshold / coin;
-  const phi = (d - theta) / (k - 1);
-  const people = (of) => ({ of, own: Math.round(of * theta), other: Math.round(of * phi) });
-  let found = people(100);
-  while (found.of < 1e6 && (found.own === found.of || found.other === 0 || found.own === found.other)) found = people(found.of * 10);
-  return found;
-}
-
-/**
- * How sure, in percent, a 50:50 guess can become after seeing a record that gives away `epsilon`: 100 e^eps / (1 + e^eps),
- * rounded up, with as many digits as it takes not to say 100.
- */
-export function surest(epsilon) {
-  const doubt = 100 / (1 + Math.exp(epsilon));
-  const digits = doubt >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(doubt)));
-  const shown = Math.floor(doubt * 10 ** digits) / 10 ** digits;
-  return (100 - shown).toFixed(digits);
-}
-
-/** Fills the consent step from a checked definition. */
-export function writeConsent(step, { digest, survey, epsilon }) {
+/** Fills the consent step from a checked definition. `before` is what this device has spent on other surveys of this server. */
+export function writeConsent(step, { digest, survey, epsilon }, words, before) {
   const { questions, items } = survey;
   const answers = items.map(({ channel }) => epsilonOf(channel));
   fill(step, {
-    title: survey.title,
-    about: survey.about,
+    title: words.title,
+    about: words.about,
+    contact: words.contact,
+    ethics: words.ethics,
     length: lengthOf(survey),
     surest: `${surest(epsilon)} %`,
-    surestOne: items.length > 1 ? `From one answer alone: at most ${surest(Math.max(...answers))} %.` : null,
-    weak: surest(epsilon) >= 99 ? "That is weak protection for the survey as a whole. Think about it before you agree." : null,
+    surestOne: items.length > 1 ? t("From one answer alone: at most {surest} %.", { surest: surest(Math.max(...answers)) }) : null,
+    weak: surest(epsilon) >= 99 ? t("That is weak protection for the survey as a whole. Think about it before you agree.") : null,
+    spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
   });
+  for (const slot of ["contact", "ethics"]) step.querySelector(`[data-slot=${slot}]`).closest("div").hidden = !words[slot];
   const example = items.find(({ type }) => type === "yes_no") ?? items[0];
   step.querySelector("[data-slot=odds]").replaceChildren(...oddsOf(example));
-  step.querySelector("[data-slot=everyQuestion]").replaceChildren(...items.map(row));
+  const texts = itemTexts(questions, words);
+  step.querySelector("[data-slot=everyQuestion]").replaceChildren(...items.map((item, index) => row(texts[index], item)));
+  offerPractice(step.querySelector("[data-slot=practice]"), example);
+}
+
+function spentBefore({ surveys, epsilon }, more) {
+  return tn(
+    "This device has answered {n} other survey here. Both records together can make such a guess at most {surest} % sure.",
+    "This device has answered {n} other surveys here. All records together can make such a guess at most {surest} % sure.",
+    surveys,
+    { n: number(surveys), surest: surest(epsilon + more) },
+  );
 }
 
 function lengthOf({ ask, blocks, questions }) {
   const asked = ask === undefined ? questions.length : Math.round((questions.length * ask) / blocks.length);
   const minutes = Math.ceil((asked * SECONDS_PER_QUESTION + 20) / 60);
-  const drawn = ask === undefined ? "" : ` of ${count(questions.length)}, drawn by your device`;
-  return `${count(asked)} question${asked === 1 ? "" : "s"}${drawn}, about ${minutes} minute${minutes === 1 ? "" : "s"}`;
+  const asking = ask === undefined
+    ? tn("{n} question", "{n} questions", asked, { n: number(asked) })
+    : tn("{n} question of {all}, drawn by your device", "{n} questions of {all}, drawn by your device", asked, { n: number(asked), all: number(questions.length) });
+  return `${asking} · ${tn("about {n} minute", "about {n} minutes", minutes, { n: number(minutes) })}`;
 }
 
 /** The odds of one question, for both sides with the same denominators: a picture and its words each. */
 function oddsOf(question) {
   const { of, own, other } = odds(question.channel);
-  const [yes, no, recorded, rest] = wordsOf(question);
-  return [picture(`Of ${count(of)} people who ${yes}`, own, of, recorded, rest), picture(`Of ${count(of)} people who ${no}`, other, of, recorded, rest)];
+  const { d, k } = question.channel;
+  const values = (counted) => ({ of: number(of), counted: number(counted), rest: number(of - counted), d: number(d), k: number(k) });
+  const [holds, holdsNot] = sentencesOf(question, values(own), values(other));
+  return [picture(holds, own, of), picture(holdsNot, other, of)];
 }
 
-function wordsOf({ type, channel: { d, k } }) {
-  if (type === "yes_no" && k === 2) return ["answer Yes", "answer No", "are recorded Yes", "No"];
-  if (type === "number") return ["are at a level", "are at another", `have that level among the ${d} of ${k} in their record`, "do not"];
-  if (d === 1) return ["choose an option", "choose another one", "are recorded with that option", "with another"];
-  return ["choose an option", "choose another one", `have that option among the ${d} of ${k} in their record`, "do not"];
+/** What is said of those who give an answer, and of those who give another. */
+function sentencesOf({ type, source, channel: { d, k } }, own, other) {
+  if (type === "yes_no" && k === 2) {
+    return [
+      t("Of {of} people who answer Yes, {counted} are recorded Yes, {rest} No.", own),
+      t("Of {of} people who answer No, {counted} are recorded Yes, {rest} No.", other),
+    ];
+  }
+  if (type === "number" && !source.bins) {
+    return [
+      t("Of {of} people at a level, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
+      t("Of {of} people at another level, {counted} have that first one among the {d} of {k} in their record, {rest} do not.", other),
+    ];
+  }
+  if (d === 1) {
+    return [
+      t("Of {of} people who choose an option, {counted} are recorded with it, {rest} with another.", own),
+      t("Of {of} people who choose something else, {counted} are recorded with that option, {rest} are not.", other),
+    ];
+  }
+  return [
+    t("Of {of} people who choose an option, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
+    t("Of {of} people who choose something else, {counted} have that option among the {d} of {k} in their record, {rest} do not.", other),
+  ];
 }
 
-function picture(people, counted, of, recorded, rest) {
+function picture(sentence, counted, of) {
   const figure = copy("odds");
-  const words = [`${count(counted)} ${recorded}`, `${count(of - counted)} ${rest}`];
-  fill(figure, { people, counted: words[0], rest: words[1] });
+  fill(figure, { sentence });
   const icons = figure.querySelector("svg");
   if (of === 100) drawIcons(icons, counted);
   else icons.remove(); // a hundred dots cannot show one in a thousand
@@ -92,9 +109,10 @@ function drawIcons(svg, counted) {
   }
 }
 
-function row({ text, channel }) {
+function row(text, { channel }) {
   const line = copy("odds-row");
   const { of, own, other } = odds(channel);
-  fill(line, { text, own: `${count(own)} of ${count(of)}`, other: `${count(other)} of ${count(of)}` });
+  const share = (counted) => t("{counted} of {of}", { counted: number(counted), of: number(of) });
+  fill(line, { text, own: share(own), other: share(other) });
   return line;
 }

@@ -7,62 +7,19 @@ const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and 
 const PATIENCE = 20000; // milliseconds for one attempt
 const AGAIN = new Set([408, 429, 500, 502, 503, 504, 507]);
 
-/** The server said no; the message is its own. */
+/** The server said no; the message is its own, and `rule` the one that was broken. */
 export class RejectedError extends Error {
   name = "RejectedError";
+
+  constructor(rule, message) {
+    super(message);
+    this.rule = rule;
+  }
 }
 
 /** The server could not be reached, or kept failing. The envelope waits on this device. */
 export class DeliveryError extends Error {
   name = "DeliveryError";
-}
-
-/** What this device keeps about one survey: which questions it drew, an envelope that waits, or the mark that it has answered. Nothing else. */
-export class Outbox {
-  #waiting;
-  #answered;
-  #asked;
-
-  /** Throws where the browser lets the page keep nothing. */
-  constructor(digest) {
-    this.#waiting = `deniable:waiting:${digest}`;
-    this.#answered = `deniable:answered:${digest}`;
-    this.#asked = `deniable:asked:${digest}`;
-    localStorage.setItem("deniable:probe", "");
-    localStorage.removeItem("deniable:probe");
-  }
-
-  /** Which questions this device asks: what `draw` gave it the first time, so that a reload asks no others; undefined for all. */
-  asked(draw) {
-    const kept = localStorage.getItem(this.#asked);
-    if (kept !== null) return Uint8Array.from(JSON.parse(kept));
-    const drawn = draw();
-    if (drawn !== undefined) localStorage.setItem(this.#asked, JSON.stringify([...drawn]));
-    return drawn;
-  }
-
-  /** The envelope that waits to be sent, or null. */
-  get waiting() {
-    return localStorage.getItem(this.#waiting);
-  }
-
-  /** Whether this device's envelope has been acknowledged. */
-  get answered() {
-    return localStorage.getItem(this.#answered) !== null;
-  }
-
-  /** Keeps an envelope until it is acknowledged. Throws where that fails: what is not kept must not be sent. */
-  keep(envelope) {
-    localStorage.setItem(this.#waiting, envelope);
-    if (this.waiting !== envelope) throw new Error("the browser did not keep the envelope");
-  }
-
-  /** The server has it: the mark stays, the envelope and the draw go. */
-  settle() {
-    localStorage.setItem(this.#answered, "yes");
-    localStorage.removeItem(this.#waiting);
-    localStorage.removeItem(this.#asked);
-  }
 }
 
 /**
@@ -73,7 +30,7 @@ export async function deliver(url, envelope, onPause) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
     if (reply?.ok) return;
-    if (reply && !AGAIN.has(reply.status)) throw new RejectedError(await messageOf(reply));
+    if (reply && !AGAIN.has(reply.status)) throw await rejection(reply);
     if (attempt === PAUSES.length) throw new DeliveryError("the server could not be reached");
     onPause(attempt + 2);
     await new Promise((resolve) => setTimeout(resolve, PAUSES[attempt]));
@@ -98,10 +55,11 @@ async function post(url, envelope) {
   }
 }
 
-async function messageOf(reply) {
+async function rejection(reply) {
   try {
-    return (await reply.json()).error.message;
+    const { rule, message } = (await reply.json()).error;
+    return new RejectedError(rule, message);
   } catch {
-    return `it answered with status ${reply.status}`;
+    return new RejectedError("status", `it answered with status ${reply.status}`);
   }
 }

@@ -5,26 +5,33 @@
  * to the network, is its return value.
  */
 
+import { Asking } from "./asking.mjs";
+import { read, secret, submissionId, written } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
-import { Outbox, RejectedError, deliver } from "./delivery.mjs";
+import { RejectedError, deliver } from "./delivery.mjs";
+import { Device } from "./device.mjs";
 import { encodeAll } from "./encode.mjs";
-import { count, fill, show } from "./page.mjs";
-import { Controls } from "./questions.mjs";
+import { Entry, mark } from "./entry.mjs";
+import { keepFragment, language, number, t, tn } from "./language.mjs";
+import { surest } from "./odds.mjs";
+import { fill, onPress, show } from "./page.mjs";
 import { cryptoWords, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
 import { draw } from "./sampling.mjs";
-import { ID_BYTES, envelope, pack } from "./submission.mjs";
+import { base64url, envelope, pack } from "./submission.mjs";
+import { wordsOf } from "./words.mjs";
+
+const AGAIN = 30_000; // milliseconds until a record that waits is tried again by itself
 
 /**
- * Encodes and randomizes the answers, once, and packs them into an envelope with a random id. `answers` are those to the
- * questions that `asked` names, or to all. Coins are tossed for the others too; their bits are not sent.
+ * Encodes and randomizes the answers, once, and packs them into an envelope. `answers` are those to the questions that
+ * `asked` names, or to all. Coins are tossed for the others too; their bits are not sent. `more` may hold a group and an invitation.
  */
-export function perturb({ digest, survey: { questions, items } }, answers, nextWord, asked) {
+export function perturb({ digest, survey: { questions, items } }, answers, nextWord, { id, asked, ...more }) {
   const categories = encodeAll(questions.filter(isAsked(asked)), answers, nextWord);
   const bits = items.map((item) => randomize(item.channel, isAsked(asked)(item) ? categories.shift() : 0, nextWord));
-  const id = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return envelope({ id, digest, count: 1, reports: pack(items, bits, asked) });
+  return envelope({ id, digest, count: 1, reports: pack(items, bits, asked), ...more });
 }
 
 /** Whether a question, or an item of one, is among those drawn. */
@@ -33,25 +40,27 @@ function isAsked(asked) {
 }
 
 async function start(url, id) {
+  keepFragment();
   requireBrowser();
-  const pin = new URLSearchParams(location.hash.slice(1)).get("digest");
-  const definition = await readDefinition(await download(url), { pin });
-  if (definition.survey.id !== id) throw new RefusedError(`the survey must be ${id}, as the link says, got another one`);
-  const context = { url: `${url}/submissions`, definition, outbox: storing(() => new Outbox(definition.digest)) };
-  if (context.outbox.answered) sayAnswered(definition.survey);
-  else if (context.outbox.waiting) offer(context, "Your answers were scrambled on this device, but the server has not confirmed that it has them.");
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const definition = await readDefinition(await download(url), { pin: fragment.get("digest") });
+  if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
+  const device = storing(() => new Device(definition.digest));
+  const context = { url: `${url}/submissions`, definition, device, fragment, words: wordsOf(definition.survey, language()) };
+  if (device.answered) sayAnswered(context);
+  else if (device.waiting) send(context);
   else askConsent(context);
 }
 
 /** What must hold before a question may be shown. */
 function requireBrowser() {
   if (!isSecureContext) {
-    throw new RefusedError("this page must be opened over HTTPS: only there can your browser check the survey that it was given");
+    throw new RefusedError(t("this page must be opened over HTTPS: only there can your browser check the survey that it was given"));
   }
   try {
     cryptoWords()();
   } catch {
-    throw new RefusedError("this browser must have a cryptographic random generator, which your answers are scrambled with; it has none");
+    throw new RefusedError(t("this browser must have a cryptographic random generator, which your answers are scrambled with; it has none"));
   }
 }
 
@@ -67,121 +76,151 @@ function storing(action) {
     return action();
   } catch {
     throw new RefusedError(
-      "this browser must let the page keep the scrambled answers until they have arrived. Allow site data for this page, then reload it",
+      t("this browser must let the page keep the scrambled answers until they have arrived. Allow site data for this page, then reload it"),
     );
   }
 }
 
 function askConsent(context) {
-  const { title } = context.definition.survey;
-  const step = show("consent", title);
-  writeConsent(step, context.definition);
-  step.querySelector("[data-action=agree]").onclick = () => askQuestions(context);
-  step.querySelector("[data-action=decline]").onclick = () => {
-    show("declined", title).querySelector("[data-action=back]").onclick = () => askConsent(context);
-  };
+  const { definition, device, fragment, words } = context;
+  const step = show("consent", words.title.text);
+  writeConsent(step, definition, words, device.spent({ others: true }));
+  const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
+  onPress(step, "agree", async () => {
+    const more = await entry.read();
+    if (more) askQuestions({ ...context, more });
+  });
+  onPress(step, "decline", () => onPress(show("declined", words.title.text), "back", () => askConsent(context)));
 }
 
 function askQuestions(context) {
-  const { survey } = context.definition;
-  const { title } = survey;
-  const asked = storing(() => context.outbox.asked(() => draw(survey, cryptoWords())));
-  const step = show("questions", title);
-  const progress = (answered, asked) => {
-    const words = `${count(answered)} of ${count(asked)} answered`;
-    fill(step, { progress: words });
-    step.querySelector("progress").value = answered / asked;
-    document.title = `${words} · ${title}`;
-  };
-  const controls = new Controls(survey.questions.filter(isAsked(asked)), progress);
-  fill(step, { title });
-  step.querySelector("[data-slot=list]").replaceChildren(...controls.elements);
-  step.querySelector("[data-slot=missing]").hidden = true;
-  step.querySelector("[data-action=send]").onclick = () => {
+  const { definition: { survey }, device, words } = context;
+  const asked = storing(() => device.asked(() => draw(survey, cryptoWords())));
+  const questions = survey.questions.filter(isAsked(asked));
+  const asking = new Asking(questions, words, survey.layout === "steps", async (controls) => {
     try {
-      finish({ ...context, asked }, controls, step);
+      await finish({ ...context, asked }, controls);
     } catch (error) {
-      controls.clear();
       refuse(error);
+    } finally {
+      asking.clear();
     }
-  };
-  addEventListener("pagehide", () => controls.clear());
-  controls.update();
+  });
+  addEventListener("pagehide", () => asking.clear());
 }
 
-function finish(context, controls, step) {
-  if (controls.missing().length) return listMissing(controls, step);
-  const { outbox } = context;
-  if (outbox.answered || outbox.waiting) {
-    controls.clear(); // another tab was faster; its noise is the noise
-  } else {
+/** Randomizes, keeps, sends. Nothing awaits between the look at what this device has and what it keeps: two tabs draw once. */
+async function finish(context, controls) {
+  const { definition, device, asked, more } = context;
+  const code = secret();
+  const [id, text] = await Promise.all([submissionId(code), written(code)]);
+  if (!device.answered && !device.waiting) {
     const answers = controls.take();
-    const perturbed = perturb(context.definition, answers, cryptoWords(), context.asked);
+    const perturbed = perturb(definition, answers, cryptoWords(), { id, asked, ...more });
     answers.fill(undefined);
-    storing(() => outbox.keep(perturbed));
+    storing(() => device.keep({ envelope: perturbed, code: text, epsilon: definition.epsilon }));
   }
-  step.querySelector("[data-slot=list]").replaceChildren();
-  return send(context);
-}
-
-function listMissing(controls, step) {
-  controls.markMissing();
-  const missing = controls.missing();
-  const summary = step.querySelector("[data-slot=missing]");
-  fill(summary, { missingTitle: missing.length === 1 ? "One question has no answer yet" : `${missing.length} questions have no answer yet` });
-  summary.querySelector("ul").replaceChildren(
-    ...missing.map((index) => {
-      const item = document.createElement("li");
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "link";
-      button.textContent = `Question ${index + 1}`;
-      button.onclick = () => controls.focus(index);
-      item.append(button);
-      return item;
-    }),
-  );
-  summary.hidden = false;
-  summary.focus();
-  summary.scrollIntoView({ block: "start" });
+  controls.clear(); // if another tab was faster, its noise is the noise
+  document.querySelector("#questions [data-slot=list]").replaceChildren();
+  document.querySelector("#review [data-slot=answers]").replaceChildren();
+  send(context);
 }
 
 /** Sends the envelope that waits; ends with thanks, or with the offer to try again. */
 async function send(context) {
-  const { url, definition, outbox } = context;
-  if (outbox.answered) return sayAnswered(definition.survey);
-  const body = outbox.waiting;
-  const step = show("sending", `Sending · ${definition.survey.title}`);
-  fill(step, { attempt: "Sending…" });
+  const { url, definition: { survey }, device, words } = context;
+  if (!device.waiting) return device.answered ? sayAnswered(context) : location.reload();
+  const { envelope: body, code } = device.waiting;
+  const step = show("sending", `${t("Sending")} · ${words.title.text}`);
+  fill(step, { attempt: t("Sending…") });
   try {
-    await deliver(url, body, (attempt) => fill(step, { attempt: `No answer from the server yet. Trying again (${attempt})…` }));
+    await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
   } catch (error) {
-    return offer(context, error instanceof RejectedError ? `The server did not take it: ${error.message}.` : "The server could not be reached.");
+    return offer(context, error);
   }
-  outbox.settle();
-  const thanks = show("thanks", `Thank you · ${definition.survey.title}`);
-  return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(definition.survey, body, "Show what was sent"));
+  device.settle();
+  const thanks = show("thanks", `${t("Thank you")} · ${words.title.text}`);
+  fill(thanks, { code });
+  offerLater(thanks, context);
+  return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
 }
 
-function sayAnswered({ title }) {
-  show("answered", `Answered · ${title}`);
+function sayAnswered(context) {
+  offerLater(show("answered", `${t("Answered")} · ${context.words.title.text}`), context);
 }
 
-/** Offers to send what waits, and says why it waits. The questions are not asked again. */
-function offer(context, reason) {
-  const { survey } = context.definition;
-  const step = show("waiting", `Not sent yet · ${survey.title}`);
-  fill(step, { reason });
-  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, context.outbox.waiting, "Show what will be sent"));
-  step.querySelector("[data-action=retry]").onclick = () => send(context);
+/** What can be done after the record has arrived: look at what this device has spent, and have it forget. */
+function offerLater(step, { device, words }) {
+  const { surveys, epsilon } = device.spent();
+  const values = { n: number(surveys), epsilon: number(epsilon, { maximumFractionDigits: 2 }), surest: surest(epsilon) };
+  const spent = tn(
+    "This device has answered {n} survey here. Its record can make a 50:50 guess about you at most {surest} % sure (epsilon {epsilon}).",
+    "This device has answered {n} surveys here. All their records together can make a 50:50 guess about you at most {surest} % sure (epsilon {epsilon}).",
+    surveys,
+    values,
+  );
+  fill(step, { spent });
+  onPress(step, "forget", () => {
+    device.forget();
+    show("forgotten", `${t("Forgotten")} · ${words.title.text}`);
+  });
+}
+
+/** Says why the record waits, and sends it again: by itself when the connection is back or after a while, or on demand. */
+function offer(context, error) {
+  const { definition: { survey }, device, words } = context;
+  const step = show("waiting", `${t("Not sent yet")} · ${words.title.text}`);
+  const refused = error instanceof RejectedError;
+  const invitation = refused && error.rule === "invitation";
+  fill(step, { reason: reasonOf(error) });
+  step.querySelector("[data-slot=entry]").hidden = !invitation;
+  step.querySelector("[data-slot=waits]").hidden = refused;
+  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting.envelope, t("Show what will be sent")));
+  const waiting = new AbortController();
+  const again = () => {
+    waiting.abort();
+    send(context);
+  };
+  if (!refused) {
+    addEventListener("online", again, { signal: waiting.signal });
+    const timer = setTimeout(again, AGAIN);
+    waiting.signal.onabort = () => clearTimeout(timer);
+  }
+  onPress(step, "retry", async () => {
+    if (!invitation || (await useCode(step, device))) again();
+  });
+  onPress(step, "forget", () => {
+    waiting.abort();
+    device.forget();
+    show("forgotten", `${t("Forgotten")} · ${words.title.text}`);
+  });
+}
+
+function reasonOf(error) {
+  if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
+  if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
+  if (error.rule === "closed") return t("The server did not take it: the survey is closed.");
+  if (error.rule === "withdrawn") return t("The server did not take it: this record has been withdrawn.");
+  return t("The server did not take it: {message}.", { message: error.message });
+}
+
+/** Puts another invitation code beside the same record; false where the code typed is none. */
+async function useCode(step, device) {
+  const field = step.querySelector("[data-field=code]");
+  const invitation = await read(field.value);
+  mark(field, invitation === undefined);
+  if (!invitation) return field.focus();
+  const amended = JSON.stringify({ ...JSON.parse(device.waiting.envelope), invitation: base64url(invitation) });
+  storing(() => device.amend(amended));
+  return true;
 }
 
 /** Something a respondent must know stands in the way. No message here ever quotes an answer. */
 function refuse(error) {
   const refused = error instanceof RefusedError;
-  fill(show("refused", "Not possible"), {
-    heading: refused ? "This survey cannot be answered here" : "The survey could not be loaded",
-    reason: refused ? `Your browser refuses: ${error.message}.` : "Check your connection, then reload the page.",
+  fill(show("refused", t("Not possible")), {
+    heading: refused ? t("This survey cannot be answered here") : t("The survey could not be loaded"),
+    reason: refused ? t("Your browser refuses: {reason}.", { reason: error.message }) : t("Check your connection, then reload the page."),
   });
 }
 

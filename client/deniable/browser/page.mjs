@@ -13,12 +13,17 @@ export function show(id, title) {
   return step;
 }
 
-/** Puts texts into the elements of `root` that are marked with `data-slot`; null or "" hides the element. */
+/**
+ * Puts texts into the elements of `root` that are marked with `data-slot`; null or "" hides the element. A text may be
+ * {text, lang} where it is in a language of its own.
+ */
 export function fill(root, texts) {
-  for (const [slot, text] of Object.entries(texts)) {
+  for (const [slot, given] of Object.entries(texts)) {
     const element = root.querySelector(`[data-slot="${slot}"]`);
+    const { text, lang } = typeof given === "string" ? { text: given } : (given ?? {});
     element.textContent = text ?? "";
     element.hidden = !text;
+    if (lang) element.lang = lang;
   }
 }
 
@@ -27,7 +32,7 @@ export function copy(templateId) {
   return document.getElementById(templateId).content.firstElementChild.cloneNode(true);
 }
 
-/** A whole number as people write it: 10,000. */
-export function count(number) {
-  return number.toLocaleString("en");
+/** Calls `action` when the button of `root` with this `data-action` is pressed, and no other any more. */
+export function onPress(root, name, action) {
+  root.querySelector(`[data-action=${name}]`).onclick = action;
 }

@@ -4,40 +4,55 @@
  */
 
 import { allows, shown } from "./encode.mjs";
-import { copy, count, fill } from "./page.mjs";
+import { number, t } from "./language.mjs";
+import { copy, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
-const PREFER_NOT = "Prefer not to say";
-const NONE = "None of these";
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
-/** The controls of a survey. `onChange(answered, asked)` hears how many of the questions shown have an answer, not which one. */
+/** The controls of a survey. `onChange()` is called when an answer has changed; which one, or what it is, it does not say. */
 export class Controls {
   #questions;
   #parts;
-  #onChange;
+  #visible;
 
-  constructor(questions, onChange) {
+  constructor(questions, words, onChange) {
     this.#questions = questions;
-    this.#onChange = onChange;
-    this.#parts = questions.map((question, index) => build(question, `Question ${index + 1} of ${questions.length}`));
+    this.#parts = questions.map((question, index) => build(question, words, index));
     for (const part of this.#parts) {
       part.element.addEventListener("change", () => {
-        mark(part.element, false);
+        mark(part, false);
         this.update();
+        onChange();
       });
     }
+    this.update();
   }
 
   /** Shows the questions that the answers so far call for; an answer that was given to one now hidden is forgotten. */
   update() {
-    const visible = shown(this.#questions, this.#parts.map(({ answer }) => answer()));
+    this.#visible = shown(this.#questions, this.#parts.map(({ answer }) => answer()));
+    const count = this.#visible.filter(Boolean).length;
+    let place = 0;
     for (const [index, { element, reset }] of this.#parts.entries()) {
-      if (!visible[index]) reset();
-      element.hidden = !visible[index];
+      if (!this.#visible[index]) reset();
+      element.hidden = !this.#visible[index];
+      if (!this.#visible[index]) continue;
+      place += 1;
+      const values = { place: number(place), count: number(count) };
+      const label = t("Question {place} of {count}", values);
+      fill(element, { number: this.#questions[index].required ? label : t("Question {place} of {count} · may be skipped", values) });
     }
-    const answered = this.#parts.filter(({ answer }, index) => given(answer()) && allows(this.#questions[index], answer()));
-    this.#onChange(answered.length, visible.filter(Boolean).length);
+  }
+
+  /** The numbers of the questions that are shown after the answers so far. */
+  get visible() {
+    return this.#visible.flatMap((shows, index) => (shows ? [index] : []));
+  }
+
+  /** How many of the questions shown have an answer. */
+  get answered() {
+    return this.visible.filter((index) => given(this.#parts[index].answer()) && allows(this.#questions[index], this.#parts[index].answer())).length;
   }
 
   /** One element for each question, in order. */
@@ -50,9 +65,9 @@ export class Controls {
     return this.#parts.flatMap(({ answer }, index) => (allows(this.#questions[index], answer()) ? [] : [index]));
   }
 
-  /** Marks those questions. */
-  markMissing() {
-    for (const index of this.missing()) mark(this.#parts[index].element, true);
+  /** Marks a question's answer as missing. */
+  mark(index) {
+    mark(this.#parts[index], true);
   }
 
   /** Moves the focus to a question's control. */
@@ -60,6 +75,11 @@ export class Controls {
     const { element } = this.#parts[index];
     element.scrollIntoView({ block: "center" });
     element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
+  }
+
+  /** What a question's control says now, in words; null where nothing was answered. */
+  inWords(index) {
+    return given(this.#parts[index].answer()) ? this.#parts[index].inWords() : null;
   }
 
   /** The answers, gone from the page as soon as they are read; undefined or empty where a question was skipped. */
@@ -79,23 +99,32 @@ function given(answer) {
   return answer !== undefined && answer !== "";
 }
 
-/** A question's element, its `answer()` as the control has it, and `reset()`. */
-function build(question, number) {
-  const { type, required, categories, text } = question;
+/** A question's element; its `answer()` as the control has it, `inWords()` as a person reads it, and `reset()`. */
+function build(question, words, index) {
+  const { type, required, categories } = question;
   const long = ["choice", "scale"].includes(type) && categories.length > MOST_RADIOS;
   const element = copy(long ? "question-list" : `question-${type}`);
-  fill(element, { number: required ? number : `${number} · may be skipped`, text });
-  if (type === "number") return { element, ...fieldOf(element, question) };
-  if (type === "multi_choice") return { element, ...boxesOf(element, question) };
-  (element.querySelector("select") ?? element).setAttribute("aria-required", required);
-  addOptions(element, required ? categories : [...categories.slice(0, -1), PREFER_NOT]);
+  fill(element, { text: words.question(question) });
+  const control = element.querySelector("select, input[type=text]") ?? element;
+  const problem = element.querySelector(".problem");
+  problem.id = `problem-${index}`;
+  control.setAttribute("aria-describedby", problem.id);
+  if (type !== "multi_choice") control.setAttribute("aria-required", required);
+  return { element, control, ...controlOf(element, question, words.options(question), long) };
+}
+
+function controlOf(element, question, labels, long) {
+  if (question.type === "number") return fieldOf(element, question);
+  if (question.type === "multi_choice") return boxesOf(element, question, labels);
+  const { required, categories } = question;
+  addOptions(element, required ? labels : [...labels, t("Prefer not to say")]);
   const { chosen, reset } = long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")]);
-  return { element, answer: () => categories[chosen()], reset };
+  return { answer: () => categories[chosen()], inWords: () => labels[chosen()] ?? t("Prefer not to say"), reset };
 }
 
 /** Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out. */
-function boxesOf(element, { required, items }) {
-  addOptions(element, [...items.map(({ label }) => label), NONE, ...(required ? [] : [PREFER_NOT])]);
+function boxesOf(element, { required, items }, labels) {
+  addOptions(element, [...labels, t("None of these"), ...(required ? [] : [t("Prefer not to say")])]);
   const boxes = [...element.querySelectorAll("input")];
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
   for (const [index, box] of boxes.entries()) {
@@ -110,6 +139,7 @@ function boxesOf(element, { required, items }) {
       if (found.length === 0 || found[0] > items.length) return undefined;
       return found.filter((index) => index < items.length).map((index) => items[index].label);
     },
+    inWords: () => ticked().map((index) => labels[index] ?? t("None of these")).join(", "),
     reset: () => {
       for (const box of boxes) box.checked = false;
     },
@@ -117,14 +147,14 @@ function boxesOf(element, { required, items }) {
 }
 
 /** A field for a number; a decimal comma is a decimal point. */
-function fieldOf(element, { required, source: { low, high } }) {
+function fieldOf(element, { source: { low, high } }) {
   const field = element.querySelector("input");
-  const range = `a number from ${count(low)} to ${count(high)}`;
-  fill(element, { range, problem: `Enter ${range}.` });
+  const range = { low: number(low), high: number(high) };
+  fill(element, { range: t("A number from {low} to {high}", range), problem: t("Enter a number from {low} to {high}.", range) });
   element.querySelector("[data-slot=problem]").hidden = true;
-  field.setAttribute("aria-required", required);
   return {
     answer: () => field.value.replace(",", "."),
+    inWords: () => field.value,
     reset: () => {
       field.value = "";
     },
@@ -169,7 +199,8 @@ function groupOf(radios) {
       const step = event.ctrlKey || event.altKey || event.metaKey ? undefined : STEPS[event.key];
       if (step === undefined) return;
       event.preventDefault();
-      const next = (index + step + radios.length) % radios.length;
+      const forward = getComputedStyle(radio).direction === "rtl" && ["ArrowLeft", "ArrowRight"].includes(event.key) ? -step : step;
+      const next = (index + forward + radios.length) % radios.length;
       check(next);
       radios[next].focus();
       radios[next].dispatchEvent(new Event("change", { bubbles: true }));
@@ -179,9 +210,8 @@ function groupOf(radios) {
   return { chosen: () => radios.findIndex(({ checked }) => checked), reset: () => check(-1) };
 }
 
-function mark(element, missing) {
+function mark({ element, control }, missing) {
   element.querySelector(".problem").hidden = !missing;
-  const control = element.querySelector("select, input[type=text]") ?? element;
   control.toggleAttribute("aria-invalid", missing);
   if (missing) control.setAttribute("aria-invalid", "true");
 }

@@ -1,33 +1,37 @@
 /** "Show what was sent": the exact envelope, and what its record says, read back from the bits and from nothing else. */
 
-import { odds } from "./consent.mjs";
-import { copy, count, fill } from "./page.mjs";
+import { number, t } from "./language.mjs";
+import { odds } from "./odds.mjs";
+import { copy, fill } from "./page.mjs";
 import { unpackRecord } from "./submission.mjs";
+import { categoryLabels, itemTexts } from "./words.mjs";
 
 /** The element that shows an envelope; `summary` is the text of its button. */
-export function receipt({ ask, questions, items }, envelope, summary) {
+export function receipt({ ask, questions, items }, words, envelope, summary) {
   const element = copy("receipt");
   fill(element, { summary, envelope });
   const records = unpackRecord(items, fromBase64url(JSON.parse(envelope).reports), ask === undefined ? 0 : questions.length);
+  const texts = itemTexts(questions, words);
   element.querySelector("[data-slot=records]").replaceChildren(
-    ...items.map((question, index) => {
+    ...items.map((item, index) => {
       const entry = copy("receipt-entry");
-      fill(entry, { text: question.text, record: records[index] ? sentence(question, records[index]) : "Your record says that you were not asked this." });
+      const record = records[index] ? sentence(item, categoryLabels(item, words), records[index]) : t("Your record says that you were not asked this.");
+      fill(entry, { text: texts[index], record });
       return entry;
     }),
   );
   return element;
 }
 
-/** What one question's bits say, and how often they say so by chance alone. */
-export function sentence({ type, categories, channel: { k, d }, channel }, bits) {
-  const named = categories.filter((_, index) => bits[index] === 1).join(", ");
+/** What one item's bits say, and how often they say so by chance alone. */
+export function sentence({ type, source, channel: { k, d }, channel }, labels, bits) {
+  const named = labels.filter((_, index) => bits[index] === 1).join(", ");
   const { of, other } = odds(channel);
-  const records = `in ${count(other)} of ${count(of)} records of people who`;
-  if (type === "yes_no" && k === 2) return `Your record says: ${named}. By chance alone this stands ${records} answer ${named === "yes" ? "No" : "Yes"}.`;
-  if (type === "number") return `Your record says, of the levels that numbers are rounded to: ${named}. By chance alone a level stands ${records} are at another.`;
-  if (d === 1) return `Your record says: ${named}. By chance alone this stands ${records} choose something else.`;
-  return `Your record names ${d} of the ${k} options: ${named}. By chance alone each of these stands ${records} choose something else.`;
+  const values = { named, chance: number(other), of: number(of), d: number(d), k: number(k) };
+  if (type === "yes_no" && k === 2) return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", values);
+  if (type === "number" && !source.bins) return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", values);
+  if (d === 1) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", values);
+  return t("Your record names {d} of the {k} options: {named}. By chance alone, each of these is named in {chance} of {of} records of people who choose something else.", values);
 }
 
 /** The bytes of a base64url text without padding. */

@@ -1,0 +1,127 @@
+/**
+ * From the first question to Send: all questions on one page or one at a time, back and forth, and a last look at the answers.
+ * No step of it is in the browser's history, whose length would tell which questions were shown.
+ */
+
+import { number, t, tn } from "./language.mjs";
+import { copy, fill, onPress, show } from "./page.mjs";
+import { Controls } from "./questions.mjs";
+
+/** Asks `questions`; `send(controls)` is called once, when everything is answered and the respondent has said so. */
+export class Asking {
+  #questions;
+  #words;
+  #oneByOne;
+  #send;
+  #controls;
+  #step;
+  #at = 0; // the question that is shown, where they come one by one: its place among the visible ones
+
+  constructor(questions, words, oneByOne, send) {
+    this.#questions = questions;
+    this.#words = words;
+    this.#oneByOne = oneByOne;
+    this.#send = send;
+    this.#controls = new Controls(questions, words, () => this.#progress());
+    this.#step = document.getElementById("questions");
+    fill(this.#step, { title: words.title });
+    this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#controls.elements);
+    onPress(this.#step, "next", () => this.#next());
+    onPress(this.#step, "previous", () => this.#go(this.#at - 1));
+    this.#show();
+  }
+
+  /** Forgets every answer, in the controls and in the last look at them. */
+  clear() {
+    this.#controls.clear();
+    document.querySelector("#review [data-slot=answers]").replaceChildren();
+  }
+
+  #show() {
+    show("questions", "");
+    this.#step.querySelector("[data-slot=missing]").hidden = true;
+    this.#go(this.#at);
+  }
+
+  /** Shows the questions, or the one at this place. */
+  #go(place) {
+    this.#at = place;
+    const { visible, elements } = this.#controls;
+    this.#step.querySelector("[data-action=previous]").hidden = !this.#oneByOne || place === 0;
+    if (this.#oneByOne) {
+      for (const [index, element] of elements.entries()) element.hidden = index !== visible[place];
+      elements[visible[place]].focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    this.#progress();
+  }
+
+  #progress() {
+    const { visible, answered, elements } = this.#controls;
+    if (this.#oneByOne) for (const [index, element] of elements.entries()) element.hidden = index !== visible[this.#at];
+    const last = !this.#oneByOne || this.#at === visible.length - 1;
+    const words = this.#oneByOne
+      ? t("Question {place} of {count}", { place: number(this.#at + 1), count: number(visible.length) })
+      : t("{answered} of {count} answered", { answered: number(answered), count: number(visible.length) });
+    fill(this.#step, { progress: this.#oneByOne ? null : words, next: last ? t("Check answers") : t("Next") }); // one by one, each says it itself
+    this.#step.querySelector("progress").value = (this.#oneByOne ? this.#at : answered) / visible.length;
+    document.title = `${words} · ${this.#words.title.text}`;
+  }
+
+  #next() {
+    const { visible } = this.#controls;
+    const here = this.#oneByOne ? visible.slice(this.#at, this.#at + 1) : visible;
+    const missing = this.#controls.missing().filter((index) => here.includes(index));
+    for (const index of missing) this.#controls.mark(index);
+    if (missing.length && this.#oneByOne) this.#controls.focus(missing[0]);
+    else if (missing.length) this.#list(missing);
+    else if (this.#oneByOne && this.#at < visible.length - 1) this.#go(this.#at + 1);
+    else this.#review();
+  }
+
+  #list(missing) {
+    const summary = this.#step.querySelector("[data-slot=missing]");
+    fill(summary, { missingTitle: tn("{n} question has no answer yet", "{n} questions have no answer yet", missing.length, { n: number(missing.length) }) });
+    summary.querySelector("ul").replaceChildren(
+      ...missing.map((index) => {
+        const item = document.createElement("li");
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "link";
+        button.textContent = t("Question {place}", { place: number(this.#controls.visible.indexOf(index) + 1) });
+        button.onclick = () => this.#controls.focus(index);
+        item.append(button);
+        return item;
+      }),
+    );
+    summary.hidden = false;
+    summary.focus();
+    summary.scrollIntoView({ block: "start" });
+  }
+
+  #review() {
+    const step = show("review", `${t("Check your answers")} · ${this.#words.title.text}`);
+    step.querySelector("[data-slot=answers]").replaceChildren(...this.#controls.visible.map((index, place) => this.#answer(index, place)));
+    onPress(step, "previous", () => this.#leaveReview(this.#at));
+    onPress(step, "send", () => this.#send(this.#controls));
+  }
+
+  #answer(index, place) {
+    const entry = copy("review-entry");
+    const answer = this.#controls.inWords(index) ?? t("No answer, which is scrambled like any other");
+    fill(entry, { text: this.#words.question(this.#questions[index]), answer });
+    const change = entry.querySelector("button");
+    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(place + 1) }));
+    change.onclick = () => {
+      this.#leaveReview(place);
+      this.#controls.focus(index);
+    };
+    return entry;
+  }
+
+  #leaveReview(place) {
+    document.querySelector("#review [data-slot=answers]").replaceChildren();
+    if (this.#oneByOne) this.#at = place;
+    this.#show();
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * What this device keeps about the surveys of this server, one entry a survey: which questions it drew, the perturbed
+ * envelope with its withdrawal code until the server has acknowledged it, and after that only how much privacy it took.
+ * Nothing else, and nothing true.
+ */
+
+const PREFIX = "deniable:";
+
+/** This device's entry for the survey with this digest. */
+export class Device {
+  #key;
+
+  /** Throws where the browser lets the page keep nothing. */
+  constructor(digest) {
+    this.#key = PREFIX + digest;
+    localStorage.setItem(`${PREFIX}probe`, "");
+    localStorage.removeItem(`${PREFIX}probe`);
+  }
+
+  get #entry() {
+    return JSON.parse(localStorage.getItem(this.#key) ?? "{}");
+  }
+
+  /** Writes an entry and reads it back: what is not kept must not be sent. */
+  #keep(entry) {
+    const text = JSON.stringify(entry);
+    localStorage.setItem(this.#key, text);
+    if (localStorage.getItem(this.#key) !== text) throw new Error("the browser did not keep the entry");
+  }
+
+  /** Which questions this device asks: what `draw` gave it the first time, so that a reload asks no others; undefined for all. */
+  asked(draw) {
+    const kept = this.#entry.asked;
+    if (kept) return Uint8Array.from(kept);
+    const drawn = draw();
+    if (drawn) this.#keep({ ...this.#entry, asked: [...drawn] });
+    return drawn;
+  }
+
+  /** The envelope that waits to be sent, and its withdrawal code; undefined where none waits. */
+  get waiting() {
+    const { envelope, code } = this.#entry;
+    return envelope === undefined ? undefined : { envelope, code };
+  }
+
+  /** Whether this device's envelope has been acknowledged. */
+  get answered() {
+    const { epsilon, envelope } = this.#entry;
+    return epsilon !== undefined && envelope === undefined;
+  }
+
+  /** Keeps an envelope, its withdrawal code and what it gives away, until it is acknowledged. Throws where that fails. */
+  keep({ envelope, code, epsilon }) {
+    this.#keep({ envelope, code, epsilon });
+  }
+
+  /** Replaces the envelope that waits by one with the same record and another invitation. */
+  amend(envelope) {
+    this.#keep({ ...this.#entry, envelope });
+  }
+
+  /** The server has it: what it took stays, the envelope and the code go. */
+  settle() {
+    this.#keep({ epsilon: this.#entry.epsilon });
+  }
+
+  /** Removes this survey's entry, and those of all other surveys whose envelopes have arrived. */
+  forget() {
+    localStorage.removeItem(this.#key);
+    for (const [key, { envelope }] of entries()) if (envelope === undefined) localStorage.removeItem(key);
+  }
+
+  /** What this device has sent to this server: how many surveys, and the sum of their epsilons; `others` leaves this one out. */
+  spent({ others = false } = {}) {
+    const found = entries().filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
+    return { surveys: found.length, epsilon: found.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
+  }
+}
+
+function entries() {
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
+  return keys.map((key) => [key, JSON.parse(localStorage.getItem(key))]);
+}

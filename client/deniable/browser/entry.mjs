@@ -1,0 +1,50 @@
+/** What a survey with public groups or invitations needs before the questions: which group, and a code. Neither is an answer. */
+
+import { read } from "./codes.mjs";
+
+/** The fields for what the link does not say; `read()` gives {group, invitation}, or undefined after marking what is missing. */
+export class Entry {
+  #survey;
+  #fragment;
+  #root;
+
+  constructor(root, survey, fragment) {
+    this.#survey = survey;
+    this.#fragment = fragment;
+    this.#root = root;
+    this.#offer("group", survey.groups.length > 0 && !survey.groups.includes(fragment.get("group")));
+    this.#offer("code", survey.access === "invited");
+    root.hidden = [...root.querySelectorAll("label")].every(({ hidden }) => hidden);
+    const [first] = this.#field("group").options;
+    this.#field("group").replaceChildren(first, ...survey.groups.map((group) => new Option(group)));
+    this.#field("code").value = fragment.get("code") ?? "";
+  }
+
+  /** Marks every part that is missing or wrong, and moves the focus to the first. */
+  async read() {
+    const { groups, access } = this.#survey;
+    const group = groups.includes(this.#fragment.get("group")) ? this.#fragment.get("group") : groups[this.#field("group").selectedIndex - 1];
+    const invitation = access === "invited" ? await read(this.#field("code").value) : undefined;
+    const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && invitation === undefined]];
+    for (const [name, missing] of wrong) mark(this.#field(name), missing);
+    const first = wrong.find(([, missing]) => missing);
+    if (!first) return { group, invitation };
+    this.#field(first[0]).focus();
+    return undefined;
+  }
+
+  #field(name) {
+    return this.#root.querySelector(`[data-field=${name}]`);
+  }
+
+  #offer(name, wanted) {
+    this.#field(name).closest("label").hidden = !wanted;
+  }
+}
+
+/** Shows or hides the problem beside a field. */
+export function mark(field, wrong) {
+  field.toggleAttribute("aria-invalid", wrong);
+  if (wrong) field.setAttribute("aria-invalid", "true");
+  field.closest("label, div").querySelector(".problem").hidden = !wrong;
+}
