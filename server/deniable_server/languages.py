@@ -6,7 +6,7 @@ English texts are the keys. The catalogs are the `.po` files themselves; nothing
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
@@ -36,7 +36,7 @@ class Language:
 
 
 def read(file: Path) -> Language:
-    """The language of a catalog, TAG/LC_MESSAGES/deniable.po. Raises ValueError for a file that is not one."""
+    """The language of a catalog, TAG/LC_MESSAGES/deniable.po. Raises PoFileError or UnicodeDecodeError for a file that is not one."""
     with file.open("rb") as lines:
         catalog = read_po(lines, locale=file.parents[1].name, abort_invalid=True)
     compiled = io.BytesIO()
@@ -100,12 +100,13 @@ def register(app: Flask) -> None:
 def chosen() -> Language:
     """The language of the page that this request gets. Researchers' pages are in English."""
     if "language" not in g:
-        g.language = ENGLISH if request.blueprint == "manage" else negotiated(request.args.get("lang"), request.accept_languages.values())
+        accepted = [tag for tag, quality in request.accept_languages if quality > 0]
+        g.language = ENGLISH if request.blueprint == "manage" else negotiated(request.args.get("lang"), accepted)
     language: Language = g.language
     return language
 
 
-def negotiated(wanted: str | None, accepted: Any) -> Language:
+def negotiated(wanted: str | None, accepted: Sequence[str]) -> Language:
     """The language `wanted` by its tag, where it is offered, else the first of those accepted, best first, that is; else English."""
     if wanted is not None and wanted in LANGUAGES:
         return LANGUAGES[wanted]
