@@ -1,4 +1,4 @@
-"""`deniable`: check a survey file, send answers, read results.
+"""`deniable`: check a survey file, send answers, take them back, read results.
 
 Exit codes: 0 done; 1 a problem was found, or somebody said no; 2 wrong usage; 3 not delivered, the outbox keeps it.
 """
@@ -18,9 +18,11 @@ from typing import IO, Any
 
 import click
 
+from deniable import codes
+from deniable.bulk import Report, counted
 from deniable.cli_estimate import estimate
 from deniable.cli_plan import plan_command
-from deniable.client import Report, SurveyClient, parse_cap
+from deniable.client import SurveyClient, parse_cap
 from deniable.errors import DeliveryError, DeniableError, SurveyError
 from deniable.outbox import Outbox, default_path
 from deniable.rows import CsvRows, JsonLines, Rejected
@@ -46,6 +48,13 @@ class _Commands(click.Group):
 def _cap(ctx: click.Context, param: click.Parameter, written: str | None) -> float | None:
     try:
         return None if written is None else parse_cap(written)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _written_code(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    try:
+        return codes.written(codes.read(text))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -82,6 +91,8 @@ def check(file: Path, as_json: bool) -> None:
     """Check the survey in FILE (YAML or JSON), and show what its coins give away.
 
     All mistakes are listed together, with their lines, and the exit code is 1.
+
+    Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own.
 
     \b
     For each question: k, its number of categories; d, how many of them a report names;
@@ -122,6 +133,9 @@ def schema() -> None:
 @_survey
 @click.option("--max-epsilon", metavar="E", callback=_cap, help="Send nothing if a submission would give away more, e.g. 2 or 'ln 9'.")
 @click.option("--pin", metavar="DIGEST", help="Send nothing unless the survey has this digest (`deniable check` prints it).")
+@click.option("--group", metavar="LABEL", help="The group of all rows, where the survey has groups.  [default: the link's]")
+@click.option("--group-column", metavar="NAME", help="The column that names each row's group.")
+@click.option("--invitation", metavar="CODE", help="The code of the only row, where the survey takes invitations.  [default: the link's]")
 @click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
 @click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
 @click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
@@ -138,6 +152,9 @@ def submit(
     survey_id: str | None,
     max_epsilon: float | None,
     pin: str | None,
+    group: str | None,
+    group_column: str | None,
+    invitation: str | None,
     columns: Sequence[str],
     jsonl: bool,
     batch: int,
@@ -159,14 +176,20 @@ def submit(
     Examples:
       deniable submit 'https://example.org/s/health#digest=9f…' answers.csv
       deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
+      deniable submit https://example.org/s/health --group-column clinic answers.csv
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
     if rejects and not skip_invalid:
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
+    if group is not None and group_column is not None:
+        raise click.UsageError("give one of --group and --group-column")
     with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox) as client:
         report = client.submit_many(
             client.survey_id or "",
             _source(file, jsonl),
+            group=group,
+            group_column=group_column,
+            invitation=invitation,
             job=job,
             columns=_columns(columns),
             batch=batch,
@@ -176,6 +199,26 @@ def submit(
     if rejects:
         _write_rejects(rejects, report.rejected)
     click.echo(json.dumps(_summary(report)) if as_json else _told(report))
+
+
+@main.command()
+@click.argument("address")
+@click.argument("code", callback=_written_code)
+@_survey
+@_outbox
+def withdraw(address: str, code: str, survey_id: str | None, outbox: Path | None) -> None:
+    """Erase a submission: CODE is what its sender was shown, such as 4TRV-8HZ0-….
+
+    ADDRESS is the survey's link, or the server's address with --survey. Closed surveys too. The server takes the submission out of its
+    counts, and does not say whether it had it.
+
+    \b
+    Example:
+      deniable withdraw https://example.org/s/health 4TRV-8HZ0-Q5WX-1N7C-KD3M-9PAE-60GB
+    """
+    with _client(address, survey_id, outbox=outbox) as client:
+        client.withdraw(client.survey_id or "", code)
+    click.echo("If a submission was kept under this code, it is erased now and taken out of the counts.")
 
 
 @main.command()
@@ -208,9 +251,9 @@ def resend(outbox: Path | None, refused: bool) -> None:
                 click.echo(f"Error: {error}", err=True)
                 code = 3
                 continue
-        click.echo(f"{url}: {result.delivered:,} submissions delivered, {len(result.refused):,} turned down by the server.")
+        click.echo(f"{url}: {counted(result.delivered, 'submission')} delivered, {len(result.refused):,} turned down by the server.")
         for kept in result.refused:
-            click.echo(f"  {kept.survey}, {kept.count:,} respondents: {kept.reason}", err=True)
+            click.echo(f"  {kept.survey}, {counted(kept.count, 'respondent')}: {kept.reason}", err=True)
             code = code or 1
     raise click.exceptions.Exit(code)
 
@@ -220,15 +263,15 @@ def resend(outbox: Path | None, refused: bool) -> None:
 @_survey
 @click.option("--user", required=True, help="The researcher's name.")
 @click.option("--password-env", metavar="VAR", help="The environment variable that has the password.  [default: ask]")
+@click.option("--group", metavar="LABEL", help="Of this group only, where the survey has groups.")
+@click.option("--by-hand", is_flag=True, help="Of those who tossed coins themselves; they are in no other results.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals, between 0 and 1.")
 @click.option("--method", default="feldman-cousins", show_default=True, help="Of the intervals.")
 @click.option("--target", type=click.Choice(["population", "respondents"]), default="population", show_default=True)
 @click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
 @click.option("--csv", "form", flag_value="csv", help="Print CSV.")
 @click.option("--json", "form", flag_value="json", help="Print JSON.")
-def results(
-    address: str, survey_id: str | None, user: str, password_env: str | None, confidence: float, method: str, target: str, form: str | None
-) -> None:
+def results(address: str, survey_id: str | None, user: str, password_env: str | None, form: str | None, **options: Any) -> None:
     """Print a survey's estimates and intervals.
 
     ADDRESS is the survey's link, or the server's address with --survey.
@@ -241,7 +284,7 @@ def results(
     if password is None:
         raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
     with _client(address, survey_id, auth=(user, password)) as client:
-        found = client.results(client.survey_id or "", confidence=confidence, method=method, target=target)
+        found = client.results(client.survey_id or "", **options)
     forms: dict[str, Callable[[], str]] = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
     click.echo(forms[form or "table"]().rstrip("\r\n"))
 
@@ -287,16 +330,23 @@ def _summary(report: Report) -> dict[str, Any]:
 
 
 def _told(report: Report) -> str:
-    lines = [f"{report.accepted:,} respondents accepted in {report.submissions:,} submissions to survey {report.survey}."]
+    sent = f"{counted(report.accepted, 'respondent')} accepted in {counted(report.submissions, 'submission')}"
+    lines = [f"{sent} to survey {report.survey}."]
+    if report.code:
+        lines.append(f"To erase it later: deniable withdraw ADDRESS {report.code} (the code is kept nowhere else)")
     if report.resumed:
-        lines.append(f"{report.resumed:,} rows were dealt with by an earlier run.")
+        lines.append(f"{_were(report.resumed)} dealt with by an earlier run.")
     if rows := len({found.row for found in report.rejected}):
-        lines.append(f"{rows:,} rows were left out:")
+        lines.append(f"{_were(rows)} left out:")
         lines += [f"  {found}" for found in report.rejected[:20]]
         lines += (
             [f"  … and {len(report.rejected) - 20:,} more reasons; --rejects FILE writes them all"] if len(report.rejected) > 20 else []
         )
     return "\n".join(lines)
+
+
+def _were(rows: int) -> str:
+    return f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'}"
 
 
 def _description(survey: Survey) -> dict[str, Any]:
@@ -307,6 +357,10 @@ def _description(survey: Survey) -> dict[str, Any]:
         "epsilon": survey.epsilon,
         "belief_at_most": _belief(survey.epsilon),
         "record_bytes": record_bytes(survey),
+        "groups": list(survey.groups),
+        "access": survey.access,
+        "layout": survey.layout,
+        "untranslated": [{"language": language, "where": where} for language, where in survey.untranslated],
         "questions": [
             {
                 "id": q.id,
@@ -338,11 +392,21 @@ def _overview(survey: Survey) -> str:
             "",
             f"total epsilon  {survey.epsilon!r}",
             f"digest         {survey.digest}",
+            f"access         {survey.access}",
+            f"layout         {survey.layout}",
+            *([f"groups         {', '.join(survey.groups)}"] if survey.groups else []),
             "",
             f"What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers "
             f"can be {_percent(_belief(survey.epsilon))} sure at most after seeing it.",
+            *_notes(survey),
         ]
     )
+
+
+def _notes(survey: Survey) -> list[str]:
+    """What a respondent reads in the survey's own language, for want of a translation."""
+    found = [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
+    return ["", *found] if found else []
 
 
 def _belief(epsilon: float) -> float:

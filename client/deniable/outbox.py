@@ -17,7 +17,7 @@ import secrets
 import sqlite3
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,26 +27,31 @@ from deniable.rows import Rejected
 from deniable.submission import Submission
 
 MEMORY = ":memory:"
-_VERSION = 1
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS job (
+_VERSION = 2
+_TABLES = (
+    """CREATE TABLE job (
     number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
     digest TEXT NOT NULL, mark TEXT NOT NULL, rows INTEGER NOT NULL DEFAULT 0, submissions INTEGER NOT NULL DEFAULT 0,
     owner TEXT, UNIQUE (url, survey, name)
-);
-CREATE TABLE IF NOT EXISTS submission (
+)""",
+    """CREATE TABLE submission (
     id BLOB PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, digest TEXT NOT NULL,
     count INTEGER NOT NULL, reports BLOB NOT NULL,
     state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'refused')), reason TEXT NOT NULL DEFAULT '',
     job INTEGER REFERENCES job, owner TEXT
-);
-CREATE TABLE IF NOT EXISTS rejected (
+)""",
+    """CREATE TABLE rejected (
     job INTEGER NOT NULL REFERENCES job, row INTEGER NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL
-);
-PRAGMA user_version = {_VERSION};
-COMMIT;
-"""
+)""",
+)
+_PUBLIC = (
+    "ALTER TABLE job ADD COLUMN public TEXT NOT NULL DEFAULT ''",
+    'ALTER TABLE submission ADD COLUMN "group" TEXT',
+    "ALTER TABLE submission ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE submission ADD COLUMN invitation BLOB",
+)
+_STEPS = (_TABLES, _PUBLIC)
+"""What makes each version of the file out of the one before."""
 
 
 @dataclass(frozen=True)
@@ -109,17 +114,17 @@ class Outbox:
         if self._life:
             self._life.end()
 
-    def begin(self, url: str, survey: str, name: str, digest: str, mark: str) -> Job:
+    def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
         """Takes up a job, new or begun. `mark` is what the input looks like from outside: its size and time, say.
 
-        Raises RefusedError if the job began with another definition or another mark, DeliveryError if
-        somebody alive is working on it.
+        public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group,
+        DeliveryError if somebody alive is working on it.
         """
         with self._transaction() as db:
             key = [url, survey, name]
             db.execute("INSERT OR IGNORE INTO job (url, survey, name, digest, mark) VALUES (?, ?, ?, ?, ?)", [*key, digest, mark])
-            number, old_digest, old_mark, rows, submissions, owner = db.execute(
-                "SELECT number, digest, mark, rows, submissions, owner FROM job WHERE url = ? AND survey = ? AND name = ?", key
+            number, old_digest, old_mark, old_public, rows, submissions, owner = db.execute(
+                "SELECT number, digest, mark, public, rows, submissions, owner FROM job WHERE url = ? AND survey = ? AND name = ?", key
             ).fetchone()
             if self._alive(owner):
                 raise DeliveryError(f"job {name}: another process is working on it; run the same command again once it has ended")
@@ -130,7 +135,10 @@ class Outbox:
                     f"job {name}: the file has changed since its first {rows:,} rows were randomized. Answers must not be "
                     f"randomized twice: put new rows into a file of their own, or give a job name of your own if all rows are new"
                 )
-            db.execute("UPDATE job SET owner = ?, digest = ?, mark = ? WHERE number = ?", [self.owner, digest, mark, number])
+            if rows and public != old_public:
+                raise RefusedError(f"job {name}: it began with {old_public or 'no group'}, and now comes with {public or 'no group'}")
+            values = [self.owner, digest, mark, public, number]
+            db.execute("UPDATE job SET owner = ?, digest = ?, mark = ?, public = ? WHERE number = ?", values)
             rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
         return Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected))
 
@@ -139,29 +147,28 @@ class Outbox:
         with self._transaction() as db:
             db.execute("UPDATE job SET owner = NULL WHERE number = ?", [job.number])
 
-    def add(self, url: str, survey: str, submission: Submission, job: Job | None = None) -> None:
-        """Stores a submission that the caller is about to send, and owns."""
+    def add(self, url: str, survey: str, *submissions: Submission) -> None:
+        """Stores submissions that the caller is about to send, and owns."""
         with self._transaction() as db:
-            self._insert(db, url, survey, submission, job)
+            self._insert(db, url, survey, submissions, None)
 
-    def advance(self, url: str, survey: str, job: Job, rows: int, submission: Submission | None, rejected: Iterable[Rejected]) -> None:
+    def advance(
+        self, url: str, survey: str, job: Job, rows: int, submissions: Sequence[Submission], rejected: Iterable[Rejected]
+    ) -> None:
         """Moves a job on by `rows` rows, and stores what became of them, all in one transaction."""
         with self._transaction() as db:
-            if submission:
-                self._insert(db, url, survey, submission, job)
+            self._insert(db, url, survey, submissions, job)
             db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
             db.execute(
-                "UPDATE job SET rows = rows + ?, submissions = submissions + ? WHERE number = ?",
-                [rows, 1 if submission else 0, job.number],
+                "UPDATE job SET rows = rows + ?, submissions = submissions + ? WHERE number = ?", [rows, len(submissions), job.number]
             )
 
-    def _insert(self, db: sqlite3.Connection, url: str, survey: str, submission: Submission, job: Job | None) -> None:
-        db.execute(
-            "INSERT INTO submission (id, url, survey, digest, count, reports, job, owner) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                *(submission.id, url, survey, submission.digest, submission.count, submission.reports),
-                *(job.number if job else None, self.owner),
-            ],
+    def _insert(self, db: sqlite3.Connection, url: str, survey: str, submissions: Sequence[Submission], job: Job | None) -> None:
+        rest = (url, survey, job.number if job else None, self.owner)
+        db.executemany(
+            'INSERT INTO submission (id, digest, count, reports, "group", by_hand, invitation, url, survey, job, owner) '
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(s.id, s.digest, s.count, s.reports, s.group, s.by_hand, s.invitation, *rest) for s in submissions],
         )
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
@@ -179,13 +186,23 @@ class Outbox:
     def load(self, submission_id: bytes) -> tuple[str, Submission]:
         """The survey's id, and the submission as it was stored."""
         with self._transaction() as db:
-            survey, digest, count, reports = db.execute(
-                "SELECT survey, digest, count, reports FROM submission WHERE id = ?", [submission_id]
+            survey, by_hand, *rest = db.execute(
+                'SELECT survey, by_hand, digest, count, reports, "group", invitation FROM submission WHERE id = ?', [submission_id]
             ).fetchone()
-        return survey, Submission(submission_id, digest, count, reports)
+        digest, count, reports, group, invitation = rest
+        return survey, Submission(submission_id, digest, count, reports, group, bool(by_hand), invitation)
+
+    def invite(self, job: Job, invitation: bytes) -> None:
+        """What waits of a job travels with this invitation now."""
+        with self._transaction() as db:
+            db.execute("UPDATE submission SET invitation = ? WHERE job = ?", [invitation, job.number])
 
     def acknowledged(self, submission_id: bytes) -> None:
         """The server has it: its bytes are removed."""
+        self.remove(submission_id)
+
+    def remove(self, submission_id: bytes) -> None:
+        """Drops a submission, if it is here: nobody will send it."""
         with self._transaction() as db:
             db.execute("DELETE FROM submission WHERE id = ?", [submission_id])
 
@@ -245,18 +262,27 @@ class Outbox:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    """The database in its format, made if it is new."""
+    """The database in its newest format, made if it is new."""
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
     try:
-        if (version := db.execute("PRAGMA user_version").fetchone()[0]) not in (0, _VERSION):
-            raise sqlite3.DatabaseError(f"its version must be {_VERSION}, got {version}")
+        if not 0 <= (version := _version(db)) <= _VERSION:
+            raise sqlite3.DatabaseError(f"its version must be at most {_VERSION}, got {version}")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
-        db.executescript(_SCHEMA)
+        db.execute("BEGIN IMMEDIATE")
+        for step in _STEPS[_version(db) :]:  # asked again: another process may have been first
+            for statement in step:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {_VERSION}")
+        db.execute("COMMIT")
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 class _Life:

@@ -42,11 +42,15 @@ class Rejected(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others."""
+    """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
+
+    groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it.
+    """
 
     size: int
     categories: NDArray[np.int64]
     rejected: list[Rejected]
+    groups: NDArray[np.int64]
 
 
 @dataclass
@@ -87,25 +91,58 @@ def as_rows(rows: Any) -> Rows:
 
 
 def batches(
-    survey: Survey, rows: Rows, words: Words, *, columns: Mapping[str, str] | None = None, size: int, skip: int = 0
+    survey: Survey,
+    rows: Rows,
+    words: Words,
+    *,
+    columns: Mapping[str, str] | None = None,
+    group_column: str | None = None,
+    size: int,
+    skip: int = 0,
 ) -> Iterator[Batch]:
     """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
     columns = columns or {}
     if unknown := [name for name in columns if name not in {question.id for question in survey.items}]:
         raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")
     names = [columns.get(question.id, question.id) for question in survey.items]
-    for raw in rows.stretches(names, size, skip):
-        yield _encoded(survey, raw, skip + 1, words)
+    if group_column in {*names, *(question.id for question in survey.questions)}:
+        raise AnswerError(f"group_column must be a column of its own, got that of a question, {group_column}: a group is public")
+    labels = [] if group_column is None else [group_column]
+    for raw in rows.stretches([*names, *labels], size, skip):
+        yield _encoded(survey, raw, skip + 1, words, group_column)
         skip += raw.size
 
 
-def _encoded(survey: Survey, raw: Raw, first: int, words: Words) -> Batch:
-    stand = zip(survey.items, raw.columns, strict=True)
+def _encoded(survey: Survey, raw: Raw, first: int, words: Words, group_column: str | None) -> Batch:
+    answers = raw.columns[: len(survey.items)]
+    stand = zip(survey.items, answers, strict=True)
     categories = hide(survey, np.array([settle(item, _places(item, column), words) for item, column in stand]))
+    groups = np.full(raw.size, -1) if group_column is None else _group_places(survey, raw.columns[-1])
     valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
+    if group_column is not None:
+        valid &= groups >= 0
     valid[list(raw.broken)] = False
-    rejected = [found for row in np.flatnonzero(~valid).tolist() for found in _reasons(survey.items, raw, categories, row, first)]
-    return Batch(raw.size, categories[:, valid], rejected)
+    rejected: list[Rejected] = []
+    for row in np.flatnonzero(~valid).tolist():
+        rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
+        if group_column is not None and groups[row] < 0 and row not in raw.broken:
+            rejected.append(Rejected(first + row, group_column, f"must be {some_of(survey.groups)}"))
+    return Batch(raw.size, categories[:, valid], rejected, groups[valid])
+
+
+def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
+    """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
+    known = {label: place for place, label in enumerate(survey.groups)}
+    cells = column.tolist() if hasattr(column, "tolist") else column
+    return np.array(
+        [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in cells], dtype=np.int64
+    )
+
+
+def some_of(labels: Sequence[str]) -> str:
+    """What may be chosen, for a message: the first few of many."""
+    shown = ", ".join(labels[:8])
+    return f"one of {shown}" if len(labels) <= 8 else f"one of {shown}, … ({len(labels):,} in all)"
 
 
 def _places(question: Question, column: Any) -> NDArray[np.float64]:
@@ -123,12 +160,14 @@ def _places(question: Question, column: Any) -> NDArray[np.float64]:
     return places(question, column.tolist() if hasattr(column, "tolist") else column)
 
 
-def _reasons(questions: Sequence[Question], raw: Raw, categories: NDArray[np.int64], row: int, first: int) -> Iterator[Rejected]:
-    if row in raw.broken:
-        yield Rejected(first + row, "", raw.broken[row])
+def _reasons(
+    questions: Sequence[Question], columns: Sequence[Any], broken: Mapping[int, str], codes: NDArray[np.int64], row: int, first: int
+) -> Iterator[Rejected]:
+    if row in broken:
+        yield Rejected(first + row, "", broken[row])
         return
-    for question, column, codes in zip(questions, raw.columns, categories, strict=True):
-        if codes[row] < 0:
+    for question, column, code in zip(questions, columns, codes.tolist(), strict=True):
+        if code < 0:
             missing = isinstance(column, list) and column[row] is MISSING
             yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}")
 

@@ -62,7 +62,9 @@ def test_check_shows_the_coins_the_total_the_digest_and_what_they_mean(run, surv
         "vote      choice  2  1      3221225472  1.0986122886681098\n"
         "tvnews    yes_no  2  1      3221225472  1.0986122886681098\n\n"
         "total epsilon  2.1972245773362196\n"
-        f"digest         {Survey.from_text(FILE).digest}\n\n"
+        f"digest         {Survey.from_text(FILE).digest}\n"
+        "access         open\n"
+        "layout         list\n\n"
         "What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers can be 90.0 % sure "
         "at most after seeing it.\n"
     )
@@ -109,7 +111,7 @@ def test_schema_prints_the_schema(run):
 
 def test_submit_sends_a_file_and_a_second_time_nothing(run, server, answers):
     result = run("submit", server.url, "--survey", "study", str(answers))
-    assert (result.exit_code, result.stdout) == (0, "10 respondents accepted in 1 submissions to survey study.\n")
+    assert (result.exit_code, result.stdout) == (0, "10 respondents accepted in 1 submission to survey study.\n")
     result = run("submit", server.url, "--survey", "study", str(answers), "--json")
     assert json.loads(result.stdout) == {
         "survey": "study",
@@ -118,6 +120,7 @@ def test_submit_sends_a_file_and_a_second_time_nothing(run, server, answers):
         "submissions": 1,
         "resumed": 10,
         "rejected": [],
+        "code": None,
     }
     assert server.counted == 10
 
@@ -210,9 +213,9 @@ def test_what_cannot_be_delivered_is_exit_code_3_and_resend_sends_it(run, server
     assert "the same command again goes on from there" in result.stderr
     assert run("resend").exit_code == 3
     result = run("resend")
-    assert (result.exit_code, result.stdout) == (0, f"{server.url}: 1 submissions delivered, 0 turned down by the server.\n")
+    assert (result.exit_code, result.stdout) == (0, f"{server.url}: 1 submission delivered, 0 turned down by the server.\n")
     assert run("resend").stdout == "Nothing waits.\n"
-    assert run("submit", f"{server.url}/s/study", str(answers)).stdout.startswith("10 respondents accepted in 1 submissions")
+    assert run("submit", f"{server.url}/s/study", str(answers)).stdout.startswith("10 respondents accepted in 1 submission")
     assert server.counted == 10
 
 

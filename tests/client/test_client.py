@@ -21,9 +21,10 @@ import pandas as pd
 import pytest
 
 import deniable
-from deniable import client as client_module
-from deniable.client import SurveyClient, parse_cap, parse_link
+from deniable import perturb as perturb_module
+from deniable.client import SurveyClient, parse_cap
 from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.link import Link, parse_link
 from deniable.outbox import Outbox
 from deniable.submission import Submission, unpack
 from deniable.survey import Survey
@@ -145,7 +146,7 @@ def test_without_secure_randomness_nothing_is_sent(client, server, monkeypatch):
     def none(count):
         raise NotImplementedError
 
-    monkeypatch.setattr(client_module, "os_words", none)
+    monkeypatch.setattr(perturb_module, "os_words", none)
     with pytest.raises(RefusedError, match="no secure random numbers; nothing was sent"):
         client.submit("study", ANSWERS)
     assert server.posts == []
@@ -251,7 +252,7 @@ def test_a_link_gives_server_survey_and_pin(server, study, outbox):
         client.submit("study", ANSWERS)
     with SurveyClient.from_link(link.replace(study.digest, "0" * 64), outbox=outbox) as client, pytest.raises(RefusedError):
         client.submit("study", ANSWERS)
-    assert parse_link("https://a.org/x/s/id/") == ("https://a.org/x", "id", None)
+    assert parse_link("https://a.org/x/s/id/") == Link("https://a.org/x", "id")
 
 
 @pytest.mark.parametrize("link", ["https://a/b", "a/s/b", "https://a/s/B", "https://a/s/b#d", "https://a/s/b#digest=12", "https://a/s/"])
@@ -294,7 +295,7 @@ def test_a_wrong_password_is_told(server, outbox):
         client.results("study")
 
 
-def test_no_public_name_takes_a_seed_and_only_the_client_draws_words():
+def test_no_public_name_takes_a_seed_and_only_one_file_of_the_client_draws_words():
     public = [value for name, value in inspect.getmembers(SurveyClient) if not name.startswith("_") and callable(value)]
     for function in (SurveyClient, *public):
         assert not {"seed", "rng", "random_state", "words"} & set(inspect.signature(function).parameters)
@@ -305,7 +306,7 @@ def test_no_public_name_takes_a_seed_and_only_the_client_draws_words():
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Name) and node.id == "os_words" and isinstance(node.ctx, ast.Load)
     }
-    assert users == {"client.py", "simulate.py"}
+    assert users == {"perturb.py", "simulate.py"}
 
 
 # --- many respondents ------------------------------------------------------------------------------------------------
@@ -344,7 +345,7 @@ def test_the_order_inside_a_submission_says_nothing(server, client, monkeypatch,
     survey = Survey.from_text("{deniable: 1, id: loud, title: T, about: A, epsilon: 10, questions: [{id: a, text: A, type: yes_no}]}")
     server.publish(survey)
     if not shuffled:  # the control
-        monkeypatch.setattr(client_module, "_shuffle", np.arange)
+        monkeypatch.setattr(perturb_module, "_shuffle", np.arange)
     client.submit_many("loud", [{"a": i < 500} for i in range(1000)])
     submission = Submission.from_json(server.posts[-1].body)
     early = unpack(survey, submission.reports, 1000)[:500].sum()
@@ -352,8 +353,8 @@ def test_the_order_inside_a_submission_says_nothing(server, client, monkeypatch,
 
 
 def test_a_shuffle_is_a_permutation_and_each_is_as_likely():
-    assert sorted(client_module._shuffle(1000)) == list(range(1000))
-    seen = Counter(tuple(client_module._shuffle(3).tolist()) for _ in range(6000))
+    assert sorted(perturb_module._shuffle(1000)) == list(range(1000))
+    seen = Counter(tuple(perturb_module._shuffle(3).tolist()) for _ in range(6000))
     assert sum((count - 1000) ** 2 / 1000 for count in seen.values()) < 40  # chi-square, 5 degrees: p < 2e-7
 
 
@@ -515,25 +516,26 @@ def test_a_job_that_another_process_works_on_is_left_to_it(client, server, csv_f
 BUCKETS = 64
 KILLED = """
 import json, os, sys
-from deniable import client as module
+from deniable import bulk, perturb as module
+from deniable.client import SurveyClient
 from deniable.outbox import Outbox
 
 url, outbox, rows, log, broken = sys.argv[1:]
-perturb = module._perturb
+perturb = module.perturb
 
-def noted(survey, categories):
-    made = perturb(survey, categories)
+def noted(survey, categories, *public):
+    made, code = perturb(survey, categories, *public)
     line = json.dumps([made.id.hex(), (categories[0] * 64 + categories[1]).tolist()]) + "\\n"
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line.encode())
     os.close(file)
-    return made
+    return made, code
 
-module._perturb = noted
+bulk.perturb = noted
 if broken == "forgets":
     advance = Outbox.advance
     Outbox.advance = lambda self, url, survey, job, rows, *rest: advance(self, url, survey, job, 0, *rest)
-with module.SurveyClient(url, outbox=outbox) as client:
+with SurveyClient(url, outbox=outbox) as client:
     client.submit_many("buckets", rows, batch=50)
 """
 

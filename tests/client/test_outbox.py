@@ -78,7 +78,7 @@ from deniable.outbox import Outbox
 from deniable.submission import Submission
 box = Outbox(sys.argv[1])
 job = box.begin("u", "s", "j", "d", "m")
-box.advance("u", "s", job, 5, Submission(b"0123456789abcdef", "d" * 64, 3, b"123"), [])
+box.advance("u", "s", job, 5, [Submission(b"0123456789abcdef", "d" * 64, 3, b"123")], [])
 os.kill(os.getpid(), signal.SIGKILL)
 """
     subprocess.run([sys.executable, "-c", code, str(outbox)], check=False, timeout=60)
@@ -106,7 +106,7 @@ def test_a_job_moves_on_in_one_step_with_its_submission(box):
     job = box.begin(URL, "s", "j", "d", "m")
     box.add(URL, "s", PERTURBED)
     with pytest.raises(DeliveryError):  # the id is there already, so nothing of this happens
-        box.advance(URL, "s", job, 3, PERTURBED, [Rejected(1, "q", "rule")])
+        box.advance(URL, "s", job, 3, [PERTURBED], [Rejected(1, "q", "rule")])
     box.end(job)
     again = box.begin(URL, "s", "j", "d", "m")
     assert (again.rows, again.submissions, again.rejected) == (0, 0, ())
@@ -114,8 +114,8 @@ def test_a_job_moves_on_in_one_step_with_its_submission(box):
 
 def test_a_job_remembers_its_rows_and_those_it_left_out(box):
     job = box.begin(URL, "s", "j", "d", "m")
-    box.advance(URL, "s", job, 4, PERTURBED, [Rejected(2, "q", "rule")])
-    box.advance(URL, "s", job, 1, None, [Rejected(5, "", "rule")])
+    box.advance(URL, "s", job, 4, [PERTURBED], [Rejected(2, "q", "rule")])
+    box.advance(URL, "s", job, 1, [], [Rejected(5, "", "rule")])
     box.end(job)
     again = box.begin(URL, "s", "j", "d", "m")
     assert (again.rows, again.submissions) == (5, 1)
@@ -126,7 +126,7 @@ def test_a_job_that_has_begun_refuses_a_changed_file_or_definition(box):
     job = box.begin(URL, "s", "j", "old", "old")
     box.end(job)
     box.end(box.begin(URL, "s", "j", "new", "new"))  # nothing was randomized yet
-    box.advance(URL, "s", box.begin(URL, "s", "j", "new", "new"), 4, None, [])
+    box.advance(URL, "s", box.begin(URL, "s", "j", "new", "new"), 4, [], [])
     box.end(job)
     with pytest.raises(RefusedError, match="job j: it began under the definition with digest new, and the survey now has old"):
         box.begin(URL, "s", "j", "old", "new")
@@ -181,7 +181,7 @@ def test_a_file_that_is_no_outbox_is_refused_and_left_as_it_is(outbox):
 def test_an_outbox_of_a_later_version_is_refused(outbox):
     with closing(sqlite3.connect(outbox)) as db:
         db.execute("PRAGMA user_version = 9")
-    with pytest.raises(DeliveryError, match="its version must be 1, got 9"):
+    with pytest.raises(DeliveryError, match="its version must be at most 2, got 9"):
         Outbox(outbox)
 
 

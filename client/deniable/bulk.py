@@ -1,0 +1,189 @@
+"""Many respondents' rows are randomized and sent batch by batch; a job goes on where an earlier run stopped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import click
+import numpy as np
+
+from deniable import codes
+from deniable.delivery import Delivery
+from deniable.errors import AnswerError, DeliveryError, RejectedError
+from deniable.outbox import Job
+from deniable.perturb import encode_many, invitation_problems, perturb, public_problems
+from deniable.rows import Batch, Rejected, Rows
+from deniable.submission import Submission
+from deniable.survey import Survey
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of many rows. Counts are of the whole job, the earlier runs that it resumed included.
+
+    accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs
+    had dealt with. rejected: what was wrong with the rows that were left out, each question by itself. code: what withdraws
+    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else.
+    """
+
+    survey: str
+    digest: str
+    accepted: int
+    submissions: int
+    resumed: int
+    rejected: tuple[Rejected, ...]
+    code: str | None = None
+
+
+@dataclass(frozen=True)
+class Public:
+    """What goes openly beside the rows: one group for all of them or the column that names each row's, and an invitation."""
+
+    group: str | None = None
+    group_column: str | None = None
+    invitation: str | None = None
+
+    def check(self, survey: Survey) -> None:
+        """Raises AnswerError, which lists what is wrong."""
+        if self.group_column is None:
+            problems = public_problems(survey, self.group, self.invitation)
+        else:
+            missing = [] if survey.groups else [f"group_column: must be left out: survey {survey.id} has no groups"]
+            problems = [*missing, *invitation_problems(survey, self.invitation)]
+        if problems:
+            raise AnswerError("\n".join(problems))
+
+    def __str__(self) -> str:
+        if self.group_column is not None:
+            return f"groups from the column {self.group_column}"
+        return "" if self.group is None else f"group {self.group}"
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """One call of `submit_many`. strict: a wrong row stops everything."""
+
+    delivery: Delivery
+    survey: Survey
+    source: Rows
+    public: Public
+    columns: Mapping[str, str] | None
+    size: int
+    strict: bool
+
+    def run(self, job: Job | None, progress: bool) -> Report:
+        done = job.rows if job else 0
+        rejected = list(job.rejected) if job else []
+        accepted = submissions = 0
+        code = None
+        if job:
+            self.finish_earlier(job)
+            accepted, submissions = done - len({found.row for found in rejected}), job.submissions
+        total = self.check(done) if self.strict and self.source.repeatable else self.source.total
+        with _bar(total, done, progress) as advance:
+            for batch in self.batches(done):
+                self.refuse_more_than_invited(done + batch.size)
+                if self.strict and batch.rejected:
+                    raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
+                made = self.perturbed(batch)
+                self.send([submission for submission, _ in made], batch, job, done)
+                accepted += sum(submission.count for submission, _ in made)
+                submissions += len(made)
+                code = made[0][1] if made and self.public.invitation else code
+                rejected += batch.rejected
+                done += batch.size
+                advance(batch.size)
+        if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
+            are = "is" if left == 1 else "are"
+            raise DeliveryError(
+                f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
+            )
+        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code)
+
+    def batches(self, skip: int) -> Iterator[Batch]:
+        size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
+        options = {"columns": self.columns, "group_column": self.public.group_column, "size": size, "skip": skip}
+        return encode_many(self.survey, self.source, **options)
+
+    def refuse_more_than_invited(self, rows: int) -> None:
+        if self.public.invitation and rows > 1:
+            raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
+
+    def finish_earlier(self, job: Job) -> None:
+        """What an earlier run randomized comes first, what the server turned down included: its rows would be lost otherwise.
+
+        An invitation that was turned down gives way to the one of this run; the perturbed answers stay.
+        """
+        if self.public.invitation:
+            self.delivery.outbox.invite(job, codes.read(self.public.invitation))
+        self.delivery.each_kept(job, True, self.delivery.send)
+
+    def check(self, skip: int) -> int:
+        """Reads all rows before any is sent; returns how many there are."""
+        rejected: list[Rejected] = []
+        total = skip
+        for batch in self.batches(skip):
+            rejected += batch.rejected
+            total += batch.size
+        self.refuse_more_than_invited(total)
+        if rejected:
+            raise AnswerError(_listed(rejected, "nothing was sent"))
+        return total
+
+    def perturbed(self, batch: Batch) -> list[tuple[Submission, str]]:
+        """A submission for the rows of each group, with the code that withdraws it."""
+        public = self.public
+        if public.group_column is None:
+            return [perturb(self.survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
+        return [
+            perturb(self.survey, batch.categories[:, batch.groups == place], self.survey.groups[place], public.invitation)
+            for place in np.unique(batch.groups)
+        ]
+
+    def send(self, made: list[Submission], batch: Batch, job: Job | None, done: int) -> None:
+        """All submissions of a batch are in the outbox, in one step with the job's progress, before the first is sent."""
+        outbox, url = self.delivery.outbox, self.delivery.url
+        if job:
+            outbox.advance(url, self.survey.id, job, batch.size, made, batch.rejected)
+        elif made:
+            outbox.add(url, self.survey.id, *made)
+        try:
+            self.delivery.send_all(self.survey.id, made)
+        except DeliveryError as error:
+            raise DeliveryError(f"{error}. {_where_it_stands(job, done, batch)}") from None
+        except RejectedError as error:
+            raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, batch)}") from None
+
+
+def counted(number: int, noun: str) -> str:
+    """1 row, 1,001 rows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _where_it_stands(job: Job | None, done: int, batch: Batch) -> str:
+    these = f"rows {done + 1:,} to {done + batch.size:,} are" if batch.size > 1 else f"row {done + 1:,} is"
+    stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
+    return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
+
+
+def _listed(rejected: list[Rejected], state: str) -> str:
+    rows = len({found.row for found in rejected})
+    verb = "has" if rows == 1 else "have"
+    shown = "\n".join(str(found) for found in rejected[:_SHOWN])
+    more = f"\n… and {len(rejected) - _SHOWN:,} more" if len(rejected) > _SHOWN else ""
+    return f"{counted(rows, 'row')} {verb} answers that cannot be sent; {state}\n{shown}{more}"
+
+
+@contextmanager
+def _bar(total: int | None, done: int, wanted: bool) -> Iterator[Callable[[int], None]]:
+    if not wanted or total is None:
+        yield lambda rows: None
+        return
+    with click.progressbar(length=total, file=sys.stderr, label="Sending") as bar:
+        bar.update(done)
+        yield bar.update
