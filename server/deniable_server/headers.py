@@ -31,9 +31,9 @@ def register(app: Flask) -> None:
 
 
 def secure(response: Response) -> Response:
-    """No form of a respondent's page can be submitted by the browser itself; researchers' forms go to this server only."""
+    """No form that takes true answers can be submitted by the browser itself; other forms go to this server only."""
     response.headers.update(_FIXED)
-    forms = "'self'" if request.blueprint == "manage" else "'none'"
+    forms = "'self'" if request.blueprint in ("manage", "by_hand", "withdraw") else "'none'"
     response.headers["Content-Security-Policy"] = _POLICY + forms
     if current_app.extensions["deniable_config"].https:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"

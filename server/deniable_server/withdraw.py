@@ -1,0 +1,42 @@
+"""For respondents who want their record erased: one field for the code that they wrote down.
+
+Every code that is one gets the same reply, so that nobody learns here whether a record was kept under it.
+"""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template, request
+
+from deniable import codes
+from deniable.survey import Survey
+from deniable_server import current_store
+from deniable_server.forms import WithdrawalForm
+from deniable_server.store import FullError, StoreError, UnavailableError
+
+bp = Blueprint("withdraw", __name__)
+Page = tuple[str, int]
+
+_REFUSED: dict[type[StoreError], int] = {FullError: 507, UnavailableError: 503}
+
+
+@bp.get("/s/<survey_id>/withdraw")
+def blank(survey_id: str) -> Page:
+    """The page with the empty field; of closed surveys too."""
+    return _form(current_store().published(survey_id).survey, WithdrawalForm(), 200)
+
+
+@bp.post("/s/<survey_id>/withdraw")
+def erase(survey_id: str) -> Page:
+    """Erases what was kept under the code, if anything was."""
+    survey, form = current_store().published(survey_id).survey, WithdrawalForm(request.form)
+    if not form.validate():
+        return _form(survey, form, 400)
+    try:
+        current_store().withdraw(survey_id, codes.submission_id(form.code.raw))
+    except tuple(_REFUSED) as error:
+        return _form(survey, form, _REFUSED[type(error)], failed=True)
+    return render_template("respond/withdraw_done.html", survey=survey), 200
+
+
+def _form(survey: Survey, form: WithdrawalForm, status: int, *, failed: bool = False) -> Page:
+    return render_template("respond/withdraw.html", survey=survey, form=form, failed=failed), status
