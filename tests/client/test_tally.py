@@ -42,6 +42,13 @@ def test_the_tally_of_two_parts_is_their_sum(one: Bits, other: Bits) -> None:
 
 
 @settings(deadline=None)
+@given(some_bits, some_bits)
+def test_what_is_taken_out_again_leaves_no_trace(one: Bits, other: Bits) -> None:
+    left = Tally.from_bits(np.concatenate([one, other])) - Tally.from_bits(other)
+    assert (left.n, left.to_bytes()) == (len(one), Tally.from_bits(one).to_bytes())
+
+
+@settings(deadline=None)
 @given(some_bits)
 def test_a_tally_comes_back_from_its_bytes(bits: Bits) -> None:
     counted = Tally.from_bits(bits)

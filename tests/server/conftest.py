@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -45,11 +46,14 @@ def survey() -> Survey:
 
 @pytest.fixture
 def submissions(survey: Survey) -> Callable[..., Submission]:
-    """Makes a submission of `count` perturbed records, each with answers of category 0, under a new random id."""
+    """Makes a submission of `count` perturbed records, each with answers of category 0, under a new random id.
 
-    def make(count: int = 1, id_: bytes | None = None) -> Submission:
-        bits = [randomize(q.channel, np.zeros(count, dtype=np.int64), os_words) for q in survey.questions]
-        return Submission(id_ or os_words(4).tobytes(), survey.digest, count, pack(survey, bits))
+    It is one of the survey above unless another is given; group, by_hand and invitation are the submission's.
+    """
+
+    def make(count: int = 1, id_: bytes | None = None, to: Survey = survey, **fields: Any) -> Submission:
+        bits = [randomize(q.channel, np.zeros(count, dtype=np.int64), os_words) for q in to.questions]
+        return Submission(id_ or os_words(4).tobytes(), to.digest, count, pack(to, bits), **fields)
 
     return make
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from sqlite_utils import Database
 
 from deniable.submission import Submission, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
-from deniable_server.store import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError
+from deniable_server.store import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError, schema
 from deniable_server.store import sqlite as sqlite_store
 from deniable_server.store.sqlite import SqliteStore
 
@@ -57,6 +62,36 @@ def test_the_same_id_with_other_bytes_is_a_conflict_and_changes_nothing(store: S
     with pytest.raises(ConflictError):
         store.add("study", submissions(200, id_=submission.id))
     assert same(store.tally("study"), before)
+
+
+@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"by_hand": True}, {"count": 2}])
+def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(
+    change: dict[str, Any], store: SqliteStore, submissions: Make
+) -> None:
+    submission = submissions(group="South")
+    store.add("study", submission)
+    with pytest.raises(ConflictError):
+        store.add("study", replace(submission, **change))
+    with pytest.raises(ConflictError):
+        store.add("another", submission)
+    assert store.tally("study").n == store.tally("study", "South").n == 1
+
+
+def test_groups_and_what_was_made_by_hand_are_counted_apart(store: SqliteStore, submissions: Make) -> None:
+    for count, group, by_hand in ((1, "North", False), (20, "South", False), (300, "North", True), (4000, "South", False)):
+        store.add("study", submissions(count, group=group, by_hand=by_hand))
+    expected = {
+        (None, False): 4021,
+        ("North", False): 1,
+        ("South", False): 4020,
+        (None, True): 300,
+        ("North", True): 300,
+        ("South", True): 0,
+    }
+    assert {part: store.tally("study", *part).n for part in expected} == expected
+    assert all(same(store.tally("study", *part), store.recount("study", *part)) for part in expected)
+    assert same(store.tally("study"), store.tally("study", "North") + store.tally("study", "South"))
+    assert store.tally("study", "nobody's").n == 0
 
 
 def test_one_conflict_does_not_undo_the_others_of_its_commit(store: SqliteStore, submissions: Make) -> None:
@@ -227,3 +262,60 @@ def test_requests_that_wait_together_share_a_commit(store: SqliteStore, submissi
 def test_an_empty_survey_has_an_empty_tally(store: SqliteStore) -> None:
     assert store.tally("study").n == 0
     assert not np.any(store.tally("study").pairs)
+
+
+def first_version(path: Path, survey: Survey, tallied: list[Submission], untallied: list[Submission]) -> None:
+    """A database as the first version left it: no group, one tally a survey, nothing withdrawn."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        schema.migrations.apply(Database(connection), stop_before="second")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("INSERT INTO surveys VALUES (?, ?, 1, '2026-01-01')", [survey.id, survey.definition])
+        for submission in (*tallied, *untallied):
+            values = [submission.id, survey.id, submission.count, submission.reports]
+            connection.execute("INSERT INTO submissions VALUES (?, ?, ?, ?)", values)
+        connection.executemany("INSERT INTO untallied VALUES (?, ?)", [(survey.id, s.id) for s in untallied])
+        total = sum((Tally.from_bits(unpack(survey, s.reports, s.count)) for s in tallied), Tally.empty(7))
+        connection.execute("INSERT INTO tallies VALUES (?, ?, ?)", [survey.id, total.n, total.to_bytes()])
+        connection.execute("INSERT INTO users VALUES ('ada', 'hash')")
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date_without_loss(tmp_path: Path, survey: Survey, submissions: Make) -> None:
+    tallied, untallied = [submissions(50) for _ in range(20)], [submissions(5) for _ in range(20)]
+    first_version(tmp_path / "first.db", survey, tallied, untallied)
+    store = SqliteStore(tmp_path / "first.db")
+    assert store.published("study").survey == survey
+    assert store.tally("study").n == 1100
+    assert same(store.tally("study"), store.recount("study"))
+    assert store.password_hash("ada") == "hash"
+    assert not any(store.add("study", submission) for submission in (*tallied, *untallied))
+    for submission in (tallied[0], untallied[0]):
+        store.withdraw("study", submission.id)
+    assert store.add("study", submissions(group="North")) is True
+    assert store.tally("study").n == 1046
+    assert same(store.tally("study"), store.recount("study"))
+    store.close()
+
+
+def test_processes_that_open_an_old_database_together_bring_it_up_to_date_once(tmp_path: Path, survey: Survey, submissions: Make) -> None:
+    for name in map(str, range(10)):
+        first_version(tmp_path / name, survey, [submissions(3)], [submissions(4)])
+        with ThreadPoolExecutor(4) as pool:
+            stores = list(pool.map(lambda path: SqliteStore(path), [tmp_path / name] * 4))
+        assert [store.tally("study").n for store in stores] == [7] * 4
+        for store in stores:
+            store.close()
+
+
+def test_a_database_that_cannot_be_brought_up_to_date_stays_as_it_was(tmp_path: Path, survey: Survey, submissions: Make) -> None:
+    first_version(tmp_path / "first.db", survey, [submissions(3)], [submissions(4)])
+    with closing(sqlite3.connect(tmp_path / "first.db")) as connection:
+        connection.execute("CREATE TABLE withdrawn (mine)")
+        before = list(connection.iterdump())
+    with pytest.raises(sqlite3.OperationalError, match="withdrawn"):
+        SqliteStore(tmp_path / "first.db")
+    with closing(sqlite3.connect(tmp_path / "first.db")) as connection:
+        assert list(connection.iterdump()) == before
+        connection.execute("DROP TABLE withdrawn")
+    store = SqliteStore(tmp_path / "first.db")
+    assert store.tally("study").n == 7
+    store.close()

@@ -1,0 +1,286 @@
+"""What is withdrawn is gone: from the disk, and from every count, as if it had never come."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable.codes import submission_id
+from deniable.entropy import os_words
+from deniable.submission import Submission
+from deniable.survey import Survey
+from deniable.tally import Tally
+from deniable_server.results import results_of
+from deniable_server.store import UnknownSurveyError, WithdrawnError
+from deniable_server.store import sqlite as sqlite_store
+from deniable_server.store.sqlite import SqliteStore
+
+Make = Callable[..., Submission]
+PARTS = [(None, False), ("North", False), ("South", False), (None, True), ("North", True), ("South", True)]
+
+
+@pytest.fixture
+def clinics(store: SqliteStore) -> Survey:
+    """A published survey with two groups that real coins can answer too."""
+    questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
+    source = {"deniable": 1, "id": "clinics", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
+    survey = Survey.from_dict({**source, "questions": questions})
+    store.publish(survey)
+    return survey
+
+
+def new_code() -> bytes:
+    return os_words(4).tobytes()[:15]
+
+
+def counts(store: SqliteStore, count: Callable[..., Tally] | None = None) -> dict[Any, tuple[int, bytes]]:
+    """Every tally of the survey, byte for byte."""
+    found = {part: (count or store.tally)("clinics", *part) for part in PARTS}
+    return {part: (tally.n, tally.to_bytes()) for part, tally in found.items()}
+
+
+def rows(store: SqliteStore, table: str) -> list[Any]:
+    connection = store._connect()
+    found = connection.execute(f"SELECT * FROM {table}").fetchall()
+    connection.close()
+    return found
+
+
+def send_code(client: FlaskClient, code: bytes, survey: str = "clinics") -> TestResponse:
+    body = json.dumps({"code": base64.urlsafe_b64encode(code).decode()})
+    return client.post(f"/api/v1/surveys/{survey}/withdrawals", data=body, content_type="application/json")
+
+
+def send(client: FlaskClient, submission: Submission) -> TestResponse:
+    return client.post("/api/v1/surveys/clinics/submissions", data=submission.to_json(), content_type="application/json")
+
+
+@pytest.mark.parametrize("tallied", [True, False])
+@pytest.mark.parametrize(("group", "by_hand"), [("North", False), ("South", True)])
+def test_after_a_withdrawal_every_count_is_what_it_was_before(
+    tallied: bool, group: str, by_hand: bool, store: SqliteStore, clinics: Survey, submissions: Make
+) -> None:
+    for part in (("North", False), ("South", False), ("North", True)):
+        store.add("clinics", submissions(30, to=clinics, group=part[0], by_hand=part[1]))
+    before, kept, estimates = counts(store), rows(store, "tallies"), results_of(store, "clinics", {}).to_json()
+    withdrawn = submissions(20, to=clinics, group=group, by_hand=by_hand)
+    store.add("clinics", withdrawn)
+    if tallied:
+        assert counts(store) != before
+    store.withdraw("clinics", withdrawn.id)
+    assert counts(store) == counts(store, store.recount) == before
+    assert rows(store, "tallies") == kept
+    assert results_of(store, "clinics", {}).to_json() == estimates
+    assert rows(store, "withdrawn") == [(withdrawn.id,)]
+    assert rows(store, "untallied") == []
+
+
+def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
+    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = counts(store)
+    submission = submissions(20, to=clinics, group="North")
+    store.add("clinics", submission)
+    assert counts(store) != before
+    monkeypatch.setattr(sqlite_store.tallies, "subtract", lambda *_: None)
+    store.withdraw("clinics", submission.id)
+    assert counts(store) != before
+
+
+def test_a_repetition_that_comes_late_is_refused_and_not_counted(
+    client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make
+) -> None:
+    code = new_code()
+    submission = submissions(to=clinics, id_=submission_id(code), group="North")
+    assert send(client, submission).status_code == 200
+    send_code(client, code)
+    for late in (submission, submissions(to=clinics, id_=submission.id, group="South")):
+        reply = send(client, late)
+        assert (reply.status_code, reply.get_json()["error"]["rule"]) == (410, "withdrawn")
+    assert store.tally("clinics").n == store.recount("clinics").n == 0
+
+
+def test_a_submission_that_was_withdrawn_before_it_came_is_refused(
+    client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make
+) -> None:
+    code = new_code()
+    assert send_code(client, code).status_code == 200
+    assert send(client, submissions(to=clinics, id_=submission_id(code), group="North")).status_code == 410
+    assert store.tally("clinics").n == 0
+
+
+def test_a_known_an_unknown_and_a_withdrawn_code_get_the_same_reply(client: FlaskClient, clinics: Survey, submissions: Make) -> None:
+    code = new_code()
+    send(client, submissions(to=clinics, id_=submission_id(code), group="North"))
+    replies = [send_code(client, sent) for sent in (code, code, new_code())]
+    assert len({(reply.status, tuple(reply.headers), reply.data) for reply in replies}) == 1
+    assert (replies[0].status_code, replies[0].get_json()) == (200, {"withdrawn": True})
+
+
+def test_a_closed_survey_lets_go_of_what_it_has(client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make) -> None:
+    code = new_code()
+    store.add("clinics", submissions(to=clinics, id_=submission_id(code), group="North"))
+    store.set_open("clinics", False)
+    assert send_code(client, code).status_code == 200
+    assert store.tally("clinics").n == 0
+
+
+def test_an_unknown_survey_is_an_error_of_a_withdrawal(client: FlaskClient, store: SqliteStore) -> None:
+    assert send_code(client, new_code(), "nope").status_code == 404
+    with pytest.raises(UnknownSurveyError):
+        store.withdraw("nope", bytes(16))
+    assert rows(store, "withdrawn") == []
+
+
+def test_a_code_erases_its_record_in_whichever_survey_it_is(store: SqliteStore, clinics: Survey, submissions: Make) -> None:
+    submission = submissions(to=clinics, group="North")
+    store.add("clinics", submission)
+    store.tally("clinics")
+    store.withdraw("study", submission.id)
+    assert store.tally("clinics").n == store.recount("clinics").n == 0
+
+
+BAD = {
+    "no JSON": (b"{", "json"),
+    "a key twice": (b'{"code":"AAAAAAAAAAAAAAAAAAAA","code":"AAAAAAAAAAAAAAAAAAAA"}', "json"),
+    "deep nesting": (b"[" * 100_000, "json"),
+    "a list": (b"[]", "keys"),
+    "nothing": (b"{}", "keys"),
+    "a key too many": (b'{"code":"AAAAAAAAAAAAAAAAAAAA","why":"x"}', "keys"),
+    "a number": (b'{"code":7}', "code"),
+    "a short code": (b'{"code":"AAAAAAAAAAAAAAAAAAA"}', "code"),
+    "a long code": (b'{"code":"AAAAAAAAAAAAAAAAAAAAAAAA"}', "code"),
+    "padding": (b'{"code":"AAAAAAAAAAAAAAAAAAAA=="}', "code"),
+    "another alphabet": (b'{"code":"++++++++++++++++++++"}', "code"),
+    "a code as it is written": (b'{"code":"0000-0000-0000-0000-0000-0000-0000"}', "code"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_code_is_refused_by_the_name_of_the_rule(case: str, client: FlaskClient, store: SqliteStore, clinics: Survey) -> None:
+    body, rule = BAD[case]
+    reply = client.post("/api/v1/surveys/clinics/withdrawals", data=body, content_type="application/json")
+    assert (reply.status_code, reply.get_json()["error"]["rule"]) == (400, rule)
+    assert rows(store, "withdrawn") == []
+
+
+def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
+    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_store, "UNMATCHED", 3)
+    made_up = [os_words(4).tobytes() for _ in range(10)]
+    for id_ in [made_up[0]] * 5 + made_up:
+        store.withdraw("clinics", id_)
+    assert {row[0] for row in rows(store, "withdrawn")} == set(made_up[:3])
+    late = submissions(to=clinics, id_=made_up[9], group="North")
+    store.add("clinics", late)
+    store.withdraw("clinics", late.id)  # the same code, once more
+    with pytest.raises(WithdrawnError):
+        store.add("clinics", late)
+    store.withdraw("study", os_words(4).tobytes())  # another survey has a limit of its own
+    assert len(rows(store, "withdrawn")) == 5
+    assert store.tally("clinics").n == 0
+
+
+def traces(tmp_path: Path, submissions: Make, clinics: Survey) -> int:
+    """How many withdrawn submissions, each with reports like no other's, can still be found in the files."""
+    store = SqliteStore(tmp_path / "traces.db")
+    store.publish(clinics)
+    sent = [submissions(count, to=clinics, group="North") for count in range(100, 500)]
+    for submission in sent:
+        store.add("clinics", submission)
+    withdrawn = sent[::7]
+    for submission in withdrawn:
+        store.withdraw("clinics", submission.id)
+    store.close()
+    content = b"".join(path.read_bytes() for path in tmp_path.glob("traces.db*"))
+    assert sum(s.reports[:64] in content for s in sent) >= len(sent) - len(withdrawn)
+    return sum(any(s.reports[at : at + 64] in content for at in range(0, len(s.reports) - 64, 64)) for s in withdrawn)
+
+
+def test_no_byte_of_what_was_withdrawn_stays_in_the_files(tmp_path: Path, submissions: Make, clinics: Survey) -> None:
+    assert traces(tmp_path, submissions, clinics) == 0
+
+
+def test_a_database_that_only_unlinks_would_be_found_out(
+    tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(self: SqliteStore) -> sqlite3.Connection:
+        connection = original(self)
+        connection.execute("PRAGMA secure_delete = OFF")
+        return connection
+
+    original = SqliteStore._connect
+    monkeypatch.setattr(SqliteStore, "_connect", connect)
+    assert traces(tmp_path, submissions, clinics) > 0
+
+
+def test_a_withdrawal_while_the_submissions_are_being_tallied_is_not_counted(
+    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going, staying = submissions(10, to=clinics, group="North"), submissions(10, to=clinics, group="North")
+    for submission in (going, staying):
+        store.add("clinics", submission)
+
+    def counted(*arguments: Any) -> Any:
+        store.withdraw("clinics", going.id)
+        return original(*arguments)
+
+    original = sqlite_store._counted
+    monkeypatch.setattr(sqlite_store, "_counted", counted)
+    assert store.tally("clinics").n == 10
+    assert counts(store) == counts(store, store.recount)
+
+
+def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
+    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = submissions(to=clinics, group="North")
+    arriving = [submission]
+
+    def erase(id_: bytes) -> bool:
+        found = original(id_)
+        if arriving:
+            store.add("clinics", arriving.pop())
+        return found
+
+    original = store._erase
+    monkeypatch.setattr(store, "_erase", erase)
+    store.withdraw("clinics", submission.id)
+    assert rows(store, "submissions") == []
+    assert rows(store, "withdrawn") == [(submission.id,)]
+
+
+def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
+    tmp_path: Path, store: SqliteStore, clinics: Survey, submissions: Make
+) -> None:
+    other = SqliteStore(tmp_path / "deniable.db")
+    sent = [submissions(to=clinics, group=("North", "South")[i % 2], by_hand=i % 3 == 0) for i in range(120)]
+
+    def one(own: SqliteStore, part: list[Submission]) -> None:
+        for i, submission in enumerate(part):
+            own.add("clinics", submission)
+            if i % 4 == 0:
+                own.tally("clinics")
+            if i % 2 == 0:
+                own.withdraw("clinics", submission.id)
+
+    threads = [threading.Thread(target=one, args=[(store, other)[i % 2], sent[i::6]]) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    staying = {s.id for i in range(6) for s in sent[i::6][1::2]}
+    assert {row[0] for row in rows(store, "submissions")} == staying
+    assert counts(store) == counts(other) == counts(store, store.recount)
+    assert sum(store.tally("clinics", by_hand=b).n for b in (False, True)) == len(staying) == 60
+    other.close()
