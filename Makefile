@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser format messages screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser format messages release-hashes screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -43,6 +43,10 @@ messages: $(VENV)/.dev
 	  --omit-header --width 120 --output-file $(MESSAGES)/deniable.pot templates/base.html templates/error.html templates/respond client/deniable/browser
 	$(BIN)/pybabel --quiet update --domain deniable --input-file $(MESSAGES)/deniable.pot --output-dir $(MESSAGES) \
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120
+
+# The hashes that `deniable verify` compares with: run it last, after any change to the respondents' page or what it loads.
+release-hashes: $(VENV)/.dev
+	$(BIN)/python -m deniable_server.released
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py

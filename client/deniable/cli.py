@@ -22,6 +22,7 @@ from deniable import codes
 from deniable.bulk import Report, counted
 from deniable.cli_estimate import estimate
 from deniable.cli_plan import plan_command
+from deniable.cli_verify import verify_command
 from deniable.client import SurveyClient, parse_cap
 from deniable.errors import DeliveryError, DeniableError, SurveyError
 from deniable.outbox import Outbox, default_path
@@ -82,6 +83,7 @@ def main() -> None:
 
 main.add_command(plan_command)
 main.add_command(estimate)
+main.add_command(verify_command)
 
 
 @main.command()

@@ -1,0 +1,73 @@
+"""`deniable verify`: does a server serve what was released?"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from deniable.link import Link, parse_link
+from deniable.verify import Verdict, verify
+from deniable.verify.released import name
+
+
+@click.command("verify")
+@click.argument("address")
+@click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify_command(address: str, survey_id: str | None, as_json: bool) -> None:
+    """Compare what a server serves to respondents with the files that were released.
+
+    ADDRESS is the survey's link, or the server's address with --survey. The page, in every language, and every
+    module and style sheet that it loads must be, byte for byte, those of this release of deniable; the headers must
+    protect them; and the definition must be what its epsilons imply, with the digest of the link.
+
+    The exit code is 0 if all that holds, and 1 if not: then each page, file and header that differs, is missing or is
+    unexpected is listed. 3: the server could not be reached.
+
+    What this shows is what was served here and now. A server that means harm can serve something else to another
+    visitor, or later. Several people who verify, from several networks, make that risky; who wants to be sure
+    sends with `deniable submit` instead of the page.
+
+    \b
+    Examples:
+      deniable verify 'https://example.org/s/health#digest=9f…'
+      deniable verify https://example.org --survey health --json
+    """
+    verdict = verify(_link(address, survey_id))
+    click.echo(_json(verdict) if as_json else _told(verdict))
+    raise click.exceptions.Exit(1 if verdict.findings else 0)
+
+
+def _link(address: str, survey_id: str | None) -> Link:
+    try:
+        link = parse_link(address if survey_id is None or "/s/" in address else f"{address.rstrip('/')}/s/{survey_id}")
+    except ValueError as error:
+        hint = "" if survey_id else " (or give a server's address, and --survey ID)"
+        raise click.UsageError(f"{error}{hint}") from None
+    if survey_id not in (None, link.survey):
+        raise click.UsageError(f"--survey must be the survey of the link, {link.survey}, got {survey_id}")
+    return link
+
+
+def _json(verdict: Verdict) -> str:
+    findings = [found._asdict() for found in verdict.findings]
+    own = {"release": name(), "server": verdict.url, "survey": verdict.survey, "digest": verdict.digest, "right": not findings}
+    return json.dumps({**own, "checked": verdict.checked, "findings": findings}, indent=2, ensure_ascii=False)
+
+
+def _told(verdict: Verdict) -> str:
+    head = f"{verdict.url}, survey {verdict.survey}, compared with {name()}:"
+    checked = [f"  {what}" for what in verdict.checked]
+    if verdict.findings:
+        found = [f"  {found.kind}: {found.name} {found.message}" for found in verdict.findings]
+        return "\n".join(
+            [
+                head,
+                *checked,
+                f"{len(found)} not as released:",
+                *found,
+                "A server that runs another release differs too: verify with that one.",
+            ]
+        )
+    return "\n".join([head, *checked, "All is as released. Another visitor may be served something else."])
