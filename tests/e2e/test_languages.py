@@ -1,0 +1,74 @@
+"""The respondent's page in a browser that prefers another language, under the real policy."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+
+from deniable.survey import Survey
+from deniable_server.languages import LANGUAGES
+
+pytestmark = pytest.mark.browser
+LOGS = {"goog:loggingPrefs": {"browser": "ALL"}}
+names = (f"languages{i}" for i in itertools.count())
+
+
+@pytest.fixture
+def survey(site: Any) -> Survey:
+    published: Survey = site.publish(id=next(names), questions=[{"id": "watched", "text": "Did you watch?", "type": "yes_no"}])
+    return published
+
+
+def said_by_modules(driver: Chrome, text: str) -> str:
+    """What the page's modules say for an English text."""
+    script = 'const done = arguments[1]; import("/browser/language.mjs").then(({ t }) => done(t(arguments[0])));'
+    return str(driver.execute_async_script(script, text))
+
+
+def complaints(driver: Chrome) -> list[str]:
+    """What the browser says against the page, if anything."""
+    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+
+
+def test_a_browser_gets_the_page_and_the_texts_of_its_modules_in_its_language(
+    new_browser: Callable[..., Chrome], make_page: Any, site: Any, survey: Survey
+) -> None:
+    driver = new_browser(arguments=("--accept-lang=de-AT",), capabilities=LOGS)
+    page = make_page(driver)
+    assert page.open(site.link(survey)) == "consent"
+    assert driver.find_element(By.TAG_NAME, "html").get_attribute("lang") == "de"
+    block = driver.find_element(By.ID, "messages").get_attribute("textContent")
+    assert block == str(LANGUAGES["de"].messages)
+    for text, translation in json.loads(block)["messages"].items():
+        if isinstance(translation, str):
+            assert said_by_modules(driver, text) == translation
+    assert said_by_modules(driver, "no such text") == "no such text"
+    assert complaints(driver) == []
+
+
+def test_a_block_that_were_code_would_be_refused(new_browser: Callable[..., Chrome], make_page: Any, proxy: Any, survey: Survey) -> None:
+    driver = new_browser(capabilities=LOGS)
+    proxy.alter[f"/s/{survey.id}"] = (b'<script type="application/json" id="messages">', b'<script id="messages">')
+    make_page(driver).open(proxy.link(survey))
+    assert any("Content Security Policy" in complaint for complaint in complaints(driver))
+
+
+def test_another_language_is_one_link_away_and_keeps_what_the_link_pins(
+    new_browser: Callable[..., Chrome], make_page: Any, site: Any, survey: Survey
+) -> None:
+    driver = new_browser(arguments=("--accept-lang=en",))
+    page = make_page(driver)
+    assert page.open(site.link(survey)) == "consent"
+    driver.find_element(By.LINK_TEXT, "العربية").click()
+    assert page.step("loading") == "consent"
+    html = driver.find_element(By.TAG_NAME, "html")
+    assert (html.get_attribute("lang"), html.get_attribute("dir")) == ("ar", "rtl")
+    address = urlsplit(driver.current_url)
+    assert (address.query, address.fragment) == ("lang=ar", f"digest={survey.digest}")
