@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import socket
 import sqlite3
 import subprocess
@@ -21,7 +22,9 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from deniable import codes
 from deniable.survey import Survey
+from deniable.tally import Tally
 from deniable_server.store.sqlite import SqliteStore
 
 USER, PASSWORD = "ada", "correct horse battery"
@@ -60,6 +63,21 @@ class Site:
         store.publish(survey)
         store.close()
         return survey
+
+    def invite(self, survey: Survey) -> str:
+        """A new invitation, as it is written."""
+        secret = secrets.token_bytes(codes.SECRET_BYTES)
+        store = SqliteStore(self.db)
+        store.invite(survey.id, [codes.invitation_hash(survey.id, secret)])
+        store.close()
+        return codes.written(secret)
+
+    def tally(self, survey: Survey, **part: Any) -> Tally:
+        """What the store has counted."""
+        store = SqliteStore(self.db)
+        tally = store.tally(survey.id, **part)
+        store.close()
+        return tally
 
     def close_survey(self, survey: Survey) -> None:
         self._run("close", survey.id)

@@ -18,6 +18,7 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from deniable.codes import read, submission_id
 from deniable.randomize import randomize
 from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
@@ -44,9 +45,9 @@ def survey(site: Any) -> Survey:
 # What leaves the device, and what stays on it.
 
 
-def id_for(survey: Survey) -> bytes:
-    """A submission's id that no other test takes."""
-    return hashlib.sha256(survey.id.encode()).digest()[:16]
+def code_for(survey: Survey) -> bytes:
+    """A withdrawal code that no other test takes."""
+    return hashlib.sha256(survey.id.encode()).digest()[:15]
 
 
 def coins(survey: Survey, words: list[int]) -> str:
@@ -54,7 +55,7 @@ def coins(survey: Survey, words: list[int]) -> str:
     return f"""
       Crypto.prototype.getRandomValues = (array) => {{
         if (array instanceof Uint32Array) array.set({json.dumps(words)});
-        else array.set({list(id_for(survey))});
+        else array.set({list(code_for(survey))}.slice(0, array.length));
         return array;
       }};"""
 
@@ -100,13 +101,18 @@ def traces(driver: Chrome, requests: list[dict[str, Any]]) -> dict[str, str]:
         }
         return { localStorage: { ...localStorage }, sessionStorage: { ...sessionStorage }, indexedDB: databases, cookies: document.cookie,
           url: location.href, history: history.state, title: document.title, name: window.name, caches: await caches.keys(),
-          inputs: [...document.querySelectorAll("input, select")].map((i) => [i.checked, i.value, i.selectedIndex]) };
+          inputs: [...document.querySelectorAll("#questions :is(input, select), #review dd")].map((i) => [i.checked, i.value]) };
       })().then(done);"""
     found = driver.execute_async_script(script)
     found["cookies"] = driver.get_cookies()
     found["console"] = driver.get_log("browser")
     found["requests"] = requests
     return {where: json.dumps(what) for where, what in found.items()}
+
+
+def kept_of(driver: Chrome, survey: Survey) -> Any:
+    """What the device keeps about a survey."""
+    return json.loads(driver.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}") or "null")
 
 
 def places(canary: str, found: dict[str, str]) -> set[str]:
@@ -131,7 +137,7 @@ def test_only_the_documented_submission_leaves_and_nothing_of_the_answers_stays(
     requests = requests_of(driver)
 
     outgoing = [request for request in requests if request["method"] != "GET" or request.get("hasPostData")]
-    expected = Submission(id_for(survey), survey.digest, 1, record(survey, categories, words))
+    expected = Submission(submission_id(code_for(survey)), survey.digest, 1, record(survey, categories, words))
     assert [request["postData"].encode() for request in outgoing] == [expected.to_json()]
     assert outgoing[0]["url"] == f"{site.url}/api/v1/surveys/{survey.id}/submissions"
     assert {"cookie", "referer"} & {name.lower() for name, value in outgoing[0]["headers"].items() if value} == set()
@@ -142,7 +148,8 @@ def test_only_the_documented_submission_leaves_and_nothing_of_the_answers_stays(
 
     found = traces(driver, requests)
     assert {canary: places(canary, found) for canary in CANARIES if places(canary, found)} == {}
-    assert json.loads(found["localStorage"]) == {f"deniable:answered:{survey.digest}": "yes"}
+    assert kept_of(driver, survey) == {"epsilon": survey.epsilon}
+    assert len(json.loads(found["localStorage"])) == 1
     empty = {"sessionStorage": {}, "indexedDB": {}, "cookies": [], "history": None, "name": "", "caches": [], "inputs": [], "console": []}
     assert {where: json.loads(found[where]) for where in empty} == empty
     driver.quit()
@@ -221,10 +228,10 @@ def test_a_record_is_one_that_the_server_can_read_and_the_receipt_shows_it(page:
     assert base64.urlsafe_b64decode(shown["reports"] + "==") == stored
     bits = unpack(survey, stored, 1)[0]
     entries = [entry.text for entry in page.driver.find_elements(By.CSS_SELECTOR, "#thanks dd")]
-    assert entries[0].startswith(f"Your record says: {'yes' if bits[0] else 'no'}. By chance alone this stands in 25 of 100 records")
+    assert entries[0].startswith(f"Your record says: {'Yes' if bits[0] else 'No'}. By chance alone, 25 of 100 people who answer otherwise")
     named = [option for option, bit in zip(CANARIES, [*bits[1:], bits[1:].sum() == 1], strict=True) if bit]
     assert entries[1].startswith(
-        f"Your record names 2 of the 7 options: {', '.join(named)}. By chance alone each of these stands in 24 of 100"
+        f"Your record names 2 of the 7 options: {', '.join(named)}. By chance alone, each of these is named in 24 of 100"
     )
 
 
@@ -237,7 +244,7 @@ def test_lost_replies_and_a_reload_lead_to_one_body_counted_once(
     browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
 ) -> None:
     injected(browser, HASTE)
-    proxy.lose = 6
+    proxy.lose = 8
     assert page.answer(proxy.link(survey), 1, 4) == "waiting"
     assert "could not be reached" in page.text()
     browser.refresh()
@@ -245,7 +252,7 @@ def test_lost_replies_and_a_reload_lead_to_one_body_counted_once(
     assert browser.find_elements(By.CSS_SELECTOR, ".question") == []
     page.press("retry")
     assert page.step("waiting") == "thanks"
-    assert len(proxy.bodies) >= 7
+    assert len(proxy.bodies) >= 9
     assert len(set(proxy.bodies)) == 1
     assert proxy.site.results(survey)["n"] == 1
     assert page.open(proxy.link(survey)) == "answered"
@@ -279,8 +286,11 @@ def test_the_envelope_is_on_the_device_before_the_first_attempt(
     )
     assert page.answer(site.link(survey), 1, 4) == "thanks"
     (stored,) = site.reports(survey)
-    kept = json.loads(browser.execute_script("return window.seen"))[f"deniable:waiting:{survey.digest}"]
-    assert Submission.from_json(kept.encode()).reports == stored
+    kept = json.loads(json.loads(browser.execute_script("return window.seen"))[f"deniable:{survey.digest}"])
+    assert set(kept) == {"envelope", "code", "epsilon"}
+    sent = Submission.from_json(kept["envelope"].encode())
+    assert sent.reports == stored
+    assert sent.id == submission_id(read(kept["code"]))
 
 
 def test_a_second_tab_sends_what_the_first_one_drew(browser: Chrome, page: Any, proxy: Any, survey: Survey) -> None:
@@ -388,8 +398,8 @@ def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, s
     html = httpx.get(f"{site.url}/s/{survey.id}").text
     noscript = html.split("<noscript>")[1].split("</noscript>")[0]
     assert "needs JavaScript" in noscript
-    outside = html.split("</main>")[0]
-    assert "<input" not in outside
+    assert f'href="/s/{survey.id}/by-hand"' in noscript
+    assert html.split("</noscript>")[1].count("<section") == html.count(" hidden>\n  <h1") + 1, "all but the first step are hidden"
     assert "<form" not in html
 
 
@@ -399,9 +409,9 @@ def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, s
 def test_consent_states_the_odds_and_the_protection_of_the_whole_survey(page: Any, site: Any, survey: Survey) -> None:
     page.open(site.link(survey))
     text = page.text()
-    assert "Of 100 people who answer Yes: 75 are recorded Yes, 25 No." in text
-    assert "Of 100 people who answer No: 25 are recorded Yes, 75 No." in text
-    assert "at most 90 % sure. From one answer alone: at most 75 %." in text
+    assert "Of 100 people who answer Yes, 75 are recorded Yes, 25 No." in text
+    assert "Of 100 people who answer No, 25 are recorded Yes, 75 No." in text
+    assert "at most this sure: 90 % From one answer alone: at most 75 %." in text
     for figure, counted in zip(page.driver.find_elements(By.CSS_SELECTOR, "figure"), (75, 25), strict=True):
         assert len(figure.find_elements(By.CSS_SELECTOR, "circle")) == 100
         assert len(figure.find_elements(By.CSS_SELECTOR, "circle.counted")) == counted
@@ -412,8 +422,8 @@ def test_consent_states_the_odds_and_the_protection_of_the_whole_survey(page: An
 def test_consent_never_rounds_a_risk_away(page: Any, site: Any) -> None:
     survey = site.publish(id=next(names), epsilon="10", questions=QUESTIONS[:1])
     page.open(site.link(survey))
-    assert "Of 100,000 people who answer Yes: 99,995 are recorded Yes, 5 No." in page.text()
-    assert "at most 99.996 %" in page.text()
+    assert "Of 100,000 people who answer Yes, 99,995 are recorded Yes, 5 No." in page.text()
+    assert "at most this sure: 99.996 %" in page.text()
     assert "That is weak protection" in page.text()
 
 
@@ -430,9 +440,9 @@ def test_missing_answers_are_announced_listed_and_focused(page: Any, proxy: Any,
     page.open(proxy.link(survey))
     page.choose(0, -1)
     assert page.driver.title == "1 of 2 answered · A study"
-    page.press("send")
+    page.press("next")
     assert page.focused("[role=alert]")
-    assert "One question has no answer yet\nQuestion 2" in page.text()
+    assert "1 question has no answer yet\nQuestion 2" in page.text()
     page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
     assert page.focused(".question:nth-child(2) input")
     assert page.driver.find_element(By.CSS_SELECTOR, ".question:nth-child(2)").get_attribute("aria-invalid") == "true"
@@ -458,11 +468,14 @@ def test_the_keyboard_alone_suffices(page: Any, proxy: Any, survey: Survey) -> N
     assert page.focused(".question:nth-child(2) label:nth-of-type(1) input")
     page.keys(Keys.ARROW_UP)  # round to the last one, then back to the first and on to the second
     page.keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
-    checked = page.driver.execute_script("return [...document.querySelectorAll('input')].map((i) => i.checked)")
+    checked = page.driver.execute_script("return [...document.querySelectorAll('#questions input')].map((i) => i.checked)")
     assert checked == [True, False, False, True, False, False, False, False, False]
+    tab_to("[data-action=next]")
+    page.keys(Keys.SPACE)
+    assert page.step("questions") == "review"
     tab_to("[data-action=send]")
     page.keys(Keys.SPACE)
-    assert page.step("questions") == "thanks"
+    assert page.step("review") == "thanks"
     assert len(proxy.bodies) == 1
 
 
@@ -475,7 +488,7 @@ def test_a_long_list_is_a_select_and_answers_alike(
     injected(browser, coins(survey, words))
     page.open(proxy.link(survey))
     page.choose(-1)
-    page.press("send")
+    page.press("next")
     assert page.focused("[role=alert]")
     page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
     assert page.focused("select")
@@ -530,7 +543,7 @@ def test_a_phone_needs_no_sideways_scrolling_and_targets_are_large(page: Any, si
     page.driver.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     fits()
     page.choose(-1, 2)
-    page.press("send")
+    page.press("next")
     fits()
     page.driver.find_element(By.CSS_SELECTOR, "label.option").click()
     assert page.send() == "thanks"
@@ -583,7 +596,7 @@ def test_a_scale_is_answered_and_what_is_not_required_may_be_skipped_or_declined
     labels = [label.text for label in page.driver.find_elements(By.CSS_SELECTOR, "#questions .option")]
     assert labels == ["Yes", "No", "Prefer not to say", "never", "sometimes", "often"]
     assert [option.text for option in page.driver.find_elements(By.CSS_SELECTOR, "#questions select option")][-1] == "Prefer not to say"
-    page.press("send")  # the scale is required, the others are not
+    page.press("next")  # the scale is required, the others are not
     missing = page.driver.find_element(By.CSS_SELECTOR, "#questions .missing")
     assert [button.text for button in missing.find_elements(By.TAG_NAME, "button")] == ["Question 2"]
     page.driver.find_elements(By.CSS_SELECTOR, "#questions input")[4].click()
@@ -617,7 +630,7 @@ def test_a_number_is_asked_in_its_range_and_sent_as_a_level_of_its_grid(
     age, income = page.driver.find_elements(By.CSS_SELECTOR, "#questions input")
     age.send_keys("17")
     income.send_keys("much")
-    page.press("send")
+    page.press("next")
     problems = [problem.text for problem in page.driver.find_elements(By.CSS_SELECTOR, ".question .problem") if problem.is_displayed()]
     assert problems == ["Enter a number from 18 to 98.", "Enter a number from 0 to 1,000."]
     age.clear()
@@ -638,7 +651,7 @@ def test_boxes_are_ticked_and_none_of_these_is_an_answer_too(page: Any, site: An
     page.choose(-1, -1)
     used, tried = page.driver.find_elements(By.CSS_SELECTOR, "#questions fieldset")
     assert [label.text for label in tried.find_elements(By.CSS_SELECTOR, ".option")][-2:] == ["None of these", "Prefer not to say"]
-    page.press("send")
+    page.press("next")
     assert used.find_element(By.CSS_SELECTOR, ".problem").is_displayed()
     tea, coffee, tobacco, none = used.find_elements(By.TAG_NAME, "input")
     tea.click()
@@ -713,5 +726,4 @@ def test_a_sample_is_drawn_by_the_device_and_a_reload_asks_no_other_questions(pa
     asked = [question["text"] for question, bit in zip(questions, mask, strict=True) if bit]
     assert len(asked) == 2
     assert [any(text in legend for legend in drawn) for text in asked] == [True, True]
-    kept = page.driver.execute_script("return Object.keys(localStorage)")
-    assert [key for key in kept if survey.digest in key] == [f"deniable:answered:{survey.digest}"]
+    assert kept_of(page.driver, survey) == {"epsilon": survey.epsilon}

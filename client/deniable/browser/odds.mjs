@@ -20,6 +20,6 @@ export function odds({ k, d, keepThreshold, coin }) {
 export function surest(epsilon) {
   const doubt = 100 / (1 + Math.exp(epsilon));
   const digits = doubt >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(doubt)));
-  const shown = Math.floor(doubt * 10 ** digits) / 10 ** digits;
+  const shown = Math.floor(doubt * 10 ** digits + 1e-9) / 10 ** digits; // two times ln 3 is ln 9, whatever its last digit
   return (100 - shown).toFixed(digits);
 }

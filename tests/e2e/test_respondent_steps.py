@@ -1,0 +1,382 @@
+"""What a respondent meets on the way: practice, entry, one question a page, a last look, and what can be done afterwards."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from deniable import codes
+from deniable.submission import Submission
+from deniable.survey import Survey
+
+pytestmark = pytest.mark.browser
+
+QUESTIONS: list[dict[str, Any]] = [
+    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"},
+    {
+        "id": "often",
+        "text": "How often?",
+        "type": "choice",
+        "options": ["daily", "weekly"],
+        "show_if": {"question": "smokes", "is": ["yes"]},
+    },
+    {"id": "used", "text": "Which have you used?", "type": "multi_choice", "options": ["tea", "coffee"], "required": False},
+    {
+        "id": "age",
+        "text": "How old are you?",
+        "type": "number",
+        "low": 18,
+        "high": 120,
+        "bins": [{"name": "under 40", "from": 18}, {"name": "40 or more", "from": 40}],
+    },
+]
+names = (f"steps{i}" for i in itertools.count())
+
+
+@pytest.fixture
+def survey(site: Any) -> Survey:
+    """Four questions, one a page, under an id of this test alone."""
+    published: Survey = site.publish(id=next(names), questions=QUESTIONS, layout="steps")
+    return published
+
+
+@pytest.fixture
+def short(site: Any) -> Survey:
+    """One question."""
+    published: Survey = site.publish(id=next(names), questions=QUESTIONS[:1])
+    return published
+
+
+def pick(page: Any, option: int) -> None:
+    """Chooses an option of the one question that is shown."""
+    shown(page).find_elements(By.CSS_SELECTOR, "label.option")[option].click()
+
+
+def shown(page: Any) -> Any:
+    (question,) = page.driver.find_elements(By.CSS_SELECTOR, "#questions .question:not([hidden])")
+    return question
+
+
+def review_of(page: Any) -> list[str]:
+    return [entry.text for entry in page.driver.find_elements(By.CSS_SELECTOR, "#review [data-slot=answer]")]
+
+
+def walk(page: Any, link: str, first: int = 0) -> None:
+    """Answers every question, one by one, up to the last look."""
+    assert page.open(link) == "consent"
+    page.press("agree")
+    page.step("consent")
+    pick(page, first)
+    page.press("next")
+    if first == 0:
+        pick(page, 1)
+        page.press("next")
+    page.press("next")
+    shown(page).find_element(By.TAG_NAME, "input").send_keys("44")
+    page.press("next")
+    assert page.step("questions") == "review"
+
+
+# One question a page.
+
+
+def test_one_question_is_shown_at_a_time_and_the_title_says_which(page: Any, site: Any, survey: Survey) -> None:
+    page.open(site.link(survey))
+    page.press("agree")
+    page.step("consent")
+    assert page.driver.title == "Question 1 of 3 · A study"
+    assert shown(page).text.startswith("Question 1 of 3\nDo you smoke?")
+    assert not page.driver.find_element(By.CSS_SELECTOR, "#questions [data-action=previous]").is_displayed()
+    pick(page, 0)
+    page.press("next")
+    assert page.driver.title == "Question 2 of 4 · A study"  # the answer called for one more
+    assert shown(page).text.startswith("Question 2 of 4\nHow often?") or "may be skipped" in shown(page).text
+    assert page.focused(".question")
+    page.press("previous")
+    assert page.driver.title == "Question 1 of 4 · A study"
+    assert shown(page).find_elements(By.TAG_NAME, "input")[0].is_selected()
+
+
+def test_a_question_left_out_is_announced_on_its_page(page: Any, site: Any, survey: Survey) -> None:
+    page.open(site.link(survey))
+    page.press("agree")
+    page.step("consent")
+    page.press("next")
+    problem = shown(page).find_element(By.CSS_SELECTOR, ".problem")
+    assert problem.text == "Choose an answer."
+    assert shown(page).get_attribute("aria-describedby") == problem.get_attribute("id")
+    assert shown(page).get_attribute("aria-invalid") == "true"
+    assert page.focused("#questions input")
+
+
+def test_the_last_look_shows_every_answer_once_and_each_can_be_changed(page: Any, site: Any, survey: Survey) -> None:
+    walk(page, site.link(survey))
+    assert review_of(page) == ["Yes", "weekly", "No answer, which is scrambled like any other", "44"]
+    page.driver.find_elements(By.CSS_SELECTOR, "#review dd button")[0].click()
+    assert page.step("review") == "questions"
+    assert review_of(page) == []
+    assert page.focused("#questions .question:not([hidden]) input")
+    pick(page, 1)
+    page.press("next")
+    assert "Which have you used?" in shown(page).text
+    pick(page, 0)
+    page.press("next")
+    page.press("next")
+    assert page.step("questions") == "review"
+    assert review_of(page) == ["No", "tea", "44"]
+    page.press("send")
+    assert page.step("review") == "thanks"
+    assert (
+        page.driver.execute_script(
+            "return document.querySelector('#review dl').textContent + [...document.querySelectorAll('#questions input')].length"
+        )
+        == "0"
+    )
+    assert site.results(survey)["n"] == 1
+
+
+def test_the_length_of_the_history_does_not_tell_which_questions_were_shown(page: Any, site: Any, survey: Survey) -> None:
+    lengths = []
+    for first in (0, 1):
+        page.open(site.link(survey))
+        before = page.driver.execute_script("return history.length")
+        walk(page, site.link(survey), first)
+        lengths.append(page.driver.execute_script("return history.length") - before)
+        page.driver.execute_script("localStorage.clear()")
+    assert lengths[0] == lengths[1]
+
+
+def test_the_keyboard_alone_walks_through_every_page(page: Any, site: Any, survey: Survey) -> None:
+    def tab_to(selector: str) -> None:
+        for _ in range(20):
+            page.keys(Keys.TAB)
+            if page.focused(selector):
+                return
+        raise AssertionError(f"{selector} is not within reach of Tab")
+
+    page.open(site.link(survey))
+    tab_to("[data-action=agree]")
+    page.keys(Keys.ENTER)
+    page.step("consent")
+    tab_to("#questions input")
+    page.keys(Keys.SPACE)  # yes
+    tab_to("[data-action=next]")
+    page.keys(Keys.ENTER)
+    page.keys(Keys.TAB, Keys.SPACE, Keys.ARROW_DOWN)  # from the question, which has the focus, to its second option
+    tab_to("[data-action=next]")
+    page.keys(Keys.ENTER)
+    page.keys(Keys.TAB, Keys.SPACE)
+    tab_to("[data-action=next]")
+    page.keys(Keys.ENTER)
+    page.keys(Keys.TAB, "18")
+    tab_to("[data-action=next]")
+    page.keys(Keys.ENTER)
+    assert page.step("questions") == "review"
+    assert review_of(page) == ["Yes", "weekly", "tea", "18"]
+    tab_to("[data-action=send]")
+    page.keys(Keys.ENTER)
+    assert page.step("review") == "thanks"
+
+
+def test_answers_on_the_last_look_go_when_the_page_does(page: Any, site: Any, survey: Survey) -> None:
+    walk(page, site.link(survey))
+    page.driver.execute_script("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    assert review_of(page) == []
+
+
+# Practice, contact, entry.
+
+
+def test_practice_rolls_the_surveys_own_coins_and_keeps_nothing(page: Any, proxy: Any, short: Survey) -> None:
+    page.open(proxy.link(short))
+    page.press("roll-yes")
+    assert re.search(r"You said Yes, (and|but) the record says (Yes|No)\.", page.text())
+    for _ in range(20):
+        page.press("roll-many")
+    (rolls, yes, no) = map(int, re.findall(r"(?:Rolls for Yes|that say Yes|No): ([\d,]+)", page.text().replace(",", "")))
+    assert rolls == yes + no == 2001
+    theta = float(short.questions[0].channel.theta)
+    assert abs(yes - 2001 * theta) < 5.5 * (2001 * theta * (1 - theta)) ** 0.5
+    assert f"In the long run {100 * theta:.0f} of 100 say Yes." in page.text()
+    page.press("roll-no")
+    assert "Rolls for No: 1." in page.text()
+    assert page.driver.execute_script("return localStorage.length") == 0
+    assert proxy.bodies == []
+
+
+def test_consent_names_whom_to_ask_and_who_approved(page: Any, site: Any, short: Survey) -> None:
+    page.open(site.link(short))
+    assert "Contact" not in page.text()
+    survey = site.publish(id=next(names), questions=QUESTIONS[:1], contact="Ada, ada@example.org", ethics="Board, no. 7")
+    page.open(site.link(survey))
+    assert "Contact\nAda, ada@example.org\nEthics approval\nBoard, no. 7" in page.text()
+
+
+def test_a_group_and_an_invitation_come_from_the_link_or_are_asked_for(page: Any, proxy: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), questions=QUESTIONS[:1], groups=["North", "Süd & West"], access="invited")
+    page.open(proxy.link(survey))
+    page.press("agree")
+    WebDriverWait(page.driver, 10).until(lambda d: d.find_element(By.ID, "problem-group").is_displayed())
+    assert page.driver.find_element(By.ID, "problem-code").is_displayed()
+    assert page.focused("[data-field=group]")
+    code = site.invite(survey)
+    page.open(f"{proxy.link(survey)}&group=S%C3%BCd%20%26%20West&code={code.lower()}")
+    assert not page.driver.find_element(By.CSS_SELECTOR, "[data-field=group]").is_displayed()
+    page.choose(1)
+    assert page.send() == "thanks"
+    sent = Submission.from_json(proxy.bodies[0])
+    assert (sent.group, sent.invitation) == ("Süd & West", codes.read(code))
+    assert site.tally(survey, group="Süd & West").n == 1
+    assert site.tally(survey, group="North").n == 0
+
+
+def test_a_spent_invitation_is_replaced_beside_the_same_record(page: Any, proxy: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), questions=QUESTIONS[:1], access="invited")
+    spent, fresh = site.invite(survey), site.invite(survey)
+    assert page.answer(f"{proxy.link(survey)}&code={spent}", 0) == "thanks"
+    page.driver.execute_script("localStorage.clear()")
+    assert page.answer(f"{proxy.link(survey)}&code={spent}", 0) == "waiting"
+    assert "the invitation code has been used" in page.text()
+    field = page.driver.find_element(By.CSS_SELECTOR, "#waiting [data-field=code]")
+    field.send_keys(fresh[:-1])
+    page.press("retry")
+    WebDriverWait(page.driver, 10).until(lambda d: d.find_element(By.ID, "problem-other-code").is_displayed())
+    field.send_keys(fresh[-1])
+    page.press("retry")
+    assert page.step("waiting") == "thanks"
+    first, second, third = map(Submission.from_json, proxy.bodies)
+    assert first.id != second.id == third.id
+    assert second.reports == third.reports
+    assert site.results(survey)["n"] == 2
+
+
+# A record that waits.
+
+HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms / 50);"
+
+
+def test_fifty_lost_replies_with_the_tab_closed_between_lead_to_one_body_counted_once(
+    browser: Chrome, page: Any, proxy: Any, short: Survey
+) -> None:
+    proxy.lose = 50
+    keep = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HASTE})
+    page.answer(proxy.link(short), 0)
+    for _ in range(5):
+        browser.close()
+        browser.switch_to.window(keep)
+        browser.switch_to.new_window("tab")
+        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HASTE})
+        page.open(proxy.link(short))
+    WebDriverWait(browser, 60).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
+    assert len(proxy.bodies) == 51
+    assert len(set(proxy.bodies)) == 1
+    assert proxy.site.results(short)["n"] == 1
+    browser.close()
+    browser.switch_to.window(keep)
+
+
+def test_a_record_made_offline_goes_out_by_itself_when_the_connection_is_back(page: Any, site: Any, short: Survey) -> None:
+    def network(offline: bool) -> None:
+        conditions = {"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        page.driver.execute_cdp_cmd("Network.enable", {})
+        page.driver.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+
+    page.open(site.link(short))
+    page.choose(0)
+    network(offline=True)
+    try:
+        page.press("next")
+        page.press("send")
+        WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "waiting").is_displayed())
+        assert "This device is offline." in page.text()
+        assert "goes out by itself" in page.text()
+    finally:
+        network(offline=False)
+    WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
+    assert site.results(short)["n"] == 1
+
+
+def test_a_record_that_waits_outlives_the_browser(
+    new_browser: Callable[..., Chrome], injected: Callable[[Chrome, str], None], make_page: Any, proxy: Any, short: Survey, tmp_path: Path
+) -> None:
+    driver = new_browser(profile=tmp_path / "profile")
+    injected(driver, HASTE)
+    proxy.lose = 4
+    assert make_page(driver).answer(proxy.link(short), 0) == "waiting"
+    kept = json.loads(driver.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{short.digest}"))
+    driver.quit()
+    again = new_browser(profile=tmp_path / "profile")
+    assert make_page(again).open(proxy.link(short)) == "thanks"
+    assert again.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text == kept["code"]
+    assert proxy.bodies == [kept["envelope"].encode()] * 5
+    assert proxy.site.results(short)["n"] == 1
+
+
+# Afterwards.
+
+
+def test_the_withdrawal_code_that_is_shown_erases_the_record(page: Any, site: Any, short: Survey) -> None:
+    assert page.answer(site.link(short), 0) == "thanks"
+    code = codes.read(page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text)
+    assert site.results(short)["n"] == 1
+    assert page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal a").get_attribute("href") == f"{site.url}/s/{short.id}/withdraw"
+    body = json.dumps({"code": base64.urlsafe_b64encode(code).decode()})
+    reply = httpx.post(f"{site.url}/api/v1/surveys/{short.id}/withdrawals", content=body, headers={"Content-Type": "application/json"})
+    assert reply.status_code == 200
+    assert site.results(short)["n"] == 0
+    assert site.reports(short) == []
+
+
+def test_a_device_adds_up_what_it_has_given_away_and_forgets_it_on_demand(page: Any, site: Any) -> None:
+    first, second = (site.publish(id=next(names), epsilon="ln 3", questions=QUESTIONS[:1]) for _ in range(2))
+    page.open(site.link(first))
+    page.driver.execute_script("localStorage.clear()")
+    assert page.answer(site.link(first), 0) == "thanks"
+    page.open(site.link(second))
+    assert "This device has answered 1 other survey here. Both records together can make such a guess at most 90 % sure." in page.text()
+    page.choose(0)
+    assert page.send() == "thanks"
+    page.driver.find_element(By.CSS_SELECTOR, "#thanks > details:not(.receipt) summary").click()
+    assert "This device has answered 2 surveys here. All their records together" in page.text()
+    assert "at most 90 % sure (epsilon 2.2)." in page.text()
+    page.press("forget")
+    assert page.step("thanks") == "forgotten"
+    assert page.driver.execute_script("return localStorage.length") == 0
+    assert page.open(site.link(first)) == "consent"
+
+
+# Languages.
+
+
+def test_a_surveys_own_texts_are_shown_in_the_readers_language_and_what_is_missing_says_its_own(page: Any, site: Any) -> None:
+    survey = site.publish(
+        id=next(names),
+        questions=[QUESTIONS[0], {"id": "colour", "text": "Which colour?", "type": "choice", "options": ["red", "green"]}],
+        translations={"de": {"title": "Eine Studie", "questions": {"colour": {"text": "Welche Farbe?", "options": ["rot", "grün"]}}}},
+    )
+    assert page.open(f"{site.url}/s/{survey.id}?lang=de#digest={survey.digest}") == "consent"
+    heading = page.driver.find_element(By.CSS_SELECTOR, "#consent h1")
+    assert (heading.text, heading.get_attribute("lang")) == ("Eine Studie", "de")
+    assert page.driver.find_element(By.CSS_SELECTOR, "#consent .about").get_attribute("lang") == "en"
+    page.choose(0, 1)
+    labels = [label.text for label in page.driver.find_elements(By.CSS_SELECTOR, "#questions .option")]
+    assert labels[2:] == ["rot", "grün"]
+    page.press("next")
+    assert page.step("questions") == "review"
+    assert review_of(page)[1] == "grün"
+    page.press("send")
+    assert page.step("review") == "thanks"
+    assert site.results(survey)["n"] == 1
