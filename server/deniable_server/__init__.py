@@ -19,7 +19,7 @@ MAX_BODY = 40 << 20  # 100,000 records of 256 bytes in base64url, and some room
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is the SQLite file of the config unless another is given."""
-    from deniable_server import api, by_hand, errors, headers, health, languages, manage, respond, withdraw
+    from deniable_server import about, api, by_hand, errors, headers, health, languages, manage, respond, withdraw
     from deniable_server.store.sqlite import SqliteStore
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
@@ -39,7 +39,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     csrf = CSRFProtect(app)
     for blueprint in (api.bp, by_hand.bp, withdraw.bp):
         csrf.exempt(blueprint)  # it reads no cookie
-    for blueprint in (respond.bp, by_hand.bp, withdraw.bp, api.bp, manage.bp, health.bp):
+    for blueprint in (respond.bp, about.bp, by_hand.bp, withdraw.bp, api.bp, manage.bp, health.bp):
         app.register_blueprint(blueprint)
     languages.register(app)
     errors.register(app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from urllib.parse import quote
 
 from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, url_for
 from markupsafe import Markup
@@ -30,11 +31,17 @@ def stylesheet(name: str) -> Markup:
     return Markup('\n  <link rel="stylesheet" href="{}" integrity="{}">').format(url_for("respond.static_file", name=name), STYLES[name])
 
 
-@bp.app_template_global()
-def respondents_link(survey: Survey) -> str:
-    """The link to send out; its fragment pins the definition and reaches no server."""
+def server_address() -> str:
+    """The address that people use, without a slash at its end."""
     root: str = current_app.extensions["deniable_config"].public_url or request.url_root
-    return f"{root.rstrip('/')}{url_for('respond.survey', survey_id=survey.id)}#digest={survey.digest}"
+    return root.rstrip("/")
+
+
+@bp.app_template_global()
+def respondents_link(survey: Survey, group: str | None = None) -> str:
+    """The link to send out, for one group or for all; its fragment pins the definition and reaches no server."""
+    part = "" if group is None else f"&group={quote(group, safe='')}"
+    return f"{server_address()}{url_for('respond.survey', survey_id=survey.id)}#digest={survey.digest}{part}"
 
 
 @bp.get("/")
