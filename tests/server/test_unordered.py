@@ -6,12 +6,14 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 from scipy.stats import spearmanr
 
+from deniable import codes
 from deniable.entropy import os_words
 from deniable.submission import Submission
 from deniable.survey import Survey
@@ -91,6 +93,60 @@ def test_a_table_with_an_autoincrement_key_would_be_found_out(tmp_path: Path) ->
     connection.commit()
     connection.close()
     assert max(order_in_files(folder, ids).values()) > 0.5
+
+
+def worst_link(folder: Path, hashes: list[bytes], ids: list[bytes]) -> float:
+    """The worst rank correlation, over all files, of the place of each invitation with its submission's place or its id, or the arrival."""
+    found = [*order_in_files(folder, hashes).values(), *order_in_files(folder, ids).values()]
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        for invitations, submissions in ((bytes.find, bytes.find), (bytes.find, bytes.rfind), (bytes.rfind, bytes.find)):
+            pairs = [(invitations(content, hash_), submissions(content, id_), id_) for hash_, id_ in zip(hashes, ids, strict=True)]
+            seen = [pair for pair in pairs if min(pair[:2]) >= 0]
+            if len(seen) > 10:
+                places, others, own = zip(*seen, strict=True)
+                rank = {id_: i for i, id_ in enumerate(sorted(own))}
+                found += [float(spearmanr(places, second).statistic) for second in (others, [rank[id_] for id_ in own])]
+    return max(map(abs, found))
+
+
+def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_server: Callable[[], Any], submissions: Make) -> None:
+    server = make_server()
+    question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
+    survey = Survey.from_dict({"deniable": 1, "id": "staff", "title": "T", "about": "A.", "access": "invited", "questions": [question]})
+    server.publish(survey)
+    made = [codes.read(code) for code in server.run("invite", "staff", "--count", str(ARRIVALS)).split()]
+    hashes = [codes.invitation_hash("staff", code) for code in made]
+    server.start()
+    ids = []
+    with httpx.Client(base_url=server.url) as http:
+        for code in made:
+            submission = submissions(to=survey, invitation=code)
+            http.post("/api/v1/surveys/staff/submissions", content=submission.to_json()).raise_for_status()
+            ids.append(submission.id)
+    time.sleep(1)
+    assert all(path.stat().st_size == 0 for path in server.db.parent.glob("*-wal"))
+    running = worst_link(server.db.parent, hashes, ids)
+    server.stop()
+    stopped = worst_link(server.db.parent, hashes, ids)
+    with closing(sqlite3.connect(server.db)) as connection:
+        columns = [row[1] for table in ("invitations", "submissions") for row in connection.execute(f"PRAGMA table_info({table})")]
+        assert connection.execute("SELECT count(*), sum(spent) FROM invitations").fetchone() == (ARRIVALS, ARRIVALS)
+    print(f"running {running:.3f}, stopped {stopped:.3f}")
+    assert columns == ["survey", "hash", "spent", "id", "survey", "count", "reports", "label", "by_hand"]
+    assert max(running, stopped) <= LEAST_CORRELATION
+
+
+def test_invitations_that_are_written_down_as_they_are_spent_would_be_found_out(tmp_path: Path) -> None:
+    hashes, ids = ([os_words(words).tobytes() for _ in range(ARRIVALS)] for words in (8, 4))
+    (tmp_path / "control").mkdir()
+    with closing(sqlite3.connect(tmp_path / "control" / "control.db")) as connection, connection:
+        connection.execute("CREATE TABLE submissions (id BLOB PRIMARY KEY) WITHOUT ROWID")
+        connection.execute("CREATE TABLE spent (hash BLOB)")
+        for hash_, id_ in sorted(zip(hashes, ids, strict=True), key=lambda pair: pair[1]):  # sorted as a commit's submissions are
+            connection.execute("INSERT INTO submissions VALUES (?)", [id_])
+            connection.execute("INSERT INTO spent VALUES (?)", [hash_])
+    assert worst_link(tmp_path / "control", hashes, ids) > 0.5
 
 
 CANARIES = ("canary-agent", "canary-referer", "canary-cookie", "203.0.113.77", "127.0.0.77", "canary answer")
