@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import ParamSpec
 
-from flask import Blueprint, Response, redirect, render_template, request, session, url_for
+from flask import Blueprint, Response, abort, redirect, render_template, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from deniable.estimate import Row
 from deniable_server import current_store
 from deniable_server.accounts import password_holds
-from deniable_server.chart import chart
+from deniable_server.chart import Chart, chart
 from deniable_server.forms import ActionForm, LoginForm
-from deniable_server.results import results_of
+from deniable_server.results import Compared, groups_of, results_of
 
 bp = Blueprint("manage", __name__)
 P = ParamSpec("P")
@@ -55,25 +57,47 @@ def logout() -> Page:
 @bp.get("/manage")
 @login_required
 def surveys() -> Page:
-    published = [(p, current_store().tally(p.survey.id).n) for p in current_store().surveys()]
-    return render_template("manage/surveys.html", published=published, form=ActionForm())
+    store = current_store()
+    counts = [(p, store.tally(p.survey.id).n, store.tally(p.survey.id, by_hand=True).n) for p in store.surveys()]
+    return render_template("manage/surveys.html", counts=counts, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")
 @login_required
 def survey(survey_id: str) -> Page:
-    published, results = current_store().published(survey_id), results_of(current_store(), survey_id, request.args)
+    store, published = current_store(), current_store().published(survey_id)
+    results = results_of(store, survey_id, request.args)
     questions = [(item, [row for row in results.rows if row.question == item.id]) for item in published.survey.items]
+    sizes = {group: store.tally(survey_id, group).n for group in published.survey.groups}
     shown = {"published": published, "results": results, "questions": questions, "means": {row.question: row for row in results.means}}
-    return render_template("manage/results.html", **shown, chart=chart, form=ActionForm())
+    return render_template("manage/results.html", **shown, sizes=sizes, chart=chart, form=ActionForm())
+
+
+@bp.get("/manage/surveys/<survey_id>/groups")
+@login_required
+def groups(survey_id: str) -> Page:
+    """All groups side by side, and two of them compared."""
+    published = current_store().published(survey_id)
+    if not published.survey.groups:
+        abort(404, "this survey has no groups")
+    compared = groups_of(current_store(), survey_id, request.args)
+    return render_template("manage/groups.html", published=published, compared=compared, chart_of=_chart_of, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
 @login_required
 def download(survey_id: str, kind: str) -> Page:
     results = results_of(current_store(), survey_id, request.args)
+    part = f"-group-{current_store().published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""
+    name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
     body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
-    return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{survey_id}-results.{kind}"'})
+    return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _chart_of(question: Compared, option: int) -> tuple[list[Row], Chart | None]:
+    """One option's share in every group: a row for each, labelled by the group, and their chart."""
+    rows = [replace(rows[option], option=group) for group, rows in question.rows.items()]
+    return rows, chart(rows)
 
 
 def _own_path(path: str | None) -> str:

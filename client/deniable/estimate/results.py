@@ -88,6 +88,8 @@ class Results:
     survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
     all intervals of a question together instead of for each alone. means: of the questions that have scores.
+    group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
+    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these.
     """
 
     survey: str
@@ -98,6 +100,9 @@ class Results:
     rows: tuple[Row, ...]
     simultaneous: bool = False
     means: tuple[MeanRow, ...] = ()
+    group: str | None = None
+    by_hand: bool = False
+    n_by_hand: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
@@ -106,7 +111,10 @@ class Results:
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Results:
-        """The inverse of `to_dict`; means may be left out. Raises EstimateError where another key is missing, or one is unknown."""
+        """The inverse of `to_dict`; what stands behind `rows` above may be left out, as it was in older ones.
+
+        Raises EstimateError where another key is missing, or one is unknown.
+        """
         try:
             rows, means = tuple(Row(**row) for row in source["rows"]), tuple(MeanRow(**row) for row in source.get("means", ()))
             return cls(**{**source, "rows": rows, "means": means})
@@ -121,12 +129,14 @@ class Results:
         """One line per row under a header (RFC 4180); a missing value is an empty cell.
 
         Text that a spreadsheet would take for a formula gets a leading apostrophe; numbers stay numbers, negative
-        ones too. bom: begin with the byte order mark by which some spreadsheets recognise UTF-8.
+        ones too. bom: begin with the byte order mark by which some spreadsheets recognise UTF-8. Results of one group, or of
+        records made by hand, say so in further columns, group and by_hand.
         """
+        part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
         out = io.StringIO()
         writer = csv.writer(out)
-        writer.writerow(_ROW_KEYS)
-        writer.writerows([_harmless(value) for value in astuple(row)] for row in self.rows)
+        writer.writerow([*_ROW_KEYS, *part])
+        writer.writerows([_harmless(value) for value in (*astuple(row), *part.values())] for row in self.rows)
         return ("\ufeff" if bom else "") + out.getvalue()
 
     def to_table(self) -> str:
@@ -174,8 +184,9 @@ class Results:
 
     @property
     def heading(self) -> str:
-        """The survey in one line."""
-        return f"{one_line(self.title)} ({one_line(self.survey)})"
+        """The survey in one line, and which part of its reports."""
+        group = "" if self.group is None else f", group {one_line(self.group)}"
+        return f"{one_line(self.title)} ({one_line(self.survey)}){group}{', made by hand' if self.by_hand else ''}"
 
     @property
     def notes(self) -> dict[str, str]:
@@ -185,11 +196,17 @@ class Results:
     @property
     def caption(self) -> str:
         """What the figures are about: reports, privacy, intervals, target."""
-        parts = [f"{self.n:,} reports", f"epsilon {self.epsilon:.4g} for the whole survey"]
+        parts = [_reports(self.n), f"epsilon {self.epsilon:.4g} for the whole survey"]
         if self.rows:
             first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
+        if self.n_by_hand:
+            parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
         return " · ".join(parts)
+
+
+def _reports(n: int) -> str:
+    return f"{n:,} report{'' if n == 1 else 's'}"
 
 
 def _plot() -> ModuleType:
