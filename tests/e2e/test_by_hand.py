@@ -124,15 +124,29 @@ def test_an_empty_form_is_told_all_that_is_missing_and_leads_there_by_keyboard(f
     assert tally(site, survey, group="North", by_hand=True).n == 1
 
 
-def test_a_reload_of_the_thanks_is_counted_once(form: Form, site: Any, survey: Survey) -> None:
-    form.open(f"{site.url}/s/{survey.id}/by-hand?group=North")
+def test_a_reload_of_the_thanks_sends_the_same_form_and_is_counted_once(form: Form, site: Any, proxy: Any, survey: Survey) -> None:
+    form.open(f"{proxy.url}/s/{survey.id}/by-hand?group=North")
     form.mark("yes", "yes")
     form.send("Thank you")
     code = form.code()
     form.driver.refresh()
+    WebDriverWait(form.driver, 20, 0.05).until(lambda _: len(proxy.bodies) == 2)
     form.arrives("Thank you")
     assert form.code() == code
+    assert proxy.bodies[0] == proxy.bodies[1]
     assert tally(site, survey, by_hand=True).n == 1
+
+
+def test_who_goes_back_finds_an_empty_form_and_no_trace_of_the_one_that_was_sent(form: Form, site: Any, proxy: Any, survey: Survey) -> None:
+    form.open(f"{proxy.url}/s/{survey.id}/by-hand?group=North")
+    form.mark("yes", "yes")
+    form.send("Thank you")
+    code = form.code()
+    form.driver.back()
+    form.arrives("Survey with two coins")
+    assert form.driver.find_elements(By.CSS_SELECTOR, "input:checked") == []
+    assert code not in form.driver.page_source
+    assert len(proxy.bodies) == tally(site, survey, by_hand=True).n == 1
 
 
 def test_a_record_is_erased_with_the_code_that_was_shown(form: Form, site: Any, survey: Survey) -> None:
@@ -140,8 +154,7 @@ def test_a_record_is_erased_with_the_code_that_was_shown(form: Form, site: Any, 
     form.mark("yes", "yes")
     form.send("Thank you")
     code = form.code()
-    form.driver.find_element(By.CSS_SELECTOR, ".withdrawal a").click()
-    form.arrives("Erase my record")
+    form.open(form.driver.find_element(By.CSS_SELECTOR, ".withdrawal a").get_attribute("href") or "")
     form.driver.find_element(By.ID, "code").send_keys(code[:-1])
     form.send("Error")
     assert form.focused() == "missing"

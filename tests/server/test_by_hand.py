@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import html
 import json
 import re
@@ -63,7 +64,7 @@ def secret_in(page: TestResponse) -> str:
 
 
 def shown_code(page: TestResponse) -> str:
-    return re.findall(r"<code>([^<]+)</code>", page.text)[0]
+    return re.findall(r"<code[^>]*>([^<]+)</code>", page.text)[0]
 
 
 def fill_in(client: FlaskClient, url: str = URL, **more: str) -> dict[str, str]:
@@ -454,3 +455,13 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
 
 def read_all(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+
+
+# The documentation.
+
+
+def test_the_examples_of_the_page_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    blocks = re.findall(r"^```python\n(.*?)^```$", Path("docs/by-hand.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    examples = doctest.DocTestParser().get_doctest("".join(blocks), {}, "by-hand.md", "by-hand.md", 0)
+    assert doctest.DocTestRunner(verbose=False).run(examples) == doctest.TestResults(failed=0, attempted=8)
