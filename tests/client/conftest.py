@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
 import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from deniable.codes import submission_id
 from deniable.submission import Submission
 from deniable.survey import Survey
 
@@ -82,11 +85,22 @@ class Server:
             return (200, self.results) if ok else _error(401, "name or password is wrong")
         if seen.method == "GET":
             return 200, definition
+        if parts[-1] == "withdrawals":
+            withdrawn = submission_id(base64.urlsafe_b64decode(json.loads(seen.body)["code"])).hex()
+            with self.lock:
+                self.accepted.pop(withdrawn, None)
+            return 200, b'{"withdrawn": true}'
         submission = Submission.from_json(seen.body)
+        submission.check(_parsed(definition))
         with self.lock:
             if self.accepted.setdefault(submission.id.hex(), seen.body) != seen.body:
                 return _error(409, "the id was used with other bytes")
         return 200, json.dumps({"accepted": submission.count}).encode()
+
+
+@lru_cache
+def _parsed(definition: bytes) -> Survey:
+    return Survey.from_definition(definition)
 
 
 def _error(status: int, message: str) -> tuple[int, bytes]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import base64
+import dataclasses
 import inspect
 import io
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -23,8 +26,8 @@ import pytest
 import deniable
 from deniable import perturb as perturb_module
 from deniable.client import SurveyClient, parse_cap
+from deniable.codes import read, submission_id, written
 from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
-from deniable.link import Link, parse_link
 from deniable.outbox import Outbox
 from deniable.submission import Submission, unpack
 from deniable.survey import Survey
@@ -252,13 +255,6 @@ def test_a_link_gives_server_survey_and_pin(server, study, outbox):
         client.submit("study", ANSWERS)
     with SurveyClient.from_link(link.replace(study.digest, "0" * 64), outbox=outbox) as client, pytest.raises(RefusedError):
         client.submit("study", ANSWERS)
-    assert parse_link("https://a.org/x/s/id/") == Link("https://a.org/x", "id")
-
-
-@pytest.mark.parametrize("link", ["https://a/b", "a/s/b", "https://a/s/B", "https://a/s/b#d", "https://a/s/b#digest=12", "https://a/s/"])
-def test_what_is_no_link_is_a_value_error(link):
-    with pytest.raises(ValueError, match="link"):
-        SurveyClient.from_link(link)
 
 
 def test_a_link_does_not_override_another_pin(study):
@@ -307,6 +303,217 @@ def test_no_public_name_takes_a_seed_and_only_one_file_of_the_client_draws_words
         if isinstance(node, ast.Name) and node.id == "os_words" and isinstance(node.ctx, ast.Load)
     }
     assert users == {"perturb.py", "simulate.py"}
+
+
+# --- groups, invitations, withdrawal ------------------------------------------------------------------------------------
+
+
+CODE = written(bytes(range(15)))
+GROUPS = ("North", "South & East", "7")
+
+
+@pytest.fixture
+def clinics(server, study):
+    survey = Survey.from_dict({**study.to_dict(), "id": "clinics", "groups": list(GROUPS)})
+    server.publish(survey)
+    return survey
+
+
+@pytest.fixture
+def invited(server, study):
+    survey = Survey.from_dict({**study.to_dict(), "id": "invited", "access": "invited"})
+    server.publish(survey)
+    return survey
+
+
+def last(server) -> Submission:
+    return Submission.from_json(server.posts[-1].body)
+
+
+def test_a_group_and_an_invitation_travel_openly_with_the_record(client, server, clinics, invited):
+    client.submit("clinics", ANSWERS, group="South & East")
+    assert last(server).group == "South & East"
+    client.submit("invited", ANSWERS, invitation=CODE.lower().replace("-", " "))
+    assert (last(server).group, last(server).invitation, last(server).by_hand) == (None, bytes(range(15)), False)
+
+
+def test_a_wrong_group_or_invitation_is_listed_with_the_rest_and_not_quoted(client, server, clinics, invited):
+    with pytest.raises(AnswerError) as caught:
+        client.submit("clinics", {"smokes": "CANARY", "party": "Red"}, group="CANARY", invitation="CANARY")
+    assert str(caught.value).splitlines() == [
+        "smokes: the answer must be one of yes, no",
+        "group: must be one of North, South & East, 7",
+        "invitation: must be left out: survey clinics is open to all",
+    ]
+    for survey, options, rule in (
+        ("clinics", {}, "group: is missing; it must be one of North, South & East, 7"),
+        ("study", {"group": "North"}, "group: must be left out: survey study has no groups"),
+        ("invited", {}, "invitation: is missing: survey invited takes a code from each respondent"),
+        ("invited", {"invitation": CODE[:-1] + "?"}, "invitation: the code must be 28 letters and digits"),
+    ):
+        for send in (
+            lambda s=survey, o=options: client.submit(s, ANSWERS, **o),
+            lambda s=survey, o=options: client.submit_many(s, ROWS, **o),
+        ):
+            with pytest.raises(AnswerError, match=re.escape(rule)):
+                send()
+    assert server.posts == []
+
+
+def test_the_group_and_the_code_of_a_link_are_those_of_its_survey_only(server, outbox, clinics, invited):
+    with SurveyClient.from_link(f"{server.url}/s/clinics#group=South%20%26%20East&digest={clinics.digest}", outbox=outbox) as client:
+        client.submit("clinics", ANSWERS)
+        assert last(server).group == "South & East"
+        client.submit_many("clinics", ROWS)
+        assert last(server).group == "South & East"
+        client.submit("clinics", ANSWERS, group="7")
+        assert last(server).group == "7"
+    with SurveyClient.from_link(f"{server.url}/s/invited#code={CODE}", outbox=outbox) as client:
+        client.submit("invited", ANSWERS)
+        assert last(server).invitation == bytes(range(15))
+        client.submit("study", ANSWERS)
+        assert last(server).invitation is None
+
+
+def test_a_receipt_has_the_code_that_withdraws_and_nothing_keeps_it(client, server, outbox):
+    receipt = client.submit("study", ANSWERS)
+    assert submission_id(read(receipt.code)).hex() == receipt.submission
+    assert server.counted == 1
+    for path in outbox.parent.glob("outbox*"):
+        assert read(receipt.code) not in path.read_bytes()
+        assert receipt.code.encode() not in path.read_bytes()
+    client.withdraw("study", receipt.code.lower())
+    assert server.posts[-1].path == "/api/v1/surveys/study/withdrawals"
+    assert json.loads(server.posts[-1].body) == {"code": base64.urlsafe_b64encode(read(receipt.code)).decode()}
+    assert server.counted == 0
+    client.withdraw("study", receipt.code)  # again: the server does not tell
+
+
+def test_no_two_codes_are_the_same(client):
+    assert len({client.submit("study", ANSWERS).code for _ in range(20)}) == 20
+
+
+def test_a_mistyped_code_is_told_before_anything_is_sent(client, server):
+    with pytest.raises(ValueError, match="something in it was mistyped"):
+        client.withdraw("study", CODE[:-1] + ("0" if CODE[-1] != "0" else "1"))
+    assert server.seen == []
+
+
+def test_what_waits_here_is_withdrawn_here_too(client, server, fault, monkeypatch):
+    secrets_made = []
+    monkeypatch.setattr(perturb_module.secrets, "token_bytes", lambda n: secrets_made.append(os.urandom(n)) or secrets_made[-1])
+    server.faults.extend([fault(status=503)] * 4)
+    with pytest.raises(DeliveryError):
+        client.submit("study", ANSWERS)
+    client.withdraw("study", written(secrets_made[0]))
+    assert client.resend().delivered == 0
+    assert server.counted == 0
+
+
+def test_withdrawing_where_nothing_waits_makes_no_outbox(server, outbox):
+    with SurveyClient(server.url, outbox=outbox) as client:
+        client.withdraw("study", CODE)
+    assert not outbox.exists()
+
+
+def test_all_rows_of_a_call_can_be_of_one_group(client, server, clinics):
+    report = client.submit_many("clinics", ROWS, group="7", batch=4)
+    assert (report.accepted, report.submissions, report.code) == (10, 3, None)
+    assert {Submission.from_json(post.body).group for post in server.posts} == {"7"}
+
+
+CLINICS = [{"smokes": "yes", "party": "Red", "clinic": clinic} for clinic in ("North", 7, " South & East ", "7", "North")]
+
+
+def test_each_row_goes_with_its_own_group_in_a_submission_of_that_group(client, server, clinics, tmp_path):
+    frame = pd.DataFrame(CLINICS)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, CLINICS)))
+    for source in (CLINICS, iter(CLINICS), frame, tmp_path / "a.csv", tmp_path / "a.jsonl"):
+        server.accepted.clear()
+        report = client.submit_many("clinics", source, group_column="clinic")
+        assert (report.accepted, report.submissions) == (5, 3)
+        found = [Submission.from_json(body) for body in server.accepted.values()]
+        assert {submission.group: submission.count for submission in found} == {"North": 2, "7": 2, "South & East": 1}
+
+
+def test_a_row_of_an_unknown_group_is_a_wrong_row(client, server, clinics):
+    rows = [*CLINICS, {"smokes": "CANARY", "party": "Red", "clinic": "CANARY"}, {"smokes": "yes", "party": "Red"}, "CANARY"]
+    with pytest.raises(AnswerError) as caught:
+        client.submit_many("clinics", rows, group_column="clinic")
+    assert str(caught.value).splitlines()[1:] == [
+        "row 6, smokes: must be one of yes, no",
+        "row 6, clinic: must be one of North, South & East, 7",
+        "row 7, clinic: must be one of North, South & East, 7",
+        "row 8: must be a mapping from question to answer",
+    ]
+    assert server.posts == []
+    report = client.submit_many("clinics", rows, group_column="clinic", on_invalid="skip")
+    assert (report.accepted, server.counted, len(report.rejected)) == (5, 5, 4)
+
+
+def test_an_answer_never_becomes_a_group(client, server, study):
+    """A group travels in the open: the column of a question must not name it."""
+    server.publish(Survey.from_dict({**study.to_dict(), "id": "trap", "groups": ["Red", "Green"]}))
+    for column, columns in (("party", {}), ("P", {"party": "P"}), ("party", {"party": "P"})):
+        rows = [{"smokes": "yes", "party": "Red", "P": "Red"}] * 3
+        with pytest.raises(AnswerError, match="group_column must be a column of its own, got that of a question"):
+            client.submit_many("trap", rows, group_column=column, columns=columns)
+    assert server.posts == []
+
+
+def test_a_group_and_a_column_of_groups_exclude_each_other(client, clinics):
+    with pytest.raises(ValueError, match="group and group_column must not both be given"):
+        client.submit_many("clinics", ROWS, group="7", group_column="clinic")
+    with pytest.raises(AnswerError, match="group_column: must be left out: survey study has no groups"):
+        client.submit_many("study", ROWS, group_column="clinic")
+
+
+def test_an_invitation_is_for_one_row(client, server, invited):
+    for rows in (ROWS, iter(ROWS)):
+        with pytest.raises(AnswerError, match="an invitation is for one respondent"):
+            client.submit_many("invited", rows, invitation=CODE, batch=1)
+    assert server.posts == []
+    report = client.submit_many("invited", iter(ROWS[:1]), invitation=CODE)
+    assert (report.accepted, last(server).invitation) == (1, bytes(range(15)))
+    client.withdraw("invited", report.code)
+    assert server.counted == 0
+
+
+def test_a_job_goes_on_with_its_own_group_only(client, server, clinics, csv_file):
+    client.submit_many("clinics", csv_file, group="7")
+    for other in ({"group": "North"}, {"group_column": "other"}):
+        with pytest.raises(RefusedError, match="it began with group 7, and now comes with group"):
+            client.submit_many("clinics", csv_file, **other)
+    assert client.submit_many("clinics", csv_file, group="7").accepted == 10
+    assert server.counted == 10
+
+
+def test_a_job_whose_invitation_was_turned_down_offers_the_same_bytes_with_the_next_one(client, server, invited, fault):
+    server.faults.append(fault(status=403, body=b'{"error": {"rule": "invitation", "message": "not known, or used"}}'))
+    with pytest.raises(RejectedError):
+        client.submit_many("invited", ROWS[:1], invitation=CODE, job="j")
+    assert client.submit_many("invited", ROWS[:1], invitation=written(bytes(15)), job="j").accepted == 1
+    first, second = (Submission.from_json(post.body) for post in server.posts)
+    assert second == dataclasses.replace(first, invitation=bytes(15))
+
+
+def test_what_fails_among_the_groups_of_a_batch_leaves_the_others_waiting(client, server, clinics, fault):
+    server.faults.extend([fault(status=200, worked=True, body=b'{"accepted": 2}'), *[fault(status=503)] * 4])
+    with pytest.raises(DeliveryError, match="rows 1 to 5 are randomized and in the outbox"):
+        client.submit_many("clinics", CLINICS, group_column="clinic", job="j")
+    assert (server.counted, client.outbox.waiting(server.url)) == (2, 2)
+    assert client.submit_many("clinics", CLINICS, group_column="clinic", job="j").accepted == 5
+    assert server.counted == 5
+
+
+def test_results_are_asked_for_the_group_or_by_hand(server, outbox):
+    server.results = b"{}"
+    with SurveyClient(server.url, outbox=outbox, auth=("ada", "secret")) as client:
+        for options, query in (({"group": "South & East"}, "&group=South+%26+East"), ({"by_hand": True}, "&by_hand=1"), ({}, "population")):
+            with pytest.raises(DeliveryError):
+                client.results("study", **options)
+            assert server.seen[-1].path.replace("%20", "+").endswith(query)
 
 
 # --- many respondents ------------------------------------------------------------------------------------------------
@@ -520,7 +727,7 @@ from deniable import bulk, perturb as module
 from deniable.client import SurveyClient
 from deniable.outbox import Outbox
 
-url, outbox, rows, log, broken = sys.argv[1:]
+url, outbox, rows, log, broken, grouped = sys.argv[1:]
 perturb = module.perturb
 
 def noted(survey, categories, *public):
@@ -536,18 +743,19 @@ if broken == "forgets":
     advance = Outbox.advance
     Outbox.advance = lambda self, url, survey, job, rows, *rest: advance(self, url, survey, job, 0, *rest)
 with SurveyClient(url, outbox=outbox) as client:
-    client.submit_many("buckets", rows, batch=50)
+    client.submit_many("buckets", rows, batch=50, group_column=grouped or None)
 """
 
 
-def killed_runs(server, tmp_path, fault, kills: int, broken: str = "") -> Counter:
-    """Kills a bulk of 4,096 distinct rows again and again, lets it end, and counts how often each row was counted."""
+def killed_runs(server, tmp_path, fault, kills: int, broken: str = "", grouped: str = "") -> Counter:
+    """Kills a bulk of 4,096 distinct rows again and again, lets it end, and counts how often each row was counted, by its group."""
     options = [str(i) for i in range(BUCKETS)]
     questions = [{"id": name, "text": name, "type": "choice", "options": options, "epsilon": 1} for name in "ab"]
-    server.publish(Survey.from_dict({"deniable": 1, "id": "buckets", "title": "T", "about": "A", "questions": questions}))
+    source = {"deniable": 1, "id": "buckets", "title": "T", "about": "A", "questions": questions}
+    server.publish(Survey.from_dict({**source, "groups": list("012")} if grouped else source))
     rows, log = tmp_path / "rows.csv", tmp_path / "log"
-    rows.write_text("a,b\n" + "".join(f"{i // BUCKETS},{i % BUCKETS}\n" for i in range(BUCKETS**2)))
-    command = [sys.executable, "-c", KILLED, server.url, str(tmp_path / "outbox"), str(rows), str(log), broken]
+    rows.write_text("a,b,c\n" + "".join(f"{i // BUCKETS},{i % BUCKETS},{i % 3}\n" for i in range(BUCKETS**2)))
+    command = [sys.executable, "-c", KILLED, server.url, str(tmp_path / "outbox"), str(rows), str(log), broken, grouped]
     rng = random.Random(3)
     for _ in range(kills):
         server.faults.extend([fault(worked=True), fault(status=200, worked=True, body=b"?")])
@@ -561,7 +769,7 @@ def killed_runs(server, tmp_path, fault, kills: int, broken: str = "") -> Counte
     server.faults.clear()
     subprocess.run(command, check=True, timeout=120)
     of = dict(map(json.loads, log.read_text().splitlines()))
-    return Counter(row for submission in server.accepted for row in of[submission])
+    return Counter((row, Submission.from_json(body).group) for submission, body in server.accepted.items() for row in of[submission])
 
 
 def test_a_bulk_that_is_killed_again_and_again_counts_every_row_once_and_randomizes_it_once(server, tmp_path, fault):
@@ -575,6 +783,12 @@ def test_a_bulk_that_is_killed_again_and_again_counts_every_row_once_and_randomi
     assert {len(found) for found in bodies.values()} == {1}
     assert len(server.posts) > len(bodies)  # some were sent more than once, or this proves little
     assert list(tmp_path.glob("*.lock")) == []
+
+
+def test_a_bulk_of_several_groups_that_is_killed_counts_every_row_once_in_its_own_group(server, tmp_path, fault):
+    counted = killed_runs(server, tmp_path, fault, kills=5, grouped="c")
+    assert counted == {(row, str(row % 3)): 1 for row in range(BUCKETS**2)}
+    assert len(server.posts) > len(server.accepted)
 
 
 def test_the_control_a_bulk_that_forgets_its_progress_counts_rows_twice(server, tmp_path, fault):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from deniable import outbox as outbox_module
 from deniable.errors import DeliveryError, RefusedError
 from deniable.outbox import Outbox, default_path
 from deniable.rows import Rejected
@@ -43,6 +45,87 @@ def test_what_is_added_is_there_byte_for_byte_after_closing(outbox):
     assert second.claim(URL) == [PERTURBED.id]
     assert second.load(PERTURBED.id) == ("s", PERTURBED)
     second.close()
+
+
+def test_what_goes_openly_beside_the_records_is_kept_with_them(outbox):
+    beside = [
+        dataclasses.replace(PERTURBED, id=b"a" * 16, count=1, group="North & South", invitation=bytes(range(15))),
+        dataclasses.replace(PERTURBED, id=b"b" * 16, by_hand=True),
+    ]
+    first = Outbox(outbox)
+    first.add(URL, "s", *beside)
+    first.close()
+    second = Outbox(outbox)
+    assert [second.load(submission.id) for submission in beside] == [("s", submission) for submission in beside]
+    second.close()
+
+
+VERSION_1 = """
+CREATE TABLE job (
+    number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
+    digest TEXT NOT NULL, mark TEXT NOT NULL, rows INTEGER NOT NULL DEFAULT 0, submissions INTEGER NOT NULL DEFAULT 0,
+    owner TEXT, UNIQUE (url, survey, name)
+);
+CREATE TABLE submission (
+    id BLOB PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, digest TEXT NOT NULL,
+    count INTEGER NOT NULL, reports BLOB NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'refused')), reason TEXT NOT NULL DEFAULT '',
+    job INTEGER REFERENCES job, owner TEXT
+);
+CREATE TABLE rejected (
+    job INTEGER NOT NULL REFERENCES job, row INTEGER NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL
+);
+INSERT INTO job VALUES (1, 'https://example.org', 's', 'j', 'd', 'm', 7, 2, NULL);
+INSERT INTO rejected VALUES (1, 3, 'q', 'rule');
+PRAGMA user_version = 1;
+"""
+
+
+def test_an_outbox_of_the_first_version_is_taken_over_with_all_that_is_in_it(outbox):
+    with closing(sqlite3.connect(outbox)) as db:
+        db.executescript(VERSION_1)
+        values = [PERTURBED.id, URL, "s", PERTURBED.digest, PERTURBED.count, PERTURBED.reports, "waiting", "", 1, None]
+        db.execute(f"INSERT INTO submission VALUES ({', '.join('?' * len(values))})", values)
+        db.commit()
+    for _ in range(2):
+        box = Outbox(outbox)
+        job = box.begin(URL, "s", "j", "d", "m")
+        assert (job.rows, job.submissions, job.rejected) == (7, 2, (Rejected(3, "q", "rule"),))
+        assert box.claim(URL, job) == [PERTURBED.id]
+        assert box.load(PERTURBED.id) == ("s", PERTURBED)
+        assert box._db.execute("PRAGMA user_version").fetchone() == (2,)
+        box.close()
+
+
+def test_an_upgrade_that_is_interrupted_changes_nothing(outbox, monkeypatch):
+    with closing(sqlite3.connect(outbox)) as db:
+        db.executescript(VERSION_1)
+        before = list(db.iterdump())
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox_module, "_STEPS", (outbox_module._TABLES, (*outbox_module._PUBLIC, "no statement")))
+        with pytest.raises(DeliveryError, match="syntax error"):
+            Outbox(outbox)
+    with closing(sqlite3.connect(outbox)) as db:
+        assert list(db.iterdump()) == before
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+    Outbox(outbox).close()
+
+
+def test_what_waits_of_a_job_can_travel_with_another_invitation(box):
+    job = box.begin(URL, "s", "j", "d", "m")
+    elsewhere = dataclasses.replace(PERTURBED, id=b"x" * 16)
+    box.add(URL, "s", elsewhere)
+    box.advance(URL, "s", job, 1, [PERTURBED], [])
+    box.invite(job, b"i" * 15)
+    assert box.load(PERTURBED.id)[1] == dataclasses.replace(PERTURBED, invitation=b"i" * 15)
+    assert box.load(elsewhere.id)[1] == elsewhere
+
+
+def test_what_is_removed_is_never_sent(box):
+    box.add(URL, "s", PERTURBED)
+    box.remove(PERTURBED.id)
+    box.remove(b"never here")
+    assert box.waiting(URL) == 0
 
 
 def test_the_bytes_are_gone_once_acknowledged(box, outbox):
@@ -132,6 +215,8 @@ def test_a_job_that_has_begun_refuses_a_changed_file_or_definition(box):
         box.begin(URL, "s", "j", "old", "new")
     with pytest.raises(RefusedError, match="job j: the file has changed since its first 4 rows were randomized"):
         box.begin(URL, "s", "j", "new", "old")
+    with pytest.raises(RefusedError, match="job j: it began with no group, and now comes with group North"):
+        box.begin(URL, "s", "j", "new", "new", "group North")
 
 
 def test_what_the_server_refused_is_kept_with_the_reason(box):
