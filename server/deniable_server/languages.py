@@ -49,7 +49,7 @@ def _language(locale: Locale, texts: NullTranslations, catalog: Catalog) -> Lang
     tag = str(locale).replace("_", "-")
     name = locale.get_display_name() or tag
     messages = {"language": tag, "messages": script_messages(catalog, texts, locale)}
-    data = htmlsafe_json_dumps(messages, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    data = htmlsafe_json_dumps(messages, ensure_ascii=False, separators=(",", ":"))
     return Language(tag, name[:1].upper() + name[1:], locale.text_direction, texts, data)
 
 
@@ -74,10 +74,8 @@ def translated(message: Message) -> bool:
 
 def samples(locale: Locale) -> dict[str, int]:
     """A whole number for each plural category of a language: a browser knows these by name, and gettext only its own numbers for them."""
-    found = {"other": COUNTS[-1]}  # where only fractions are "other", as in Polish, any form will do
-    for count in reversed(COUNTS):
-        found[locale.plural_form(count)] = count
-    return found
+    fallback = {"other": COUNTS[-1]}  # where only fractions are "other", as in Polish, any form will do
+    return fallback | {locale.plural_form(count): count for count in COUNTS}
 
 
 ENGLISH = _language(Locale("en"), NullTranslations(), Catalog())

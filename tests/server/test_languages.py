@@ -91,6 +91,14 @@ def test_german_arabic_and_english_are_offered_in_their_own_names_and_directions
     assert next(iter(LANGUAGES)) == "en"
 
 
+def test_a_language_of_one_country_has_its_own_tag_and_name(catalog: Catalog, client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    brazilian = catalog("pt_BR", GERMAN, TEXTS)
+    assert (brazilian.tag, brazilian.name) == ("pt-BR", "Português (Brasil)")
+    monkeypatch.setattr(languages, "LANGUAGES", {**LANGUAGES, "pt-BR": brazilian})
+    for asked in ({"query_string": {"lang": "pt-BR"}}, {"headers": {"Accept-Language": "pt-br"}}):
+        assert '<html lang="pt-BR" dir="ltr">' in client.get("/s/study", **asked).text
+
+
 def test_a_page_links_to_itself_in_every_language_and_marks_its_own(client: FlaskClient, store: SqliteStore) -> None:
     store.set_open("study", False)
     page = client.get("/s/study?lang=ar").text
@@ -120,6 +128,11 @@ def test_a_page_has_the_translations_of_its_language_and_english_where_there_is_
     page = client.get("/nowhere", headers={"Accept-Language": "de"}).text
     assert "<h1>Nicht gefunden</h1>" in page
     assert "<p>There is nothing at this address. Check the link that you were given.</p>" in page
+
+
+def test_a_text_over_several_lines_is_one_text(app: Flask, german: Language) -> None:
+    with app.test_request_context("/?lang=de"):
+        assert render_template_string("{% trans %}\n  Not\n  found\n{% endtrans %}") == "Nicht gefunden"
 
 
 def test_an_error_that_respondents_meet_is_told_in_their_language_its_detail_in_english(client: FlaskClient, store: SqliteStore) -> None:
