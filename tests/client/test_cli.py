@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 import traceback
@@ -13,7 +14,9 @@ from click.testing import CliRunner, Result
 
 from deniable import cli
 from deniable.client import SurveyClient
+from deniable.codes import written
 from deniable.errors import DeniableError
+from deniable.submission import Submission
 from deniable.survey import Survey
 
 FILE = """\
@@ -125,6 +128,77 @@ def test_submit_sends_a_file_and_a_second_time_nothing(run, server, answers):
     assert server.counted == 10
 
 
+GROUPED = TABLE.replace("party\n", "party,clinic\n").replace("Red\n", "Red,North\n").replace("1\n", "1,South\n")
+
+
+@pytest.fixture
+def clinics(server, study):
+    survey = Survey.from_dict({**study.to_dict(), "id": "clinics", "groups": ["North", "South"]})
+    server.publish(survey)
+    return survey
+
+
+@pytest.fixture
+def invited(server, study):
+    server.publish(Survey.from_dict({**study.to_dict(), "id": "invited", "access": "invited"}))
+
+
+def groups_sent(server) -> list[str | None]:
+    return sorted(Submission.from_json(body).group for body in server.accepted.values())
+
+
+def test_submit_sends_all_rows_as_one_group_or_each_row_as_its_own(run, server, answers, clinics):
+    link = f"{server.url}/s/clinics"
+    assert run("submit", f"{link}#group=North", "--job", "a", str(answers)).exit_code == 0
+    assert run("submit", f"{link}#group=North", "--group", "South", "--job", "b", str(answers)).exit_code == 0
+    assert groups_sent(server) == ["North", "South"]
+    answers.write_text(GROUPED)
+    result = run("submit", link, "--group-column", "clinic", "--job", "c", str(answers))
+    assert result.stdout == "10 respondents accepted in 2 submissions to survey clinics.\n"
+    assert groups_sent(server) == ["North", "North", "South", "South"]
+    result = run("submit", link, str(answers))
+    assert (result.exit_code, result.stderr) == (1, "Error: group: is missing; it must be one of North, South\n")
+
+
+def test_submit_by_invitation_shows_the_code_with_which_withdraw_erases_it(run, server, answers, invited):
+    code = written(bytes(range(15)))
+    answers.write_text("smokes,party\nyes,Red\n")
+    result = run("submit", f"{server.url}/s/invited", "--invitation", code, str(answers))
+    assert result.stdout.splitlines()[0] == "1 respondent accepted in 1 submission to survey invited."
+    assert server.counted == 1
+    [withdrawal] = re.findall(r"deniable withdraw ADDRESS (\S+)", result.stdout)
+    result = run("withdraw", f"{server.url}/s/invited", withdrawal.lower())
+    assert (result.exit_code, server.counted) == (0, 0)
+    again = run("withdraw", server.url, "--survey", "invited", withdrawal)
+    assert again.stdout == result.stdout == "If a submission was kept under this code, it is erased now and taken out of the counts.\n"
+
+
+def test_submit_takes_the_invitation_of_a_personal_link(run, server, answers, invited):
+    answers.write_text("smokes,party\nyes,Red\n")
+    code = written(bytes(range(15)))
+    assert run("submit", f"{server.url}/s/invited#code={code}", str(answers)).exit_code == 0
+    [body] = server.accepted.values()
+    assert Submission.from_json(body).invitation == bytes(range(15))
+
+
+def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_file):
+    texts = "groups: [North, Süd]\naccess: invited\nlayout: steps\ntranslations:\n  de: {title: Eine Wahlstudie}\nquestions:"
+    survey_file.write_text(FILE.replace("questions:", texts))
+    result = run("check", str(survey_file))
+    assert result.exit_code == 0
+    assert "access         invited\nlayout         steps\ngroups         North, Süd\n" in result.stdout
+    assert result.stdout.endswith(
+        "note: de has no about; it is shown in en\n"
+        "note: de has no questions.vote.text; it is shown in en\n"
+        "note: de has no questions.vote.options; it is shown in en\n"
+        "note: de has no questions.tvnews.text; it is shown in en\n"
+    )
+    found = json.loads(run("check", "--json", str(survey_file)).stdout)
+    assert (found["groups"], found["access"], found["layout"]) == (["North", "Süd"], "invited", "steps")
+    assert found["untranslated"][0] == {"language": "de", "where": "about"}
+    assert len(found["untranslated"]) == 4
+
+
 def test_submit_takes_a_link_whose_digest_is_the_pin(run, server, answers, study):
     assert run("submit", f"{server.url}/s/study#digest={study.digest}", str(answers)).exit_code == 0
     result = run("submit", f"{server.url}/s/study#digest={'0' * 64}", str(answers))
@@ -178,6 +252,10 @@ def test_submit_refuses_above_the_cap_and_other_than_the_pin(run, server, answer
         ["submit", "http://127.0.0.1:9/s/study", "--rejects", "{file}.out", "{file}"],
         ["results", "http://127.0.0.1:9/s/study", "--user", "ada", "--password-env", "NO_SUCH_VARIABLE"],
         ["results", "http://127.0.0.1:9/s/study"],
+        ["submit", "http://127.0.0.1:9/s/study", "--group", "a", "--group-column", "b", "{file}"],
+        ["submit", "http://127.0.0.1:9/s/study#code=1", "{file}"],
+        ["withdraw", "http://127.0.0.1:9/s/study", "mistyped"],
+        ["withdraw", "http://127.0.0.1:9", "mistyped"],
         ["check", "/no/such/file"],
         ["chekc"],
     ],
@@ -249,6 +327,8 @@ def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
     assert run(*words[:4], stdin="secret\n").exit_code == 0
     assert run(*words[:4], stdin="wrong\n").exit_code == 1
     assert "confidence=0.9&method=feldman-cousins&target=population" in server.seen[0].path
+    assert run(*words, "--group", "North", "--by-hand").exit_code == 0
+    assert "&group=North&by_hand=1" in server.seen[-1].path
 
 
 def test_every_command_explains_itself_with_an_example(run):
