@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser format messages release-hashes screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries format messages release-hashes screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -47,6 +47,10 @@ messages: $(VENV)/.dev
 # The hashes that `deniable verify` compares with: run it last, after any change to the respondents' page or what it loads.
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.released
+
+# 200 respondents in 200 browsers, and a search for their answers in every place.
+canaries: $(VENV)/.dev browser
+	DENIABLE_CANARY_SESSIONS=200 $(BIN)/python -m pytest -s tests/e2e/test_canaries.py
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py

@@ -41,14 +41,17 @@ class Site:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.process = subprocess.Popen([self._program, "serve", "--db", str(self.db), "--port", str(self.port)])
+        self.log = folder / "server.log"
+        with self.log.open("wb") as log:
+            command = [self._program, "serve", "--db", str(self.db), "--port", str(self.port)]
+            self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):
                 httpx.get(f"{self.url}/login")
                 return
             time.sleep(0.05)
-        raise AssertionError("the server did not start")
+        raise AssertionError(f"the server did not start:\n{self.log.read_text(encoding='utf-8')}")
 
     def _run(self, name: str, *words: str) -> None:
         subprocess.run(
@@ -104,6 +107,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     site = Site(tmp_path_factory.mktemp("site"))
     yield site
     site.stop()
+
+
+@pytest.fixture(scope="session")
+def make_site() -> type[Site]:
+    """`make_site(folder)` for a server of a test's own; whoever makes it stops it."""
+    return Site
 
 
 class Proxy(ThreadingHTTPServer):

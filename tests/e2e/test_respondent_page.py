@@ -17,6 +17,7 @@ import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+from tests.e2e.traces import LEAKS, LOGS, on_disk, requests_of, traces
 
 from deniable.codes import read, submission_id
 from deniable.randomize import randomize
@@ -31,7 +32,6 @@ QUESTIONS = [
     {"id": "watched", "text": "Did you watch?", "type": "yes_no"},
     {"id": "colour", "text": "Which one?", "type": "choice", "options": CANARIES},
 ]
-LOGS = {"goog:loggingPrefs": {"performance": "ALL", "browser": "ALL"}}
 names = (f"survey{i}" for i in itertools.count())
 
 
@@ -74,40 +74,6 @@ def words_for(survey: Survey, categories: list[int], outcome: bytes) -> list[int
     """Words with which these categories come out as this record."""
     dice = np.random.default_rng(1)
     return next(w for w in (dice.integers(0, 2**32, 40).tolist() for _ in range(10_000)) if record(survey, categories, w) == outcome)
-
-
-def requests_of(driver: Chrome) -> list[dict[str, Any]]:
-    """Every request since the last call: to whomever, with its body."""
-    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
-    headers = {e["params"]["requestId"]: e["params"]["headers"] for e in events if e["method"] == "Network.requestWillBeSentExtraInfo"}
-    sent = [params for params in sent if not params["request"]["url"].startswith(("chrome://", "data:", "about:"))]  # never leave it
-    return [{**params["request"], "headers": {**params["request"]["headers"], **headers.get(params["requestId"], {})}} for params in sent]
-
-
-def traces(driver: Chrome, requests: list[dict[str, Any]]) -> dict[str, str]:
-    """All that a page can leave behind or let out, by where."""
-    script = """
-      const done = arguments[0];
-      (async () => {
-        const databases = {};
-        for (const { name } of await indexedDB.databases()) {
-          const db = await new Promise((resolve) => { const r = indexedDB.open(name); r.onsuccess = () => resolve(r.result); });
-          for (const table of db.objectStoreNames) {
-            databases[name] = await new Promise((resolve) => {
-              const r = db.transaction(table).objectStore(table).getAll(); r.onsuccess = () => resolve(r.result); });
-          }
-          db.close();
-        }
-        return { localStorage: { ...localStorage }, sessionStorage: { ...sessionStorage }, indexedDB: databases, cookies: document.cookie,
-          url: location.href, history: history.state, title: document.title, name: window.name, caches: await caches.keys(),
-          inputs: [...document.querySelectorAll("#questions :is(input, select), #review dd")].map((i) => [i.checked, i.value]) };
-      })().then(done);"""
-    found = driver.execute_async_script(script)
-    found["cookies"] = driver.get_cookies()
-    found["console"] = driver.get_log("browser")
-    found["requests"] = requests
-    return {where: json.dumps(what) for where, what in found.items()}
 
 
 def kept_of(driver: Chrome, survey: Survey) -> Any:
@@ -156,30 +122,6 @@ def test_only_the_documented_submission_leaves_and_nothing_of_the_answers_stays(
     assert on_disk(tmp_path / "profile", CANARIES) == []
 
 
-LEAKS = """
-  addEventListener("change", (event) => {
-    const answer = event.target.closest("label").textContent.trim();
-    localStorage.draft = answer;
-    sessionStorage.draft = answer;
-    document.cookie = `draft=${answer}`;
-    window.name = answer;
-    history.replaceState({ answer }, "", `?draft=${answer}`);
-    console.log(answer);
-    fetch(`/s/draft-${answer}`);
-    const request = indexedDB.open("drafts");
-    request.onupgradeneeded = () => request.result.createObjectStore("answers", { autoIncrement: true });
-    request.onsuccess = () => {
-      const writing = request.result.transaction("answers", "readwrite");
-      writing.objectStore("answers").add(answer);
-      writing.oncomplete = () => { window.written = (window.written ?? 0) + 1; };
-    };
-    window.latest = answer;  // one title for all observers, or two of them would fight for ever
-    new MutationObserver(() => { if (document.title !== window.latest) document.title = window.latest; })
-      .observe(document.querySelector("title"), { childList: true });
-  }, true);
-"""
-
-
 def test_the_search_for_traces_finds_a_page_that_leaves_them(
     new_browser: Callable[..., Chrome],
     injected: Callable[[Chrome, str], None],
@@ -197,13 +139,6 @@ def test_the_search_for_traces_finds_a_page_that_leaves_them(
     assert places(CANARIES[2], found) == leaks
     driver.quit()
     assert on_disk(tmp_path / "profile", CANARIES[2:3]) == CANARIES[2:3]
-
-
-def on_disk(folder: Path, words: list[str]) -> list[str]:
-    """Which of the words stand in any file of a browser's profile."""
-    contents = [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
-    assert contents
-    return [word for word in words if any(spelling in c for c in contents for spelling in (word.encode(), word.encode("utf-16-le")))]
 
 
 def test_two_respondents_whose_coins_fall_alike_send_the_same_bytes_whatever_they_answer(
