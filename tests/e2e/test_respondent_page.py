@@ -333,7 +333,7 @@ def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, s
     html = httpx.get(f"{site.url}/s/{survey.id}").text
     noscript = html.split("<noscript>")[1].split("</noscript>")[0]
     assert "needs JavaScript" in noscript
-    assert f'href="/s/{survey.id}/by-hand"' in noscript
+    assert f'href="/s/{survey.id}/by-hand?lang=en"' in noscript
     assert html.split("</noscript>")[1].count("<section") == html.count(" hidden>\n  <h1") + 1, "all but the first step are hidden"
     assert "<form" not in html
 
