@@ -1,28 +1,26 @@
-"""Pictures of every page, on a phone and on a desk, light and dark: `python examples/screenshots.py [FOLDER]`.
+"""Pictures of every page and state, on a phone and on a desk: `python examples/screenshots.py [FOLDER]`.
 
-Starts a server with a new database, fills the example survey with perturbed answers, and takes the pictures in Chromium
-(light ones go to docs/screenshots unless a folder is named, dark ones to its subfolder `dark` on request: --dark).
+Starts a server with a new database, publishes two example surveys, fills one with perturbed answers, and goes through all
+pages in Chromium. Without a folder it takes the pictures of the documentation, in English and light, into docs/screenshots;
+with one it takes all of them, light and dark, in every language, into subfolders of it.
 """
 
 from __future__ import annotations
 
-import base64
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import numpy as np
 from demo import command, free_port, wait_for
-from numpy.typing import NDArray
+from pictures import click, picture, resize, wait_until_shown
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -33,40 +31,103 @@ from deniable.submission import Submission, pack
 from deniable.survey import Survey
 
 HERE = Path(__file__).parent
-SURVEY = HERE / "anes1996.yaml"
+ELECTION, HABITS = HERE / "anes1996.yaml", HERE / "habits.yaml"
+BY_HAND = """
+deniable: 1
+id: affairs
+title: About marriage
+about: Who asks, why, and whom to contact.
+epsilon: ln 3
+questions: [{id: affair, text: Have you ever had an affair?, type: yes_no}]
+"""
 SHARES = {"vote": (0.58, 0.42), "party": (0.21, 0.19, 0.11, 0.04, 0.1, 0.16, 0.19), "tvnews": (0.8, 0.2)}
 PEOPLE = 4000
 WIDTHS = (360, 1280)
+LANGUAGES = ("en", "de", "ar")
 USER, PASSWORD = "ada", "a password for pictures"
 
 
+@dataclass(frozen=True)
+class Camera:
+    """A browser at one width, in one language, and the folder that its pictures go to."""
+
+    driver: Chrome
+    url: str
+    folder: Path
+    width: int
+    language: str = "en"
+    everything: bool = False
+
+    def open(self, path: str, step: str = "") -> None:
+        resize(self.driver, self.width, 800)
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.url}{path.replace('#', f'?lang={self.language}#') if '#' in path else f'{path}?lang={self.language}'}")
+        if step:
+            wait_until_shown(self.driver, step)
+
+    def take(self, name: str, best: bool = True) -> None:
+        """The best pictures are those of the documentation."""
+        if best or self.everything:
+            picture(self.driver, self.folder / f"{name}-{self.width}.png", self.width)
+
+    def press(self, action: str, step: str = "") -> None:
+        click(self.driver, f"main > section:not([hidden]) [data-action={action}]")
+        if step:
+            wait_until_shown(self.driver, step)
+
+    def pick(self, option: int) -> None:
+        """An option of the question that is shown alone."""
+        (question,) = (q for q in self.driver.find_elements(By.CSS_SELECTOR, "#questions .question") if q.is_displayed())
+        question.find_elements(By.CSS_SELECTOR, ".option, input")[option].click()
+
+    def type(self, text: str) -> None:
+        fields = self.driver.find_elements(By.CSS_SELECTOR, "#questions input[type=text]")
+        next(field for field in fields if field.is_displayed()).send_keys(text)
+
+    def forget(self) -> None:
+        self.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": self.url, "storageTypes": "all"})
+
+
 def main() -> None:
-    dark = "--dark" in sys.argv
-    named = [Path(word) for word in sys.argv[1:] if not word.startswith("--")]
-    folder = named[0] if named else HERE.parent / "docs" / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
-    survey = Survey.from_file(SURVEY)
-    with server() as url, browser(dark) as driver:
-        submit(url, survey)
-        for width in WIDTHS:
-            driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
-            respondent(driver, f"{url}/s/{survey.id}#digest={survey.digest}", folder, width)
-            researcher(driver, url, survey.id, folder, width)
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "docs" / "screenshots"
+    everything = len(sys.argv) > 1
+    election, habits, by_hand = Survey.from_file(ELECTION), Survey.from_file(HABITS), Survey.from_text(BY_HAND)
+    with server() as (url, close):
+        submit(url, election)
+        for dark in (False, True) if everything else (False,):
+            with browser(dark) as driver:
+                for language in LANGUAGES if everything else LANGUAGES[:1]:
+                    place = folder / language / ("dark" if dark else "light") if everything else folder
+                    place.mkdir(parents=True, exist_ok=True)
+                    for width in WIDTHS:
+                        camera = Camera(driver, url, place, width, language, everything)
+                        on_one_page(camera, election)
+                        one_by_one(camera, habits)
+                        if everything:
+                            states(camera, habits, by_hand)
+                for width in WIDTHS:
+                    place = folder / "researcher" / ("dark" if dark else "light") if everything else folder
+                    place.mkdir(parents=True, exist_ok=True)
+                    researcher(Camera(driver, url, place, width), election.id)
+        if everything:
+            closed(folder, url, close)
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """A server of its own in a new folder, with the example published."""
+def server() -> Iterator[tuple[str, list[str]]]:
+    """A server of its own in a new folder, with the examples published; and the command that closes a survey."""
     with tempfile.TemporaryDirectory() as folder:
         db, port = str(Path(folder) / "pictures.db"), free_port()
         run = [command("deniable-server")]
         environment = {**os.environ, "S": PASSWORD}
         subprocess.run([*run, "init", "--db", db, "--user", USER, "--password-env", "S"], check=True, env=environment)
-        subprocess.run([*run, "publish", "--db", db, str(SURVEY)], check=True)
+        (Path(folder) / "by-hand.yaml").write_text(BY_HAND, encoding="utf-8")
+        for file in (ELECTION, HABITS, Path(folder) / "by-hand.yaml"):
+            subprocess.run([*run, "publish", "--db", db, str(file)], check=True)
         process = subprocess.Popen([*run, "serve", "--db", db, "--port", str(port)])
         try:
             wait_for(f"http://localhost:{port}/healthz")
-            yield f"http://localhost:{port}"
+            yield f"http://localhost:{port}", [*run, "close", "--db", db]
         finally:
             process.terminate()
             process.wait()
@@ -96,92 +157,115 @@ def submit(url: str, survey: Survey) -> None:
     httpx.post(f"{url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json()).raise_for_status()
 
 
-def respondent(driver: Chrome, link: str, folder: Path, width: int) -> None:
-    resize(driver, width, 800)
-    driver.get("about:blank")
-    driver.get(link)
-    wait_until_shown(driver, "consent")
-    picture(driver, folder / f"consent-{width}.png", width)
-    click(driver, "[data-action=agree]")
-    for question in driver.find_elements(By.CSS_SELECTOR, ".question")[:2]:
+def on_one_page(camera: Camera, survey: Survey) -> None:
+    """All questions on one page, one of them left out at first."""
+    camera.forget()
+    camera.open(f"/s/{survey.id}#digest={survey.digest}", "consent")
+    camera.press("agree", "questions")
+    for question in camera.driver.find_elements(By.CSS_SELECTOR, ".question")[:2]:
         question.find_elements(By.CSS_SELECTOR, ".option")[1].click()
-    picture(driver, folder / f"questions-{width}.png", width)
-    click(driver, "[data-action=send]")
-    picture(driver, folder / f"missing-{width}.png", width)
-    driver.find_elements(By.CSS_SELECTOR, ".question")[2].find_element(By.CSS_SELECTOR, ".option").click()
-    click(driver, "[data-action=send]")
-    wait_until_shown(driver, "thanks")
-    click(driver, "#thanks summary")
-    picture(driver, folder / f"thanks-{width}.png", width)
+    camera.take("questions")
+    camera.press("next")
+    camera.take("missing")
 
 
-def researcher(driver: Chrome, url: str, survey_id: str, folder: Path, width: int) -> None:
+def one_by_one(camera: Camera, survey: Survey) -> None:
+    """From consent to thanks, a question a page."""
+    camera.forget()
+    camera.open(f"/s/{survey.id}#digest={survey.digest}", "consent")
+    camera.press("roll-yes")
+    camera.press("roll-many")
+    camera.take("consent")
+    camera.press("agree", "questions")
+    for name, option in (("yes-no", 0), ("choice", 0), ("multi-choice", 2), ("scale", 3)):
+        camera.pick(option)
+        camera.take(f"question-{name}", best=name == "multi-choice")
+        camera.press("next")
+    camera.type("44")
+    camera.take("question-number", best=False)
+    camera.press("next")
+    camera.press("next", "review")
+    camera.take("review")
+    camera.press("send", "thanks")
+    click(camera.driver, "#thanks .receipt summary")
+    camera.take("thanks")
+
+
+def states(camera: Camera, survey: Survey, by_hand: Survey) -> None:
+    """What comes after, beside, or instead."""
+    link = f"/s/{survey.id}#digest={survey.digest}"
+    camera.open(link, "answered")
+    click(camera.driver, "#answered summary")
+    camera.take("answered")
+    camera.press("forget", "forgotten")
+    camera.take("forgotten")
+    camera.open(link, "consent")
+    for summary in camera.driver.find_elements(By.CSS_SELECTOR, "#consent summary"):
+        summary.click()
+    camera.take("consent-details")
+    camera.press("decline", "declined")
+    camera.take("declined")
+    camera.open(f"/s/{survey.id}#digest={'0' * 64}", "refused")
+    camera.take("refused")
+    offline(camera, link)
+    for path, name in (
+        (f"/s/{survey.id}/definition", "definition"),
+        (f"/s/{survey.id}/withdraw", "withdraw"),
+        (f"/s/{by_hand.id}/by-hand", "by-hand"),
+        (f"/s/{survey.id}/by-hand", "by-hand-impossible"),
+        ("/privacy", "privacy"),
+        ("/accessibility", "accessibility"),
+        ("/s/nothing", "not-found"),
+    ):
+        camera.open(path)
+        camera.take(name)
+    for path, name in ((f"/s/{survey.id}/withdraw", "withdraw-error"), (f"/s/{by_hand.id}/by-hand", "by-hand-error")):
+        camera.open(path)
+        camera.driver.execute_script("document.querySelector('form').noValidate = true")
+        click(camera.driver, "form button")
+        camera.take(name)
+
+
+def offline(camera: Camera, link: str) -> None:
+    camera.open(link, "consent")
+    camera.press("agree", "questions")
+    for option in (1, 3, 2):
+        camera.pick(option)
+        camera.press("next")
+    camera.type("44")
+    camera.press("next")
+    camera.press("next", "review")
+    conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    camera.driver.execute_cdp_cmd("Network.enable", {})
+    camera.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": True, **conditions})
+    camera.press("send", "waiting")
+    camera.take("waiting")
+    camera.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": False, **conditions})
+    wait_until_shown(camera.driver, "thanks")
+
+
+def closed(folder: Path, url: str, close: list[str]) -> None:
+    subprocess.run([*close, "habits"], check=True)
+    with browser(dark=False) as driver:
+        for language in LANGUAGES:
+            camera = Camera(driver, url, folder / language / "light", WIDTHS[0], language)
+            camera.open("/s/habits")
+            camera.take("closed")
+
+
+def researcher(camera: Camera, survey_id: str) -> None:
+    driver = camera.driver
     driver.delete_all_cookies()
-    driver.get(f"{url}/login")
-    picture(driver, folder / f"login-{width}.png", width)
+    resize(driver, camera.width, 800)
+    driver.get(f"{camera.url}/login")
+    camera.take("login")
     driver.find_element(By.ID, "user").send_keys(USER)
     driver.find_element(By.ID, "password").send_keys(PASSWORD)
     click(driver, "[type=submit]")
     WebDriverWait(driver, 10).until(lambda d: d.title == "Surveys")
-    picture(driver, folder / f"surveys-{width}.png", width)
-    driver.get(f"{url}/manage/surveys/{survey_id}")
-    picture(driver, folder / f"results-{width}.png", width)
-
-
-def wait_until_shown(driver: Chrome, step: str) -> None:
-    WebDriverWait(driver, 10).until(lambda d: d.find_element(By.ID, step).is_displayed())
-
-
-def click(driver: Chrome, selector: str) -> None:
-    next(element for element in driver.find_elements(By.CSS_SELECTOR, selector) if element.is_displayed()).click()
-
-
-def resize(driver: Chrome, width: int, height: int) -> None:
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
-def picture(driver: Chrome, file: Path, width: int) -> None:
-    """The whole page, at its full height."""
-    if "missing" not in file.name:
-        driver.execute_script("document.activeElement.blur()")
-    resize(driver, width, driver.execute_script("return Math.max(document.body.scrollHeight, 640)"))
-    time.sleep(0.2)
-    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]
-    file.write_bytes(small_png(pixels(driver, shot)))
-    resize(driver, width, 800)
-    print(f"{file}  {file.stat().st_size / 1000:.0f} kB")
-
-
-def pixels(driver: Chrome, shot: str) -> NDArray[np.uint8]:
-    """A picture's red, green and blue, shape (height, width, 3), decoded by the browser that took it."""
-    decode = """
-        const done = arguments[1], image = new Image();
-        image.onload = () => {
-            const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
-            canvas.drawImage(image, 0, 0);
-            const octets = new Uint8Array(canvas.getImageData(0, 0, image.width, image.height).data.buffer);
-            done([image.width, octets.toBase64?.() ?? btoa(Array.from(octets, (o) => String.fromCharCode(o)).join(""))]);
-        };
-        image.src = "data:image/png;base64," + arguments[0];
-    """
-    width, octets = driver.execute_async_script(decode, shot)
-    return np.frombuffer(base64.b64decode(octets), dtype=np.uint8).reshape(-1, width, 4)[:, :, :3]
-
-
-def small_png(image: NDArray[np.uint8]) -> bytes:
-    """A PNG of at most 256 colours: the most frequent ones, and for the others the nearest of those."""
-    height, width, _ = image.shape
-    colours, place, counts = np.unique(image.reshape(-1, 3), axis=0, return_inverse=True, return_counts=True)
-    palette = colours[np.argsort(-counts)[:256]]
-    distance = ((colours[:, None].astype(int) - palette) ** 2).sum(axis=2)
-    rows = distance.argmin(axis=1)[place].astype(np.uint8).reshape(height, width)
-    filtered = np.hstack([np.zeros((height, 1), dtype=np.uint8), rows])  # each row begins with its filter, none
-    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    parts = [(b"IHDR", header), (b"PLTE", palette.tobytes()), (b"IDAT", zlib.compress(filtered.tobytes(), 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
-    )
+    camera.take("surveys")
+    driver.get(f"{camera.url}/manage/surveys/{survey_id}")
+    camera.take("results")
 
 
 if __name__ == "__main__":
