@@ -152,9 +152,7 @@ class Outbox:
         with self._transaction() as db:
             self._insert(db, url, survey, submissions, None)
 
-    def advance(
-        self, url: str, survey: str, job: Job, rows: int, submissions: Sequence[Submission], rejected: Iterable[Rejected]
-    ) -> None:
+    def advance(self, url: str, survey: str, job: Job, rows: int, submissions: Sequence[Submission], rejected: Iterable[Rejected]) -> None:
         """Moves a job on by `rows` rows, and stores what became of them, all in one transaction."""
         with self._transaction() as db:
             self._insert(db, url, survey, submissions, job)

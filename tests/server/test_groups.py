@@ -237,9 +237,9 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
     page = html.unescape(ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text)
     found = compare(CLINICS, store.tally("clinics", "Süd"), store.tally("clinics", GROUPS[2]), "drinks", confidence=0.9)
     card = page.split("<section")[2]
-    for apart in found.differences:
-        for value in (apart.estimate, apart.low, apart.high):
-            assert f"{100 * value:+.1f}".replace("-", "−") in card
+    shown = re.findall(r"<strong>([+−][\d.]+)</strong><span>([+−][\d.]+) to ([+−][\d.]+)</span>", card)
+    expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
+    assert shown == expected
     assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
     assert "below each figure is its 90 % interval" in card
     for group in GROUPS:
