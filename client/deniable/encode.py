@@ -365,7 +365,7 @@ def printable(text: str) -> bool:
 def encode(question: Encodable, answer: Answer, words: Words | None = None) -> int:
     """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only.
 
-    words: one is taken for a number, to round it to a level of its grid; other types need none.
+    words: one is taken for a number, to round it to a level of its grid; other types, and bins, need none.
     """
     place = _place(question, answer)
     if place is None:
@@ -406,7 +406,7 @@ def places(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.float64
 def settle(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:
     """Places become categories: what stands between two is the upper one iff a word is below 2^32 times its distance."""
     lower = np.floor(places).astype(np.int64)
-    if not isinstance(TYPES[question.type], Number):
+    if not isinstance(TYPES[question.type], Number) or "bins" in question.source:
         return lower
     if words is None:
         raise TypeError(f"{question.id}: a number needs words, to be rounded to a level of its grid")

@@ -729,7 +729,7 @@ def numbers() -> list[Json]:
 
 
 def binned_numbers() -> list[Json]:
-    """Answers on and beside the edges of bins; the one word that any number takes changes nothing."""
+    """Answers on and beside the edges of bins, which take no word."""
     vectors: list[Json] = []
     edges: Json = {"none": 0, "a few": 0.5, "many": 3, "very many": 10}
     plain = binned("q", 1.0, 0, 12, edges)
@@ -739,7 +739,7 @@ def binned_numbers() -> list[Json]:
         shape = {"type": "number", "source": source, "categories": made["categories"], "required": required}
         spelled = [(0, 0), ("0.49", 0), (0.5, 1), ("2.999999", 1), (3, 2), (" 3\n", 2), (9.99, 2), (10, 3), ("1e1", 3), (12, 3), (11.5, 3)]
         spelled += [(-0.001, None), (12.001, None), ("none", None), ("many", None), (True, None), (None, None if required else 4)]
-        vectors += [{**shape, "answer": answer, "words": [word], "category": found} for answer, found in spelled for word in (0, COIN - 1)]
+        vectors += [{**shape, "answer": answer, "category": found} for answer, found in spelled]
     return vectors
 
 
@@ -802,7 +802,7 @@ def submissions() -> list[Json]:
         for _ in range(3):
             chosen = {q["id"]: some_answer(q) for q in definition["questions"]}
             bits = []
-            words = [RANDOM.randrange(COIN) for q in definition["questions"] if q["type"] == "number"]  # levels need no rounding
+            words = [RANDOM.randrange(COIN) for q in definition["questions"] if "levels" in q]  # which need no rounding
             seen = told(definition, chosen)
             items = [(q, category) for q in definition["questions"] for category in categories_of(q, seen[q["id"]])]
             for q, category in items:

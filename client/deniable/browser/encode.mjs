@@ -183,12 +183,12 @@ export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", s
 
 /**
  * The category, 0 .. k-1, that an answer means. Throws AnswerError, which names the question and its rule only.
- * A number takes one word, to be rounded to a level of its grid; other types take none.
+ * A number takes one word, to be rounded to a level of its grid; other types, and bins, take none.
  */
 export function encode(question, answer, nextWord) {
   const place = placeOf(question, answer);
   if (place === undefined) throw new AnswerError(`${question.id}: the answer must be ${allowed(question)}`);
-  if (question.type !== "number") return place;
+  if (question.type !== "number" || question.source.bins) return place;
   const lower = Math.floor(place);
   return nextWord() < Math.floor((place - lower) * WORD) ? lower + 1 : lower;
 }
