@@ -376,7 +376,7 @@ def test_missing_answers_are_announced_listed_and_focused(page: Any, proxy: Any,
     page.choose(0, -1)
     assert page.driver.title == "1 of 2 answered · A study"
     page.press("next")
-    assert page.focused("[role=alert]")
+    assert page.focused("[data-slot=missing]")
     assert "1 question has no answer yet\nQuestion 2" in page.text()
     page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
     assert page.focused(".question:nth-child(2) input")
@@ -424,7 +424,7 @@ def test_a_long_list_is_a_select_and_answers_alike(
     page.open(proxy.link(survey))
     page.choose(-1)
     page.press("next")
-    assert page.focused("[role=alert]")
+    assert page.focused("[data-slot=missing]")
     page.driver.find_element(By.CSS_SELECTOR, ".missing button").click()
     assert page.focused("select")
     page.driver.find_elements(By.CSS_SELECTOR, "option:not([disabled])")[17].click()

@@ -66,6 +66,7 @@ export class Asking {
     fill(this.#step, { progress: this.#oneByOne ? null : words, next: last ? t("Check answers") : t("Next") }); // one by one, each says it itself
     this.#step.querySelector("progress").value = (this.#oneByOne ? this.#at : answered) / visible.length;
     document.title = `${words} · ${this.#words.title.text}`;
+    if (!this.#step.querySelector("[data-slot=missing]").hidden) this.#list(this.#controls.missing());
   }
 
   #next() {
@@ -74,11 +75,18 @@ export class Asking {
     const missing = this.#controls.missing().filter((index) => here.includes(index));
     for (const index of missing) this.#controls.mark(index);
     if (missing.length && this.#oneByOne) this.#controls.focus(missing[0]);
-    else if (missing.length) this.#list(missing);
+    else if (missing.length) this.#announce(missing);
     else if (this.#oneByOne && this.#at < visible.length - 1) this.#go(this.#at + 1);
     else this.#review();
   }
 
+  #announce(missing) {
+    const summary = this.#list(missing);
+    summary.focus();
+    summary.scrollIntoView({ block: "start" });
+  }
+
+  /** Lists what is missing, with a way to each. As answers come in, it is listed anew: the places of questions may change with them. */
   #list(missing) {
     const summary = this.#step.querySelector("[data-slot=missing]");
     fill(summary, { missingTitle: tn("{n} question has no answer yet", "{n} questions have no answer yet", missing.length, { n: number(missing.length) }) });
@@ -94,9 +102,8 @@ export class Asking {
         return item;
       }),
     );
-    summary.hidden = false;
-    summary.focus();
-    summary.scrollIntoView({ block: "start" });
+    summary.hidden = missing.length === 0;
+    return summary;
   }
 
   #review() {

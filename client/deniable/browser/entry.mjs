@@ -16,7 +16,7 @@ export class Entry {
     this.#offer("code", survey.access === "invited");
     root.hidden = [...root.querySelectorAll("label")].every(({ hidden }) => hidden);
     const [first] = this.#field("group").options;
-    this.#field("group").replaceChildren(first, ...survey.groups.map((group) => new Option(group)));
+    this.#field("group").replaceChildren(first, ...survey.groups.map((group) => Object.assign(new Option(group), { lang: survey.language })));
     this.#field("code").value = fragment.get("code") ?? "";
   }
 
@@ -42,9 +42,11 @@ export class Entry {
   }
 }
 
-/** Shows or hides the problem beside a field. */
+/** Shows or hides the problem beside a field. A hidden one must not describe the field: it would be read out all the same. */
 export function mark(field, wrong) {
   field.toggleAttribute("aria-invalid", wrong);
   if (wrong) field.setAttribute("aria-invalid", "true");
-  field.closest("label, div").querySelector(".problem").hidden = !wrong;
+  const [hint, problem] = [".quiet", ".problem"].map((part) => field.parentElement.querySelector(part));
+  problem.hidden = !wrong;
+  field.setAttribute("aria-describedby", [hint, wrong ? problem : null].flatMap((part) => part?.id ?? []).join(" "));
 }

@@ -3,8 +3,14 @@
  * whatever a survey says goes through `textContent`, so no text of a survey can become markup.
  */
 
-/** Shows one step and hides the others, names it in the title, and moves the focus to its heading. Gives the step. */
+const FLEETING = ["questions", "review", "thanks"];
+
+/**
+ * Shows one step and hides the others, names it in the title, and moves the focus to its heading. Gives the step. The links to
+ * other languages load the page anew, so they are hidden where that would lose answers, or the code that is shown once.
+ */
 export function show(id, title) {
+  document.querySelector(".languages").hidden = FLEETING.includes(id);
   for (const step of document.querySelectorAll("main > section")) step.hidden = step.id !== id;
   document.title = title;
   const step = document.getElementById(id);

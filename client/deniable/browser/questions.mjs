@@ -8,6 +8,7 @@ import { number, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
+const PARTS = { number: "[data-slot=number]", text: "[data-slot=text]", hint: ".quiet", problem: ".problem" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** The controls of a survey. `onChange()` is called when an answer has changed; which one, or what it is, it does not say. */
@@ -20,7 +21,8 @@ export class Controls {
     this.#questions = questions;
     this.#parts = questions.map((question, index) => build(question, words, index));
     for (const part of this.#parts) {
-      part.element.addEventListener("change", () => {
+      // A number is heard of while it is typed: if its problem went only when it is left, the button pressed next would move away.
+      part.element.addEventListener(part.control.type === "text" ? "input" : "change", () => {
         mark(part, false);
         this.update();
         onChange();
@@ -106,11 +108,26 @@ function build(question, words, index) {
   const element = copy(long ? "question-list" : `question-${type}`);
   fill(element, { text: words.question(question) });
   const control = element.querySelector("select, input[type=text]") ?? element;
-  const problem = element.querySelector(".problem");
-  problem.id = `problem-${index}`;
-  control.setAttribute("aria-describedby", problem.id);
+  if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["number", "text"])); // not the rest of its label
   if (type !== "multi_choice") control.setAttribute("aria-required", required);
-  return { element, control, ...controlOf(element, question, words.options(question), long) };
+  const labels = words.options(question);
+  const part = { element, control, index, ...controlOf(element, question, labels, long) };
+  if (type !== "number") speak(element, labels.length, words.optionsLanguage(question));
+  mark(part, false);
+  return part;
+}
+
+/** The ids of parts of a question's element, given to them here, as ARIA attributes list them. */
+function idsOf(element, index, names) {
+  const found = names.filter((name) => element.querySelector(PARTS[name]));
+  for (const name of found) element.querySelector(PARTS[name]).id = `${name}-${index}`;
+  return found.map((name) => `${name}-${index}`).join(" ");
+}
+
+/** Says which language the first `count` options are in; those after them are the page's own. */
+function speak(element, count, lang) {
+  const options = element.querySelectorAll("label.option span, option:not([disabled])");
+  for (const option of [...options].slice(0, count)) option.lang = lang;
 }
 
 function controlOf(element, question, labels, long) {
@@ -210,8 +227,10 @@ function groupOf(radios) {
   return { chosen: () => radios.findIndex(({ checked }) => checked), reset: () => check(-1) };
 }
 
-function mark({ element, control }, missing) {
+/** Shows or hides a question's problem. A hidden one must not describe the control: it would be read out all the same. */
+function mark({ element, control, index }, missing) {
   element.querySelector(".problem").hidden = !missing;
+  control.setAttribute("aria-describedby", idsOf(element, index, missing ? ["hint", "problem"] : ["hint"]));
   control.toggleAttribute("aria-invalid", missing);
   if (missing) control.setAttribute("aria-invalid", "true");
 }

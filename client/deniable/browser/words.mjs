@@ -4,7 +4,7 @@ import { number, t } from "./language.mjs";
 
 /**
  * Texts as {text, lang}: title, about, contact and ethics (undefined where the survey has none), `question(q)`; and
- * `options(q)`, the labels of what can be chosen of a question.
+ * `options(q)`, the labels of what can be chosen of a question, in the language `optionsLanguage(q)`.
  */
 export function wordsOf(survey, language) {
   const own = translationFor(survey, language);
@@ -23,6 +23,7 @@ export function wordsOf(survey, language) {
     ethics: text("ethics"),
     question: (question) => say(words(question.id).text, question.text),
     options,
+    optionsLanguage: ({ id, type }) => (type === "yes_no" ? language : words(id).options ? own.language : survey.language),
   };
 }
 
