@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -245,14 +246,15 @@ def test_requests_that_wait_together_share_a_commit(store: SqliteStore, submissi
         commit(connection, batch)  # type: ignore[arg-type]
 
     monkeypatch.setattr(store._writer, "_commit", counting)
-    hold = threading.Event()
-    blocked = threading.Thread(target=store._writer.run, args=[lambda connection: hold.wait()])
+    begun, hold = threading.Event(), threading.Event()
+    blocked = threading.Thread(target=store._writer.run, args=[lambda connection: begun.set() or hold.wait()])
     blocked.start()
+    begun.wait()  # else a request could share its commit
     threads = [threading.Thread(target=store.add, args=["study", submissions()]) for _ in range(30)]
     for thread in threads:
         thread.start()
     while store._writer._jobs.qsize() < 30:
-        pass
+        time.sleep(0.001)
     hold.set()
     for thread in [blocked, *threads]:
         thread.join()
