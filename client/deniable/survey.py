@@ -122,13 +122,22 @@ class Survey:
 
     def text_in(self, language: str, key: str) -> tuple[str, str]:
         """title, about, contact or ethics for a reader of `language`, and the language that it is in: the survey's own, for want of it."""
-        found = self.translations.get(language, {}).get(key)
-        return (found, language) if found is not None else (getattr(self, key), self.language)
+        tag, texts = self._translation(language)
+        return (texts[key], tag) if key in texts else (getattr(self, key), self.language)
 
     def question_in(self, language: str, question: Question) -> tuple[str, str]:
         """A question's text for a reader of `language`, and the language that it is in."""
-        found = self.translations.get(language, {}).get("questions", {}).get(question.id, {}).get("text")
-        return (found, language) if found is not None else (question.text, self.language)
+        tag, texts = self._translation(language)
+        own = texts.get("questions", {}).get(question.id, {})
+        return (own["text"], tag) if "text" in own else (question.text, self.language)
+
+    def _translation(self, language: str) -> tuple[str, Mapping[str, Any]]:
+        """The tag and texts for a language: itself, or a relative (de for de-AT); none where the survey is in it. Twin: `words.mjs`."""
+        if language in self.translations:
+            return language, self.translations[language]
+        family = language.split("-")[0]
+        tags = [] if self.language.split("-")[0] == family else [tag for tag in self.translations if tag.split("-")[0] == family]
+        return (tags[0], self.translations[tags[0]]) if tags else (self.language, {})
 
     @property
     def untranslated(self) -> tuple[tuple[str, str], ...]:
