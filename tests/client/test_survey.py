@@ -387,10 +387,10 @@ def test_bytes_that_are_not_the_canonical_definition_are_refused(change):
 
 def test_texts_are_given_in_the_readers_language_or_a_relative_of_it() -> None:
     survey = Survey.from_dict(
-        as_dict(language="en-GB", translations={"de-AT": {"title": "Ein Titel"}, "pt": {"questions": {"smokes": {"text": "Fuma?"}}}})
+        as_dict(language="en-GB", translations={"de-AT": {"title": "Ein Titel"}, "pt": {"questions": {"q": {"text": "Qual?"}}}})
     )
     assert survey.text_in("de-AT", "title") == survey.text_in("de", "title") == survey.text_in("de-CH", "title") == ("Ein Titel", "de-AT")
     assert survey.text_in("en", "title") == survey.text_in("fr", "title") == (survey.title, "en-GB")
     assert survey.text_in("de", "about") == (survey.about, "en-GB")
-    assert survey.question_in("pt-BR", survey.questions[0]) == ("Fuma?", "pt")
+    assert survey.question_in("pt-BR", survey.questions[0]) == ("Qual?", "pt")
     assert survey.question_in("de", survey.questions[0]) == (survey.questions[0].text, "en-GB")
