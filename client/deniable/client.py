@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 from deniable import codes
 from deniable.bulk import Bulk, Public, Report
 from deniable.delivery import Delivery
-from deniable.encode import Answer
 from deniable.epsilon import parse_epsilon
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.link import DIGEST, parse_link
 from deniable.outbox import Kept, Outbox
 from deniable.parse import SURVEY_ID
 from deniable.perturb import encode_one, perturb, public_problems
+from deniable.question_types import Answer
 from deniable.rows import as_rows
 from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import Survey

@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from deniable.document import Document
-from deniable.encode import NO_ANSWER, TYPES, label_problems, number, printable
 from deniable.epsilon import parse_epsilon
 from deniable.errors import Problem, SurveyError
 from deniable.question import Condition, Question, block_numbers, blocks_of
+from deniable.question_types import NO_ANSWER, TYPES, label_problems, number, printable
 from deniable.randomize import Channel
 from deniable.translation import TEXTS, language_problem, option_problems, plain
 

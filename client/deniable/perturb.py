@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from deniable import codes
 from deniable.branching import hide
-from deniable.encode import Answer, allowed, places, settle
+from deniable.encode import allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import AnswerError, RefusedError
+from deniable.question_types import Answer
 from deniable.randomize import randomize
 from deniable.rows import MISSING, Batch, Rows, batches, each_answer, some_of
 from deniable.sampling import draw

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from deniable.encode import TYPES
+from deniable.question_types import TYPES
 from deniable.randomize import Channel
 
 

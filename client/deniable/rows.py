@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.branching import hide
-from deniable.encode import Answer, allowed, chosen, places, settle
+from deniable.encode import allowed, chosen, places, settle
 from deniable.errors import AnswerError
 from deniable.question import Question
+from deniable.question_types import Answer
 from deniable.randomize import Words
 from deniable.survey import Survey
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.encode import MAX_OPTIONS, TYPES, QuestionType
 from deniable.epsilon import LN, MAX_EPSILON, NUMBER
 from deniable.parse import ACCESS, FORMAT, LAYOUT, LENGTHS, MAX_BITS, QUESTION_ID, SURVEY_ID
+from deniable.question_types import MAX_OPTIONS, TYPES, QuestionType
 from deniable.translation import LANGUAGE, TEXTS
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"

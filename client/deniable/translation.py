@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from deniable.encode import label_problems
 from deniable.question import Question
+from deniable.question_types import label_problems
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 TEXTS = ("title", "about", "contact", "ethics")

@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
-from deniable.encode import printable
 from deniable.errors import DeliveryError, RejectedError
+from deniable.question_types import printable
 
 MAX_REPLY = 64 << 20
 LONGEST_WAIT = 120.0

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import deniable
-from deniable.encode import TYPES, allowed, encode, encode_column, printable
+from deniable.encode import allowed, encode, encode_column
 from deniable.errors import AnswerError, DeniableError
+from deniable.question_types import TYPES, printable
 
 YES_NO: Any = SimpleNamespace(id="smokes", type="yes_no", required=True, source={}, categories=("yes", "no"))
 COLOUR: Any = SimpleNamespace(id="colour", type="choice", required=True, source={}, categories=("red", "1", "None", "nan", "Ünï", "7.0"))

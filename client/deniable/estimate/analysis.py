@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.encode import NO_ANSWER
 from deniable.errors import EstimateError
 from deniable.estimate import columns, contrast, crosstable, means
 from deniable.estimate.category import DEFAULT_METHOD
@@ -25,6 +24,7 @@ from deniable.estimate.regress import regress
 from deniable.estimate.regression import Regression
 from deniable.estimate.results import Results
 from deniable.estimate.scored import scores_of
+from deniable.question_types import NO_ANSWER
 from deniable.submission import record_bytes, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally

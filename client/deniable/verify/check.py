@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from deniable.encode import printable
 from deniable.errors import RefusedError
 from deniable.link import Link
+from deniable.question_types import printable
 from deniable.survey import Survey
 from deniable.verify import loads
 from deniable.verify.released import Released, fingerprint, name, sha384

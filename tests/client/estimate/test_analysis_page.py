@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deniable import Survey
-from deniable.encode import TYPES
 from deniable.estimate import simulate
+from deniable.question_types import TYPES
 
 ROOT = Path(__file__).parents[3]
 
