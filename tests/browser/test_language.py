@@ -97,3 +97,50 @@ def test_the_example_of_the_documentation_says_what_it_shows(javascript: Javascr
     [example] = re.findall(r"```js\nimport [^\n]*\n(.*?)```", page, re.DOTALL)
     first, second = re.findall(r"^tn?\(.*\);$", example, re.MULTILINE)
     assert javascript(f"{WITHOUT_A_PAGE} return [{first[:-1]}, {second[:-1]}];") == ["Question 2 of 7", "2 questions"]
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "read"),
+    [
+        ("en", "33.5", "33.5"),
+        ("en", "33,5", "33.5"),
+        ("en", "5,000", "5000"),
+        ("en", "5,000.25", "5000.25"),
+        ("en", "1,234,567", "1234567"),
+        ("en", "5.000", "5.000"),
+        ("en", " 7 ", "7"),
+        ("en", "\u22122.5", "-2.5"),
+        ("en", "5 000", "5000"),
+        ("en", "5'000", "5000"),
+        ("en", "much", "much"),
+        ("en", "5,00,000", "5,00,000"),
+        ("en", "1 2", "1 2"),
+        ("en", "", ""),
+        ("de", "5.000", "5000"),
+        ("de", "5.000,5", "5000.5"),
+        ("de", "33,5", "33.5"),
+        ("de", "33.5", "33.5"),
+        ("de", "20.000.000", "20000000"),
+        ("ar", "٣٥", "35"),
+        ("ar", "٣٥٫٥", "35.5"),
+        ("ar", "١٬٠٠٠", "1000"),
+        ("ar", "۴۲", "42"),
+    ],
+)
+def test_a_number_is_read_as_people_of_the_language_write_it(javascript: Javascript, language: str, typed: str, read: str) -> None:
+    body = 'const { readNumber } = await import("/language.mjs"); return readNumber(given.typed);'
+    assert javascript(ON_A_PAGE + body, {**catalog(language), "typed": typed}) == read
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar", "fr", "pt-BR"])
+def test_every_number_that_the_page_writes_is_read_back(javascript: Javascript, language: str) -> None:
+    body = """const { readNumber } = await import("/language.mjs");
+        return given.numbers.map((value) => Number(readNumber(number(value, { maximumFractionDigits: 20 }).replace("\\u200e", ""))));"""
+    numbers = [0, 1, -1, 0.5, -2.25, 999, 1000, 12345, 1234567.125, -98765.4321, 1000000000]
+    assert javascript(ON_A_PAGE + body, {**catalog(language), "numbers": numbers}) == numbers
+
+
+def test_a_list_has_the_commas_of_its_language(javascript: Javascript) -> None:
+    body = 'const { list } = await import("/language.mjs"); return list(["a", "b"]);'
+    assert javascript(ON_A_PAGE + body, catalog("ar", **{", ": "، "})) == "a، b"
+    assert javascript(ON_A_PAGE + body, catalog("en")) == "a, b"

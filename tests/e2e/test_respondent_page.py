@@ -346,7 +346,7 @@ def test_consent_states_the_odds_and_the_protection_of_the_whole_survey(page: An
     text = page.text()
     assert "Of 100 people who answer Yes, 75 are recorded Yes, 25 No." in text
     assert "Of 100 people who answer No, 25 are recorded Yes, 75 No." in text
-    assert "at most this sure: 90 % From one answer alone: at most 75 %." in text
+    assert "at most this sure: 90 %. From one answer alone: at most 75 %." in text
     for figure, counted in zip(page.driver.find_elements(By.CSS_SELECTOR, "figure"), (75, 25), strict=True):
         assert len(figure.find_elements(By.CSS_SELECTOR, "circle")) == 100
         assert len(figure.find_elements(By.CSS_SELECTOR, "circle.counted")) == counted

@@ -97,8 +97,8 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
         "2 questions · voluntary",
         "Heads: mark the truth.",
         "toss the second coin. If it shows heads, mark Yes. If it shows tails, mark No. Do so whatever is true.",
-        "Of 100 people for whom Yes is true: 75 mark Yes , 25 mark No.",
-        "Of 100 people for whom No is true: 25 mark Yes , 75 mark No.",
+        "Of 100 people for whom Yes is true, 75 mark Yes and 25 mark No.",
+        "Of 100 people for whom No is true, 25 mark Yes and 75 mark No.",
         "at most 90 % sure. From one mark alone: at most 75 %.",
     ):
         assert sentence in words(page)

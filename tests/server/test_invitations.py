@@ -107,7 +107,7 @@ def test_what_is_refused_spends_nothing(client: FlaskClient, store: SqliteStore,
     }
     assert [rule(send(client, submission)) for submission in refused.values()] == list(refused)
     store.set_open("staff", False)
-    assert rule(send(client, submissions(**fields))) == "closed"
+    assert [rule(send(client, submissions(to=staff, invitation=any_code))) for any_code in (code, kept, bytes(15))] == ["closed"] * 3
     store.set_open("staff", True)
     assert (store.tally("staff").n, store.invitations("staff")) == (1, (2, 1))
     assert send(client, submissions(**fields)).status_code == 200
@@ -200,6 +200,18 @@ def test_no_file_holds_a_code_or_its_bytes(
     assert not any(form in content for form in forms)
     assert all(submission.id in content for submission in sent)
     assert all(codes.invitation_hash("staff", code) in content for code in made)
+
+
+def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: Path, store: SqliteStore, staff: Survey) -> None:
+    hashes = [codes.invitation_hash("staff", code) for code in new_codes(store, 300)]
+    store.close()
+    content = (tmp_path / "deniable.db").read_bytes()
+    pages: dict[int, list[bytes]] = {}
+    for hash_ in sorted(hashes, key=content.find):
+        pages.setdefault(content.find(hash_) // 4096, []).append(hash_)
+    assert len(pages) >= 3
+    # cells are written from the end of a page to its beginning, so keys fall as offsets rise
+    assert all(page == sorted(page, reverse=True) for page in pages.values())
 
 
 def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: SqliteStore, staff: Survey, submissions: Make) -> None:

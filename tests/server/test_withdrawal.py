@@ -241,6 +241,26 @@ def test_a_withdrawal_while_the_submissions_are_being_tallied_is_not_counted(
     assert counts(store) == counts(store, store.recount)
 
 
+def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
+    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going, staying = submissions(10, to=clinics, group="North"), submissions(10, to=clinics, group="North")
+    for submission in (going, staying):
+        store.add("clinics", submission)
+    store.tally("clinics")
+
+    def unpacked(*arguments: Any) -> Any:
+        monkeypatch.setattr(sqlite_store, "unpack", original)
+        store.withdraw("clinics", going.id)
+        return original(*arguments)
+
+    original = sqlite_store.unpack
+    monkeypatch.setattr(sqlite_store, "unpack", unpacked)
+    store.withdraw("clinics", going.id)
+    assert store.tally("clinics").n == 10
+    assert counts(store) == counts(store, store.recount)
+
+
 def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
     store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 /** What a survey with public groups or invitations needs before the questions: which group, and a code. Neither is an answer. */
 
 import { read } from "./codes.mjs";
+import { latinDigits } from "./language.mjs";
 
 /** The fields for what the link does not say; `read()` gives {group, invitation}, or undefined after marking what is missing. */
 export class Entry {
@@ -24,7 +25,7 @@ export class Entry {
   async read() {
     const { groups, access } = this.#survey;
     const group = groups.includes(this.#fragment.get("group")) ? this.#fragment.get("group") : groups[this.#field("group").selectedIndex - 1];
-    const invitation = access === "invited" ? await read(this.#field("code").value) : undefined;
+    const invitation = access === "invited" ? await read(latinDigits(this.#field("code").value)) : undefined;
     const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && invitation === undefined]];
     for (const [name, missing] of wrong) mark(this.#field(name), missing);
     const first = wrong.find(([, missing]) => missing);

@@ -13,7 +13,7 @@ import { RejectedError, deliver } from "./delivery.mjs";
 import { Device } from "./device.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, mark } from "./entry.mjs";
-import { keepFragment, language, number, t, tn } from "./language.mjs";
+import { keepFragment, language, latinDigits, number, t, tn } from "./language.mjs";
 import { surest } from "./odds.mjs";
 import { fill, onPress, show } from "./page.mjs";
 import { cryptoWords, randomize } from "./randomize.mjs";
@@ -43,13 +43,20 @@ async function start(url, id) {
   keepFragment();
   requireBrowser();
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const definition = await readDefinition(await download(url), { pin: fragment.get("digest") });
+  const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
   const device = storing(() => new Device(definition.digest));
   const context = { url: `${url}/submissions`, definition, device, fragment, words: wordsOf(definition.survey, language()) };
   if (device.answered) sayAnswered(context);
   else if (device.waiting) send(context);
   else askConsent(context);
+}
+
+/** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
+function distrust(error) {
+  if (!(error instanceof RefusedError)) throw error;
+  const told = t("what this server says about the survey is not what it must be, or not what your link names");
+  throw Object.assign(new RefusedError(told), { detail: error.message });
 }
 
 /** What must hold before a question may be shown. */
@@ -172,7 +179,7 @@ function offer(context, error) {
   const step = show("waiting", `${t("Not sent yet")} · ${words.title.text}`);
   const refused = error instanceof RejectedError;
   const invitation = refused && error.rule === "invitation";
-  fill(step, { reason: reasonOf(error) });
+  fill(step, { reason: reasonOf(error), detail: refused ? error.message : null });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
   step.querySelector("[data-slot=waits]").hidden = refused;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting.envelope, t("Show what will be sent")));
@@ -201,13 +208,13 @@ function reasonOf(error) {
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
   if (error.rule === "closed") return t("The server did not take it: the survey is closed.");
   if (error.rule === "withdrawn") return t("The server did not take it: this record has been withdrawn.");
-  return t("The server did not take it: {message}.", { message: error.message });
+  return t("The server did not take it.");
 }
 
 /** Puts another invitation code beside the same record; false where the code typed is none. */
 async function useCode(step, device) {
   const field = step.querySelector("[data-field=code]");
-  const invitation = await read(field.value);
+  const invitation = await read(latinDigits(field.value));
   mark(field, invitation === undefined);
   if (!invitation) return field.focus();
   const amended = JSON.stringify({ ...JSON.parse(device.waiting.envelope), invitation: base64url(invitation) });
@@ -221,6 +228,7 @@ function refuse(error) {
   fill(show("refused", t("Not possible")), {
     heading: refused ? t("This survey cannot be answered here") : t("The survey could not be loaded"),
     reason: refused ? t("Your browser refuses: {reason}.", { reason: error.message }) : t("Check your connection, then reload the page."),
+    detail: error.detail,
   });
 }
 

@@ -6,6 +6,8 @@
 
 const ENGLISH = { language: "en", messages: {} };
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
+const SPACES = " \u00a0\u202f'\u2019\u066c"; // group thousands in some language, and mean nothing else in any
+const DECIMAL = ".,\u066b";
 let catalog; // read at first use
 
 /** The page's language, as a BCP 47 tag. */
@@ -36,6 +38,28 @@ export function tn(one, other, count, values = {}) {
  */
 export function number(value, options = {}) {
   return value.toLocaleString(language(), { ...options, numberingSystem: "latn" });
+}
+
+/** Texts one after another, with commas as the page's language writes them. */
+export function list(texts) {
+  return texts.join(t(", "));
+}
+
+/**
+ * A number as people type it in the page's language, as a plain decimal: 5.000,5 and 5 000,5 in German become 5000.5. A comma
+ * or point that groups no thousands is the decimal one, whatever the language. What is no number comes back as it was typed.
+ */
+export function readNumber(text) {
+  const typed = latinDigits(text.trim()).replace("\u2212", "-");
+  const groups = SPACES + number(1e6).replace(/\d/g, "");
+  const grouped = new RegExp(`^([+-]?\\d{1,3}(?:[${groups}]\\d{3})+)(?:[${DECIMAL}](\\d+))?$`).exec(typed);
+  if (grouped) return `${grouped[1].replace(new RegExp(`[${groups}]`, "g"), "")}${grouped[2] === undefined ? "" : `.${grouped[2]}`}`;
+  return new RegExp(`^[+-]?\\d*[${DECIMAL}]?\\d*$`).test(typed) ? typed.replace(/[,\u066b]/, ".") : typed;
+}
+
+/** A text with its Arabic and Persian digits as Latin ones. */
+export function latinDigits(text) {
+  return text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) % 16));
 }
 
 /** Gives this page's fragment to its links to other languages. The links are made by a server, which never sees a fragment. */

@@ -1,5 +1,7 @@
 /** What a channel and an epsilon mean, in numbers that people can picture. */
 
+import { number } from "./language.mjs";
+
 /**
  * A channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another, `other`
  * have it in theirs. `of` is 100, or more where that would round to never, to always, or to no difference.
@@ -21,5 +23,5 @@ export function surest(epsilon) {
   const doubt = 100 / (1 + Math.exp(epsilon));
   const digits = doubt >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(doubt)));
   const shown = Math.floor(doubt * 10 ** digits + 1e-9) / 10 ** digits; // two times ln 3 is ln 9, whatever its last digit
-  return (100 - shown).toFixed(digits);
+  return number(100 - shown, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }

@@ -4,7 +4,7 @@
  */
 
 import { allows, shown } from "./encode.mjs";
-import { number, t } from "./language.mjs";
+import { list, number, readNumber, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
@@ -156,22 +156,22 @@ function boxesOf(element, { required, items }, labels) {
       if (found.length === 0 || found[0] > items.length) return undefined;
       return found.filter((index) => index < items.length).map((index) => items[index].label);
     },
-    inWords: () => ticked().map((index) => labels[index] ?? t("None of these")).join(", "),
+    inWords: () => list(ticked().map((index) => labels[index] ?? t("None of these"))),
     reset: () => {
       for (const box of boxes) box.checked = false;
     },
   };
 }
 
-/** A field for a number; a decimal comma is a decimal point. */
+/** A field for a number, which the last look shows as it was understood. */
 function fieldOf(element, { source: { low, high } }) {
   const field = element.querySelector("input");
   const range = { low: number(low), high: number(high) };
   fill(element, { range: t("A number from {low} to {high}", range), problem: t("Enter a number from {low} to {high}.", range) });
   element.querySelector("[data-slot=problem]").hidden = true;
   return {
-    answer: () => field.value.replace(",", "."),
-    inWords: () => field.value,
+    answer: () => readNumber(field.value),
+    inWords: () => number(Number(readNumber(field.value)), { maximumFractionDigits: 20 }),
     reset: () => {
       field.value = "";
     },

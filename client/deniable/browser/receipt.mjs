@@ -1,6 +1,6 @@
 /** "Show what was sent": the exact envelope, and what its record says, read back from the bits and from nothing else. */
 
-import { number, t } from "./language.mjs";
+import { list, number, t } from "./language.mjs";
 import { odds } from "./odds.mjs";
 import { copy, fill } from "./page.mjs";
 import { unpackRecord } from "./submission.mjs";
@@ -25,7 +25,7 @@ export function receipt({ ask, questions, items }, words, envelope, summary) {
 
 /** What one item's bits say, and how often they say so by chance alone. */
 export function sentence({ type, source, channel: { k, d }, channel }, labels, bits) {
-  const named = labels.filter((_, index) => bits[index] === 1).join(", ");
+  const named = list(labels.filter((_, index) => bits[index] === 1));
   const { of, other } = odds(channel);
   const values = { named, chance: number(other), of: number(of), d: number(d), k: number(k) };
   if (type === "yes_no" && k === 2) return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", values);
