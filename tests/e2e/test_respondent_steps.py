@@ -332,7 +332,10 @@ def test_the_withdrawal_code_that_is_shown_erases_the_record(page: Any, site: An
     assert page.answer(site.link(short), 0) == "thanks"
     code = codes.read(page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text)
     assert site.results(short)["n"] == 1
-    assert page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal a").get_attribute("href") == f"{site.url}/s/{short.id}/withdraw?lang=en"
+    assert (
+        page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal a").get_attribute("href")
+        == f"{site.url}/s/{short.id}/withdraw?lang=en"
+    )
     body = json.dumps({"code": base64.urlsafe_b64encode(code).decode()})
     reply = httpx.post(f"{site.url}/api/v1/surveys/{short.id}/withdrawals", content=body, headers={"Content-Type": "application/json"})
     assert reply.status_code == 200

@@ -1,0 +1,50 @@
+"""Coins that fall as a test wants them, in the browser as in Python; and what a device keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from selenium.webdriver import Chrome
+
+from deniable.randomize import randomize
+from deniable.submission import pack
+from deniable.survey import Survey
+
+
+def code_for(survey: Survey) -> bytes:
+    """A withdrawal code that no other test takes."""
+    return hashlib.sha256(survey.id.encode()).digest()[:15]
+
+
+def coins(survey: Survey, words: list[int]) -> str:
+    """A script that makes the browser's generator begin with these words whenever it is asked for a block of words."""
+    return f"""
+      Crypto.prototype.getRandomValues = (array) => {{
+        if (array instanceof Uint32Array) array.set({json.dumps(words)});
+        else array.set({list(code_for(survey))}.slice(0, array.length));
+        return array;
+      }};"""
+
+
+def record(survey: Survey, categories: list[int], words: list[int]) -> bytes:
+    """The record that Python's twin makes of these categories with these words."""
+    rest = iter(words)
+
+    def give(count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        return np.array([next(rest) for _ in range(count)], dtype=np.uint32)
+
+    return pack(survey, [randomize(q.channel, np.array([c]), give) for q, c in zip(survey.items, categories, strict=True)])
+
+
+def words_for(survey: Survey, categories: list[int], outcome: bytes) -> list[int]:
+    """Words with which these categories come out as this record."""
+    dice = np.random.default_rng(1)
+    return next(w for w in (dice.integers(0, 2**32, 40).tolist() for _ in range(10_000)) if record(survey, categories, w) == outcome)
+
+
+def kept_of(driver: Chrome, survey: Survey) -> Any:
+    """What the device keeps about a survey."""
+    return json.loads(driver.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}") or "null")
