@@ -6,8 +6,10 @@ import base64
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ from deniable.submission import Submission
 from deniable.survey import Survey
 from deniable.tally import Tally
 from deniable_server.results import results_of
-from deniable_server.store import UnknownSurveyError, WithdrawnError
+from deniable_server.store import FullError, UnavailableError, UnknownSurveyError, WithdrawnError, rewriting
 from deniable_server.store import sqlite as sqlite_store
 from deniable_server.store.sqlite import SqliteStore
 
@@ -191,24 +193,103 @@ def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
     assert store.tally("clinics").n == 0
 
 
-def traces(tmp_path: Path, submissions: Make, clinics: Survey) -> int:
-    """How many withdrawn submissions, each with reports like no other's, can still be found in the files."""
-    store = SqliteStore(tmp_path / "traces.db")
+def withdrawn_from(path: Path, submissions: Make, clinics: Survey) -> list[Submission]:
+    """Makes a database at `path` of 400 submissions, each with reports like no other's; returns those that were withdrawn."""
+    store = SqliteStore(path)
     store.publish(clinics)
     sent = [submissions(count, to=clinics, group="North") for count in range(100, 500)]
     for submission in sent:
         store.add("clinics", submission)
-    withdrawn = sent[::7]
-    for submission in withdrawn:
+    for submission in sent[::7]:
         store.withdraw("clinics", submission.id)
     store.close()
-    content = b"".join(path.read_bytes() for path in tmp_path.glob("traces.db*"))
-    assert sum(s.reports[:64] in content for s in sent) >= len(sent) - len(withdrawn)
-    return sum(any(s.reports[at : at + 64] in content for at in range(0, len(s.reports) - 64, 64)) for s in withdrawn)
+    assert traces(path, sent) >= len(sent) - len(sent[::7])
+    return sent[::7]
 
 
-def test_no_byte_of_what_was_withdrawn_stays_in_the_files(tmp_path: Path, submissions: Make, clinics: Survey) -> None:
-    assert traces(tmp_path, submissions, clinics) == 0
+def traces(path: Path, submissions: list[Submission]) -> int:
+    """How many of them, or parts of them, can be found in the database and the files beside it."""
+    content = b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+    return sum(any(s.reports[at : at + 64] in content for at in range(0, len(s.reports) - 64, 64)) for s in submissions)
+
+
+def is_due(path: Path) -> bool:
+    connection = sqlite3.connect(path)
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.close()
+    return found != 0
+
+
+def test_no_byte_of_what_was_withdrawn_stays_once_the_file_is_rewritten(
+    tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "traces.db"
+    withdrawn = withdrawn_from(path, submissions, clinics)
+    assert is_due(path)
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    store = SqliteStore(path)  # a restart does not forget it
+    while is_due(path):
+        time.sleep(0.01)
+    store.close()
+    assert traces(path, withdrawn) == 0
+
+
+def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_without_a_record(
+    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(store._rewriting, "_rewrite", lambda: calls.append(store.tally("clinics").n))
+    sent = [submissions(to=clinics, group="North") for _ in range(20)]
+    for submission in sent:
+        store.add("clinics", submission)
+    store.withdraw("clinics", os_words(4).tobytes())
+    assert store._rewriting._timer is None
+    timers = set()
+    for submission in sent:
+        store.withdraw("clinics", submission.id)
+        timers.add(store._rewriting._timer)
+    (timer,) = timers
+    assert timer is not None
+    timer.function()
+    assert calls == [0]
+    assert store._rewriting._timer is None
+
+
+def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([100.0, 107.0])
+    monkeypatch.setattr(rewriting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    own = rewriting.Rewriting(lambda: None)
+    own._run()
+    own.due()
+    assert own._timer is not None
+    assert own._timer.interval == pytest.approx(7 / 0.02)
+    own.stop()
+
+
+def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    done, failures = threading.Event(), [FullError("no room"), UnavailableError("not now")]
+
+    def rewrite() -> None:
+        if failures:
+            raise failures.pop()
+        done.set()
+
+    rewriting.Rewriting(rewrite).due()
+    assert done.wait(60)
+
+
+def test_a_closed_store_rewrites_nothing_more(store: SqliteStore, clinics: Survey, submissions: Make) -> None:
+    submission = submissions(to=clinics, group="North")
+    store.add("clinics", submission)
+    store.withdraw("clinics", submission.id)
+    timer = store._rewriting._timer
+    assert timer is not None
+    store.close()
+    store._rewriting.due()
+    timer.join()
+    assert store._rewriting._timer is timer
 
 
 def test_a_database_that_only_unlinks_would_be_found_out(
@@ -221,7 +302,7 @@ def test_a_database_that_only_unlinks_would_be_found_out(
 
     original = SqliteStore._connect
     monkeypatch.setattr(SqliteStore, "_connect", connect)
-    assert traces(tmp_path, submissions, clinics) > 0
+    assert traces(tmp_path / "traces.db", withdrawn_from(tmp_path / "traces.db", submissions, clinics)) > 0
 
 
 def test_a_withdrawal_while_the_submissions_are_being_tallied_is_not_counted(

@@ -2,7 +2,7 @@
 
 What keeps it unordered: submissions live in a table WITHOUT ROWID keyed by their random id, a commit's rows
 go in sorted, the write-ahead log is emptied whenever the writer is idle, deleted bytes are overwritten, and
-the whole file is rewritten in id order when a survey closes and when the server stops.
+the whole file is rewritten in id order after withdrawals, when a survey closes and when the server stops.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from deniable.submission import Submission, record_bits, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
 from deniable_server.store import ClosedError, ConflictError, InvitationError, Published, UnknownSurveyError, WithdrawnError, tallies
+from deniable_server.store.rewriting import Rewriting
 from deniable_server.store.schema import migrate
 from deniable_server.store.writer import Writer, explain
 
 FOLD_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
 FOLD_SUBMISSIONS = 4096
 UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
+_ERASED = 1  # the file's user_version while something was erased since the file was written anew
 
 
 class SqliteStore:
@@ -44,6 +46,10 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection)
         self._writer = Writer(self._connect)
+        self._rewriting = Rewriting(self.rewrite)
+        with self._reading() as connection:
+            if connection.execute("PRAGMA user_version").fetchone() == (_ERASED,):
+                self._rewriting.due()
 
     def publish(self, survey: Survey) -> bool:
         def work(connection: sqlite3.Connection) -> bool:
@@ -104,8 +110,10 @@ class SqliteStore:
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
         self.published(survey_id)
-        while not (self._erase(submission_id) or self._refuse_later(survey_id, submission_id)):
+        while not (erased := self._erase(submission_id)) and not self._refuse_later(survey_id, submission_id):
             pass  # it arrived between the two
+        if erased:
+            self._rewriting.due()
 
     def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
         survey = self.published(survey_id).survey
@@ -146,11 +154,17 @@ class SqliteStore:
         return None if row is None else str(row[0])
 
     def rewrite(self) -> None:
-        """Writes the file anew in the order of its keys, so that not even the places inside a page show an order."""
-        self._writer.run_alone(lambda connection: connection.execute("VACUUM") and None)
+        """Writes the file anew in the order of its keys: no order shows inside its pages, and nothing erased is left in them."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA user_version = 0")
+
+        self._writer.run_alone(work)
         self._writer.run(lambda connection: None)
 
     def close(self) -> None:
+        self._rewriting.stop()
         for reader in self._readers:
             reader.close()
         self._writer.close()
@@ -186,6 +200,7 @@ class SqliteStore:
             if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
                 return False
             connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])
+            connection.execute(f"PRAGMA user_version = {_ERASED}")
             if not tallies.take(connection, survey_id, [submission_id]):
                 tallies.subtract(connection, survey, (label, bool(by_hand)), tally)
             return True

@@ -1,0 +1,52 @@
+"""A file is rewritten some time after something was erased from it: now and then, and for a small part of the time.
+
+SQLite overwrites what is deleted, but not the copies that it leaves in unused parts of pages when it moves rows from page to
+page. Only writing the whole file anew removes those.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from deniable_server.store import StoreError
+
+PAUSE_SECONDS = 10.0
+PART = 0.02  # of the time, at most, since nobody can write meanwhile
+
+
+class Rewriting:
+    """Calls `rewrite` in a thread of its own some time after `due`, once for all that came due meanwhile."""
+
+    def __init__(self, rewrite: Callable[[], None]) -> None:
+        self._rewrite = rewrite
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        self._stopped = False
+        self._took = 0.0  # seconds, the last time
+
+    def due(self) -> None:
+        """Something was erased."""
+        with self._lock:
+            if self._timer is None and not self._stopped:
+                self._timer = threading.Timer(max(PAUSE_SECONDS, self._took / PART), self._run)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def stop(self) -> None:
+        """Rewrites nothing more."""
+        with self._lock:
+            self._stopped = True
+            if self._timer:
+                self._timer.cancel()
+
+    def _run(self) -> None:
+        with self._lock:
+            self._timer = None  # what is erased from now on is for the next time
+        begun = time.monotonic()
+        try:
+            self._rewrite()
+        except StoreError:
+            self.due()  # there is no room for it now
+        self._took = time.monotonic() - begun
