@@ -26,12 +26,15 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 """The surveys whose pages may differ from one another; all others have the page of one of these."""
 
+_FOLDERS = ("/browser/", "/static/")
+"""Where the files are that are the same for every survey."""
+
 
 def manifest() -> dict[str, Any]:
     """The hashes of all that a respondent's browser loads, as the sources are now, and the headers that come with it."""
     with tempfile.TemporaryDirectory() as folder, _site(Path(folder)) as client:
         page = client.get("/s/open0")
-        files = sorted({load.url for load in loads.of_page(page.text) if load.url and load.url.startswith("/")})
+        files = sorted({load.url for load in loads.of_page(page.text) if load.url and load.url.startswith(_FOLDERS)})
         return {
             "headers": {name: page.headers[name] for name in REQUIRED},
             "files": {path: sha384(client.get(path).data) for path in files},

@@ -71,8 +71,9 @@ function requireBrowser() {
   }
 }
 
+/** The definition, which the page has asked for already: a request with other credentials than that one's would be a second one. */
 async function download(url) {
-  const reply = await fetch(url, { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" });
+  const reply = await fetch(url, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" });
   if (!reply.ok) throw new Error(`the server did not give the survey (status ${reply.status})`);
   return new Uint8Array(await reply.arrayBuffer());
 }

@@ -40,9 +40,10 @@ def sha384(body: bytes) -> str:
 
 
 def fingerprint(page: bytes, survey: str) -> str:
-    """The hash of a survey's page with the survey's id taken out of the places that name it: `data-survey` and addresses below /s/.
+    """The hash of a survey's page with the survey's id taken out of the places that name it: `data-survey`, addresses below /s/,
+    and that of the definition.
 
     What stands between these places is hashed piece by piece, so that no other text can be taken for an id.
     """
-    place = rb'(?:(?<= data-survey=")|(?<=/s/))' + re.escape(survey.encode()) + rb'(?=["/?#])'
+    place = rb'(?:(?<= data-survey=")|(?<=/s/)|(?<=/api/v1/surveys/))' + re.escape(survey.encode()) + rb'(?=["/?#])'
     return sha384(b"".join(hashlib.sha384(piece).digest() for piece in re.split(place, page)))
