@@ -119,7 +119,8 @@ def test_a_closed_survey_says_so(client: FlaskClient, store: SqliteStore, submis
 
 
 def test_a_compressed_body_is_refused_unread(client: FlaskClient, submissions: Make) -> None:
-    assert send(client, gzip.compress(submissions().to_json()), **{"Content-Encoding": "gzip"}).status_code == 415
+    for url in (URL, URL.replace("submissions", "withdrawals")):
+        assert send(client, gzip.compress(submissions().to_json()), url, **{"Content-Encoding": "gzip"}).status_code == 415
 
 
 def test_a_huge_body_is_refused(client: FlaskClient) -> None:
