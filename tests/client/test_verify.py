@@ -337,6 +337,7 @@ def changed(old: bytes, new: bytes) -> Change:
         ('<link rel="stylesheet" href="/static/extra.css">', "/static/extra.css"),
         ('<link rel="modulepreload" href="/browser/form.mjs?2">', "/browser/form.mjs?2"),
         ('<link rel="icon" href="/favicon.ico">', "/favicon.ico"),
+        ('<link rel="preload" as="fetch" href="/api/v1/surveys/other">', "/api/v1/surveys/other"),
         ('<img src="/pixel.png" alt="">', "/pixel.png"),
         ('<img srcset="/pixel.png 2x" alt="">', "/pixel.png 2x"),
         ('<iframe src="/frame"></iframe>', "/frame"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium.webdriver.common.by import By
 from tests.e2e.axe import PROGRAM, findings
 from tests.e2e.layout import faults, screen, style
 from tests.e2e.pages import EVERYTHING, JOURNEYS, LONG, ONE, Visit, all_at_once
@@ -193,6 +194,13 @@ def test_each_text_says_which_language_it_is_in(visit: Callable[[str], Visit]) -
     assert spoken_in["schlecht"] == "de"
     assert spoken_in["none other"] == "en"
     assert spoken_in[respondent.find("fieldset:last-child label:last-child span").text] == "de"
+
+
+def test_links_that_load_the_page_anew_are_away_where_that_would_lose_answers_or_the_code(visit: Callable[[str], Visit]) -> None:
+    respondent = visit("en")
+    offered = {state: respondent.driver.find_element(By.CLASS_NAME, "languages").is_displayed() for state in all_at_once(respondent)}
+    away = [state for state, shown in offered.items() if not shown]
+    assert away == ["questions", "questions, answers missing", "questions, answered", "review", "thanks", "thanks, opened"]
 
 
 # What other settings do.
