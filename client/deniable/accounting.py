@@ -58,7 +58,7 @@ def posterior(prior: float, epsilon: float) -> tuple[float, float]:
 def surest(odds: Fraction) -> str:
     """How sure, in percent, a guess of 50:50 can become by seeing a record whose chances differ by at most `odds`, e^epsilon, above 1.
 
-    Rounded up, with as many digits as it takes not to say 100; the twin of `surest` in browser/odds.mjs.
+    Rounded up, with as many digits as it takes not to say 100; the twin of `surest` in browser/consent.mjs.
     """
     doubt, digits = Fraction(100) / (1 + odds), 0
     while doubt * 10**digits < 1:

@@ -224,7 +224,7 @@ def flipped(reply: Served) -> Served:
 
 
 @pytest.mark.parametrize(
-    "path", ["/browser/form.mjs", "/browser/randomize.mjs", "/browser/sampling.mjs", "/static/base.css", "/static/respond.css"]
+    "path", ["/browser/form.mjs", "/browser/randomize.mjs", "/browser/receipt.mjs", "/static/base.css", "/static/respond.css"]
 )
 def test_one_flipped_byte_of_a_file_is_found(site: Site, findings: Callable[[], dict[str, str]], path: str) -> None:
     site.changes[path] = flipped

@@ -3,13 +3,36 @@
  */
 
 import { number, t, tn } from "./language.mjs";
-import { odds, surest } from "./odds.mjs";
-import { copy, fill } from "./page.mjs";
-import { offerPractice } from "./practice.mjs";
-import { epsilonOf } from "./randomize.mjs";
+import { copy, fill, onPress } from "./page.mjs";
+import { channelForEpsilon, cryptoWords, epsilonOf, randomize } from "./randomize.mjs";
 import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
+const [YES, NO] = [0, 1];
+
+/**
+ * A channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another, `other`
+ * have it in theirs. `of` is 100, or more where that would round to never, to always, or to no difference.
+ */
+export function odds({ k, d, keepThreshold, coin }) {
+  const theta = keepThreshold / coin;
+  const phi = (d - theta) / (k - 1);
+  const people = (of) => ({ of, own: Math.round(of * theta), other: Math.round(of * phi) });
+  let found = people(100);
+  while (found.of < 1e6 && (found.own === found.of || found.other === 0 || found.own === found.other)) found = people(found.of * 10);
+  return found;
+}
+
+/**
+ * How sure, in percent, a 50:50 guess can become after seeing a record that gives away `epsilon`: 100 e^eps / (1 + e^eps),
+ * rounded up, with as many digits as it takes not to say 100.
+ */
+export function surest(epsilon) {
+  const doubt = 100 / (1 + Math.exp(epsilon));
+  const digits = doubt >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(doubt)));
+  const shown = Math.floor(doubt * 10 ** digits + 1e-9) / 10 ** digits; // two times ln 3 is ln 9, whatever its last digit
+  return number(100 - shown, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
 
 /** Fills the consent step from a checked definition. `before` is what this device has spent on other surveys of this server. */
 export function writeConsent(step, { digest, survey, epsilon }, words, before) {
@@ -115,4 +138,40 @@ function row(text, { channel }) {
   const share = (counted) => t("{counted} of {of}", { counted: number(counted), of: number(of) });
   fill(line, { text, own: share(own), other: share(other) });
   return line;
+}
+
+/** Makes the practice on a harmless question work; what is rolled here goes nowhere. The coins are as good as those of `example`. */
+function offerPractice(root, example) {
+  const channel = channelForEpsilon(epsilonOf(example.channel), 2);
+  const recorded = [0, 0];
+  let said;
+  const roll = (answer, times) => {
+    if (answer !== said) recorded.fill(0);
+    said = answer;
+    let last;
+    for (let time = 0; time < times; time += 1) {
+      last = randomize(channel, said, cryptoWords()).indexOf(1);
+      recorded[last] += 1;
+    }
+    fill(root, { rolled: times === 1 ? thisTime(said, last) : null, counted: counted(said, recorded, channel) });
+    root.querySelector("[data-action=roll-many]").hidden = false;
+  };
+  fill(root, { rolled: null, counted: null });
+  root.querySelector("[data-action=roll-many]").hidden = true;
+  onPress(root, "roll-yes", () => roll(YES, 1));
+  onPress(root, "roll-no", () => roll(NO, 1));
+  onPress(root, "roll-many", () => roll(said, 100));
+}
+
+function thisTime(said, record) {
+  if (said === YES) return record === YES ? t("You said Yes, and the record says Yes.") : t("You said Yes, but the record says No.");
+  return record === YES ? t("You said No, but the record says Yes.") : t("You said No, and the record says No.");
+}
+
+function counted(said, [yes, no], channel) {
+  const { of, own, other } = odds(channel);
+  const values = { rolls: number(yes + no), yes: number(yes), no: number(no), of: number(of), expected: number(said === YES ? own : other) };
+  return said === YES
+    ? t("Rolls for Yes: {rolls}. Records that say Yes: {yes}; No: {no}. In the long run {expected} of {of} say Yes.", values)
+    : t("Rolls for No: {rolls}. Records that say Yes: {yes}; No: {no}. In the long run {expected} of {of} say Yes.", values);
 }

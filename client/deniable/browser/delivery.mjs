@@ -1,8 +1,12 @@
 /**
- * From a perturbed envelope to the server's word that it is kept. The envelope is stored on this device before the first
- * attempt, and every attempt sends those bytes: fresh noise on the same answers would average away.
+ * From a perturbed envelope to the server's word that it is kept, and what this device keeps meanwhile and afterwards.
+ *
+ * One entry a survey: which questions it drew, the perturbed envelope with its withdrawal code until the server has
+ * acknowledged it, and after that only how much privacy it took. The envelope is kept before the first attempt, and every
+ * attempt sends those bytes: fresh noise on the same answers would average away. Nothing that is kept here is true.
  */
 
+const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const PATIENCE = 20000; // milliseconds for one attempt
 const AGAIN = new Set([408, 429, 500, 502, 503, 504, 507]);
@@ -62,4 +66,80 @@ async function rejection(reply) {
   } catch {
     return new RejectedError("status", `it answered with status ${reply.status}`);
   }
+}
+
+/** This device's entry for the survey with this digest. */
+export class Device {
+  #key;
+
+  /** Throws where the browser lets the page keep nothing. */
+  constructor(digest) {
+    this.#key = PREFIX + digest;
+    localStorage.setItem(`${PREFIX}probe`, "");
+    localStorage.removeItem(`${PREFIX}probe`);
+  }
+
+  get #entry() {
+    return JSON.parse(localStorage.getItem(this.#key) ?? "{}");
+  }
+
+  /** Writes an entry and reads it back: what is not kept must not be sent. */
+  #keep(entry) {
+    const text = JSON.stringify(entry);
+    localStorage.setItem(this.#key, text);
+    if (localStorage.getItem(this.#key) !== text) throw new Error("the browser did not keep the entry");
+  }
+
+  /** Which questions this device asks: what `draw` gave it the first time, so that a reload asks no others; undefined for all. */
+  asked(draw) {
+    const kept = this.#entry.asked;
+    if (kept) return Uint8Array.from(kept);
+    const drawn = draw();
+    if (drawn) this.#keep({ ...this.#entry, asked: [...drawn] });
+    return drawn;
+  }
+
+  /** The envelope that waits to be sent, and its withdrawal code; undefined where none waits. */
+  get waiting() {
+    const { envelope, code } = this.#entry;
+    return envelope === undefined ? undefined : { envelope, code };
+  }
+
+  /** Whether this device's envelope has been acknowledged. */
+  get answered() {
+    const { epsilon, envelope } = this.#entry;
+    return epsilon !== undefined && envelope === undefined;
+  }
+
+  /** Keeps an envelope, its withdrawal code and what it gives away, until it is acknowledged. Throws where that fails. */
+  keep({ envelope, code, epsilon }) {
+    this.#keep({ envelope, code, epsilon });
+  }
+
+  /** Replaces the envelope that waits by one with the same record and another invitation. */
+  amend(envelope) {
+    this.#keep({ ...this.#entry, envelope });
+  }
+
+  /** The server has it: what it took stays, the envelope and the code go. */
+  settle() {
+    this.#keep({ epsilon: this.#entry.epsilon });
+  }
+
+  /** Removes this survey's entry, and those of all other surveys whose envelopes have arrived. */
+  forget() {
+    localStorage.removeItem(this.#key);
+    for (const [key, { envelope }] of entries()) if (envelope === undefined) localStorage.removeItem(key);
+  }
+
+  /** What this device has sent to this server: how many surveys, and the sum of their epsilons; `others` leaves this one out. */
+  spent({ others = false } = {}) {
+    const found = entries().filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
+    return { surveys: found.length, epsilon: found.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
+  }
+}
+
+function entries() {
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
+  return keys.map((key) => [key, JSON.parse(localStorage.getItem(key))]);
 }

@@ -7,18 +7,15 @@
 
 import { Asking } from "./asking.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
-import { writeConsent } from "./consent.mjs";
+import { surest, writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
-import { RejectedError, deliver } from "./delivery.mjs";
-import { Device } from "./device.mjs";
+import { Device, RejectedError, deliver } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, mark } from "./entry.mjs";
 import { keepFragment, language, latinDigits, number, t, tn } from "./language.mjs";
-import { surest } from "./odds.mjs";
 import { fill, onPress, show } from "./page.mjs";
-import { cryptoWords, randomize } from "./randomize.mjs";
+import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
-import { draw } from "./sampling.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
 import { wordsOf } from "./words.mjs";
 

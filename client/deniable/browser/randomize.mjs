@@ -122,3 +122,12 @@ export function cryptoWords() {
     return word;
   };
 }
+
+/** Which questions this device draws, independently of every answer; twin of `sampling.py`. As a Uint8Array of 0 and 1; undefined where all are. */
+export function draw({ ask, blocks, questions }, nextWord) {
+  if (ask === undefined) return undefined;
+  const drawn = choose(ask, blocks.length, nextWord);
+  const asked = new Uint8Array(questions.length);
+  for (const [number, block] of blocks.entries()) for (const question of block) asked[question] = drawn[number];
+  return asked;
+}

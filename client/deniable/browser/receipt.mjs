@@ -1,7 +1,7 @@
 /** "Show what was sent": the exact envelope, and what its record says, read back from the bits and from nothing else. */
 
+import { odds } from "./consent.mjs";
 import { list, number, t } from "./language.mjs";
-import { odds } from "./odds.mjs";
 import { copy, fill } from "./page.mjs";
 import { unpackRecord } from "./submission.mjs";
 import { categoryLabels, itemTexts } from "./words.mjs";
