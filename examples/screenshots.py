@@ -78,7 +78,7 @@ class Camera:
     def pick(self, option: int) -> None:
         """An option of the question that is shown alone."""
         (question,) = (q for q in self.driver.find_elements(By.CSS_SELECTOR, "#questions .question") if q.is_displayed())
-        question.find_elements(By.CSS_SELECTOR, ".option, input")[option].click()
+        question.find_elements(By.CSS_SELECTOR, ".option")[option].click()
 
     def type(self, text: str) -> None:
         fields = self.driver.find_elements(By.CSS_SELECTOR, "#questions input[type=text]")
