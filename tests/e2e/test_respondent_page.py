@@ -135,7 +135,7 @@ def test_a_record_is_one_that_the_server_can_read_and_the_receipt_shows_it(page:
 
 # Replies that are lost, and devices that have answered.
 
-HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms / 50);"
+HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms < 10_000 ? ms / 50 : ms);"
 
 
 def test_lost_replies_and_a_reload_lead_to_one_body_counted_once(
