@@ -274,7 +274,7 @@ def test_fifty_lost_replies_with_the_tab_closed_between_lead_to_one_body_counted
     browser.switch_to.new_window("tab")
     browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HASTE})
     page.answer(proxy.link(short), 0)
-    for _ in range(5):
+    for _ in range(12):  # four attempts each
         browser.close()
         browser.switch_to.window(keep)
         browser.switch_to.new_window("tab")
