@@ -67,10 +67,9 @@ class Crosstab:
         return moments.covariance(self.shares, self.channels, target) / self.n
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
-        """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights shaped like the shares."""
+        """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights; none varies less than by the coins alone."""
         rows = np.array([w.ravel() for w in weights])
-        covariance: _Floats = rows @ self.covariance @ rows.T
-        return covariance
+        return moments.at_least(rows @ self._coins @ rows.T, rows @ self.covariance @ rows.T)
 
     def variance_of(self, weights: _Floats) -> float:
         """The variance of the sum of weights times shares, never below what the coins alone give."""

@@ -65,7 +65,7 @@ def mean(
         return inference.limited(what, n, float(values @ shares), variance, confidence, target, bounds)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
-    covariance = weights @ moments.covariance(shares, [channel], target) @ weights.T / n
+    covariance = moments.covariance_of(weights, shares, [channel], target) / n
     return inference.ratio(what, n, parts, covariance, confidence, target, bounds)
 
 

@@ -85,6 +85,25 @@ def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], 
     return coins if target == "respondents" else max(coins, float(w @ covariance(shares, channels, target) @ w))
 
 
+def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
+    """The covariance of one report's sums of weights times products of pseudo-answers, shape (m, m) for weights of shape (m, cells).
+
+    No sum of theirs varies less than by the coins alone.
+    """
+    coins: _Floats = weights @ covariance(shares, channels, "respondents") @ weights.T
+    if target == "respondents":
+        return coins
+    return at_least(coins, weights @ covariance(shares, channels, target) @ weights.T)
+
+
+def at_least(coins: _Floats, plain: _Floats) -> _Floats:
+    """A covariance, shape (m, m), made one in which nothing varies less than by the coins alone: what it has beyond them is
+    projected onto the matrices that can be a covariance."""
+    values, vectors = np.linalg.eigh(plain - coins)
+    beyond: _Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return coins + beyond
+
+
 def _pairs(weights: _Floats, channel: Channel) -> _Floats:
     """The sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
     own, other, either, neither = _second(channel)

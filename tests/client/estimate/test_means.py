@@ -11,7 +11,7 @@ import pytest
 
 from deniable.entropy import os_words
 from deniable.errors import EstimateError
-from deniable.estimate import estimate, mean, quantile
+from deniable.estimate import estimate, mean, moments, quantile
 from deniable.randomize import randomize
 from deniable.survey import Survey
 from deniable.tally import Tally
@@ -161,3 +161,39 @@ def test_wrong_arguments_of_a_quantile_are_refused() -> None:
         quantile(SURVEY, tally, "how_often", leave_out=["sure"])
     with pytest.raises(EstimateError, match="leave_out must leave at least one option"):
         quantile(SURVEY, tally, "how_often", leave_out=OPTIONS)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_a_few_reports_give_a_mean_or_a_reason_and_never_an_impossible_variance(epsilon: float) -> None:
+    """Estimated shares of a handful of people lie far outside [0, 1]; the plain formula's variance is then below 0 at times."""
+    survey = Survey.from_dict(
+        {
+            "deniable": 1,
+            "id": "s",
+            "title": "T",
+            "about": "A",
+            "epsilon": epsilon,
+            "questions": [{"id": "q", "text": "Q", "type": "number", "low": 0, "high": 50, "levels": 4, "required": False}],
+        }
+    )
+    (question,) = survey.questions
+    rng = np.random.default_rng(11)
+    plain, refused = [], 0
+    for n in (1, 2, 3, 6, 10, 30):
+        for _ in range(60):
+            ones = np.array([rng.choice(question.k, question.d, replace=False) for _ in range(n)])
+            bits = np.zeros((n, question.k), dtype=np.bool_)
+            bits[np.arange(n)[:, None], ones] = True
+            tally = Tally.from_bits(bits[:, :-1])
+            shares = moments.invert(bits.mean(axis=0), [question.channel])
+            answered = np.array([1.0] * (question.k - 1) + [0.0])
+            plain.append(float(answered @ moments.covariance(shares, [question.channel], "population") @ answered))
+            try:
+                found = mean(survey, tally, "q", [0, 20, 30, 50, None])
+            except EstimateError:
+                refused += 1
+                continue
+            assert found.std_error > 0
+            assert 0 <= found.low < found.high <= 50
+    assert min(plain) < 0, "control: the plain formula does fail here"
+    assert refused > 0
