@@ -67,7 +67,7 @@ class Crosstab:
         return moments.covariance(self.shares, self.channels, target) / self.n
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
-        """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights; none varies less than by the coins alone."""
+        """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights; not below the coins alone."""
         rows = np.array([w.ravel() for w in weights])
         return moments.at_least(rows @ self._coins @ rows.T, rows @ self.covariance @ rows.T)
 
