@@ -11,7 +11,10 @@ from deniable.survey import Survey
 from deniable.tally import Tally
 
 SURVEY = {
-    "deniable": 1, "id": "few", "title": "T", "about": "A",
+    "deniable": 1,
+    "id": "few",
+    "title": "T",
+    "about": "A",
     "questions": [
         {"id": "yes", "text": "Q", "type": "yes_no", "required": False},
         {"id": "one", "text": "Q", "type": "choice", "options": list("abcdefg")},
