@@ -127,17 +127,17 @@ def test_questions_are_heard_with_their_number_and_hint_and_no_problem_before_th
     heard = [line for line in spoken(respondent.driver, "#questions") if not line.strip().startswith(("text “", "Legend", "paragraph"))]
     assert heard == [
         "heading “A study” level 1",
-        "radiogroup “Question 1 of 6 Do you smoke?” required",
+        "radiogroup “Question 1 of 7 Do you smoke?” required",
         "  radio “Yes”",
         "  radio “No”",
-        "combobox “Question 2 of 6 Where do you live?” = Choose one…",
-        "radiogroup “Question 3 of 6 How did you sleep?” required",
+        "combobox “Question 3 of 7 Where do you live?” = Choose one…",
+        "radiogroup “Question 4 of 7 How did you sleep?” required",
         "  radio “badly”",
         "  radio “so so”",
         "  radio “well”",
-        "textbox “Question 4 of 6 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
-        "textbox “Question 5 of 6 How old are you?” (A number from 18 to 120) required",
-        f"group “Question 6 of 6 · may be skipped Which of these do you know: {LONG}?” (Tick all that apply.)",
+        "textbox “Question 5 of 7 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
+        "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120) required",
+        f"group “Question 7 of 7 · may be skipped Which of these do you know: {LONG}?” (Tick all that apply.)",
         f"  checkbox “{LONG}”",
         "  checkbox “none other”",
         "  checkbox “None of these”",
@@ -149,10 +149,10 @@ def test_questions_are_heard_with_their_number_and_hint_and_no_problem_before_th
 def test_a_problem_is_heard_once_with_the_control_that_it_is_about(questions: Visit) -> None:
     invalid = [line for line in spoken(questions.driver, "[data-slot=list]") if "invalid" in line]
     assert invalid == [
-        "radiogroup “Question 1 of 6 Do you smoke?” (Choose an answer.) invalid required",
-        "combobox “Question 2 of 6 Where do you live?” (Choose an answer.) = Choose one… invalid",
-        "radiogroup “Question 3 of 6 How did you sleep?” (Choose an answer.) invalid required",
-        "textbox “Question 5 of 6 How old are you?” (A number from 18 to 120 Enter a number from 18 to 120.) invalid required",
+        "radiogroup “Question 1 of 7 Do you smoke?” (Choose an answer.) invalid required",
+        "combobox “Question 3 of 7 Where do you live?” (Choose an answer.) = Choose one… invalid",
+        "radiogroup “Question 4 of 7 How did you sleep?” (Choose an answer.) invalid required",
+        "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120 Enter a number from 18 to 120.) invalid required",
     ]
 
 

@@ -78,10 +78,10 @@ def test_a_group_of_choices_is_one_stop_and_each_box_to_tick_another(visit: Visi
     assert visit.page.focused("#questions h1")
     assert reached(visit) == [
         "radio “Yes”",
-        "combobox “Question 2 of 6 Where do you live?” = Choose one…",
+        "combobox “Question 3 of 7 Where do you live?” = Choose one…",
         "radio “badly”",
-        "textbox “Question 4 of 6 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
-        "textbox “Question 5 of 6 How old are you?” (A number from 18 to 120) required",
+        "textbox “Question 5 of 7 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
+        "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120) required",
         f"checkbox “{LONG}”",
         "checkbox “none other”",
         "checkbox “None of these”",
@@ -99,10 +99,10 @@ def test_what_is_missing_gets_the_focus_in_a_list_that_follows_the_answers(visit
     assert tab(visit) == "button “Question 1”"
     visit.page.keys(Keys.ENTER)
     assert focused(visit.driver) == "radio “Yes”"
-    assert announced(visit) == "radiogroup “Question 1 of 6 Do you smoke?” (Choose an answer.) invalid required"
+    assert announced(visit) == "radiogroup “Question 1 of 7 Do you smoke?” (Choose an answer.) invalid required"
     visit.page.keys(Keys.SPACE)
     assert announced(visit) == "radiogroup “Question 1 of 7 Do you smoke?” required"
-    assert summary(visit) == ["3 questions have no answer yet", "Question 3", "Question 4", "Question 6"]  # one more came up before them
+    assert summary(visit) == ["3 questions have no answer yet", "Question 3", "Question 4", "Question 6"]  # whatever came up before them
     for question in visit.questions()[2:]:
         visit.answer(question)
     assert not visit.driver.find_element(By.CSS_SELECTOR, ".missing").is_displayed()
@@ -111,17 +111,17 @@ def test_what_is_missing_gets_the_focus_in_a_list_that_follows_the_answers(visit
 def test_one_by_one_the_question_gets_the_focus_and_after_a_mistake_its_control(visit: Visit) -> None:
     visit.open(visit.publish(**EVERYTHING, layout="steps"))
     visit.agree()
-    assert focused(visit.driver) == "radiogroup “Question 1 of 6 Do you smoke?” required"
+    assert focused(visit.driver) == "radiogroup “Question 1 of 7 Do you smoke?” required"
     assert reached(visit) == ["radio “Yes”", "button “Next”", *FOOTER]
     visit.page.press("next")
     assert focused(visit.driver) == "radio “Yes”"
-    assert announced(visit) == "radiogroup “Question 1 of 6 Do you smoke?” (Choose an answer.) invalid required"
+    assert announced(visit) == "radiogroup “Question 1 of 7 Do you smoke?” (Choose an answer.) invalid required"
     visit.page.keys(Keys.ARROW_DOWN)  # no
     visit.page.press("next")
     assert visit.page.focused(".question")
-    assert reached(visit) == ["combobox “Question 2 of 6 Where do you live?” = Choose one…", "button “Back”", "button “Next”", *FOOTER]
+    assert reached(visit) == ["combobox “Question 3 of 7 Where do you live?” = Choose one…", "button “Back”", "button “Next”", *FOOTER]
     visit.page.press("next")
-    assert focused(visit.driver) == "combobox “Question 2 of 6 Where do you live?” (Choose an answer.) = Choose one… invalid"
+    assert focused(visit.driver) == "combobox “Question 3 of 7 Where do you live?” (Choose an answer.) = Choose one… invalid"
 
 
 def test_a_number_that_was_marked_is_corrected_and_sent_on_with_one_press(visit: Visit) -> None:

@@ -337,7 +337,7 @@ def test_who_declines_sends_nothing_and_can_come_back(page: Any, proxy: Any, sur
 def test_missing_answers_are_announced_listed_and_focused(page: Any, proxy: Any, survey: Survey) -> None:
     page.open(proxy.link(survey))
     page.choose(0, -1)
-    assert page.driver.title == "1 of 2 answered · A study"
+    assert page.driver.title == "Questions · A study"
     page.press("next")
     assert page.focused("[data-slot=missing]")
     assert "1 question has no answer yet\nQuestion 2" in page.text()

@@ -95,8 +95,8 @@ def test_one_question_is_shown_at_a_time_and_the_title_says_which(page: Any, sit
     page.open(site.link(survey))
     page.press("agree")
     page.step("consent")
-    assert page.driver.title == "Question 1 of 3 · A study"
-    assert shown(page).text.startswith("Question 1 of 3\nDo you smoke?")
+    assert page.driver.title == "Question 1 of 4 · A study"
+    assert shown(page).text.startswith("Question 1 of 4\nDo you smoke?")
     assert not page.driver.find_element(By.CSS_SELECTOR, "#questions [data-action=previous]").is_displayed()
     pick(page, 0)
     page.press("next")
@@ -155,6 +155,38 @@ def test_the_length_of_the_history_does_not_tell_which_questions_were_shown(page
         lengths.append(page.driver.execute_script("return history.length") - before)
         page.driver.execute_script("localStorage.clear()")
     assert lengths[0] == lengths[1]
+
+
+TITLES = """window.titles = [];
+  addEventListener("DOMContentLoaded", () => {
+    const note = () => { if (window.titles.at(-1) !== document.title) window.titles.push(document.title); };
+    new MutationObserver(note).observe(document.querySelector("title"), { childList: true });
+  });"""
+
+
+@pytest.mark.parametrize("layout", ["list", "steps"])
+def test_no_title_depends_on_an_answer_since_browsers_keep_titles(
+    layout: str, browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any
+) -> None:
+    """Which questions have been shown depends on true answers; a title counts all of them, shown or not."""
+    injected(browser, TITLES)
+    seen = []
+    for first in (0, 1):
+        survey = site.publish(id=next(names), questions=QUESTIONS, layout=layout)
+        if layout == "steps":
+            walk(page, site.link(survey), first)
+        else:
+            page.open(site.link(survey))
+            page.press("agree")
+            page.step("consent")
+            page.driver.find_elements(By.CSS_SELECTOR, "#questions label.option")[first].click()
+        seen.append(page.driver.execute_script("return window.titles"))
+    shown_after_yes, shown_after_no = ([title for title in titles if title] for titles in seen)
+    if layout == "list":
+        assert shown_after_yes == shown_after_no == ["A study", "Questions · A study"]
+    else:
+        assert {title.split(" of ")[1] for title in {*shown_after_yes, *shown_after_no} if " of " in title} == {"4 · A study"}
+        assert [title for title in shown_after_yes if not title.startswith("Question 2")] == shown_after_no
 
 
 def test_the_keyboard_alone_walks_through_every_page(page: Any, site: Any, survey: Survey) -> None:

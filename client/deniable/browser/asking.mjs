@@ -1,6 +1,7 @@
 /**
  * From the first question to Send: all questions on one page or one at a time, back and forth, and a last look at the answers.
- * No step of it is in the browser's history, whose length would tell which questions were shown.
+ * No step of it is in the browser's history, whose length would tell which questions were shown. Browsers write a page's title
+ * to the disk, so a title says nothing that depends on an answer: questions keep their numbers, whichever are shown.
  */
 
 import { number, t, tn } from "./language.mjs";
@@ -60,12 +61,11 @@ export class Asking {
     const { visible, answered, elements } = this.#controls;
     if (this.#oneByOne) for (const [index, element] of elements.entries()) element.hidden = index !== visible[this.#at];
     const last = !this.#oneByOne || this.#at === visible.length - 1;
-    const words = this.#oneByOne
-      ? t("Question {place} of {count}", { place: number(this.#at + 1), count: number(visible.length) })
-      : t("{answered} of {count} answered", { answered: number(answered), count: number(visible.length) });
-    fill(this.#step, { progress: this.#oneByOne ? null : words, next: last ? t("Check answers") : t("Next") }); // one by one, each says it itself
+    const progress = this.#oneByOne ? null : t("{answered} of {count} answered", { answered: number(answered), count: number(visible.length) });
+    fill(this.#step, { progress, next: last ? t("Check answers") : t("Next") }); // one by one, each says its place itself
     this.#step.querySelector("progress").value = (this.#oneByOne ? this.#at : answered) / visible.length;
-    document.title = `${words} · ${this.#words.title.text}`;
+    const place = { place: number(visible[this.#at] + 1), count: number(elements.length) };
+    document.title = `${this.#oneByOne ? t("Question {place} of {count}", place) : t("Questions")} · ${this.#words.title.text}`;
     if (!this.#step.querySelector("[data-slot=missing]").hidden) this.#list(this.#controls.missing());
   }
 
@@ -86,7 +86,7 @@ export class Asking {
     summary.scrollIntoView({ block: "start" });
   }
 
-  /** Lists what is missing, with a way to each. As answers come in, it is listed anew: the places of questions may change with them. */
+  /** Lists what is missing, with a way to each. As answers come in, it is listed anew. */
   #list(missing) {
     const summary = this.#step.querySelector("[data-slot=missing]");
     fill(summary, { missingTitle: tn("{n} question has no answer yet", "{n} questions have no answer yet", missing.length, { n: number(missing.length) }) });
@@ -96,7 +96,7 @@ export class Asking {
         const button = document.createElement("button");
         button.type = "button";
         button.className = "link";
-        button.textContent = t("Question {place}", { place: number(this.#controls.visible.indexOf(index) + 1) });
+        button.textContent = t("Question {place}", { place: number(index + 1) });
         button.onclick = () => this.#controls.focus(index);
         item.append(button);
         return item;
@@ -118,7 +118,7 @@ export class Asking {
     const answer = this.#controls.inWords(index) ?? t("No answer, which is scrambled like any other");
     fill(entry, { text: this.#words.question(this.#questions[index]), answer });
     const change = entry.querySelector("button");
-    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(place + 1) }));
+    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(index + 1) }));
     change.onclick = () => {
       this.#leaveReview(place);
       this.#controls.focus(index);

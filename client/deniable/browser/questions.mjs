@@ -19,7 +19,7 @@ export class Controls {
 
   constructor(questions, words, onChange) {
     this.#questions = questions;
-    this.#parts = questions.map((question, index) => build(question, words, index));
+    this.#parts = questions.map((question, index) => build(question, words, index, questions.length));
     for (const part of this.#parts) {
       // A number is heard of while it is typed: if its problem went only when it is left, the button pressed next would move away.
       part.element.addEventListener(part.control.type === "text" ? "input" : "change", () => {
@@ -34,16 +34,9 @@ export class Controls {
   /** Shows the questions that the answers so far call for; an answer that was given to one now hidden is forgotten. */
   update() {
     this.#visible = shown(this.#questions, this.#parts.map(({ answer }) => answer()));
-    const count = this.#visible.filter(Boolean).length;
-    let place = 0;
     for (const [index, { element, reset }] of this.#parts.entries()) {
       if (!this.#visible[index]) reset();
       element.hidden = !this.#visible[index];
-      if (!this.#visible[index]) continue;
-      place += 1;
-      const values = { place: number(place), count: number(count) };
-      const label = t("Question {place} of {count}", values);
-      fill(element, { number: this.#questions[index].required ? label : t("Question {place} of {count} · may be skipped", values) });
     }
   }
 
@@ -102,11 +95,13 @@ function given(answer) {
 }
 
 /** A question's element; its `answer()` as the control has it, `inWords()` as a person reads it, and `reset()`. */
-function build(question, words, index) {
+function build(question, words, index, count) {
   const { type, required, categories } = question;
   const long = ["choice", "scale"].includes(type) && categories.length > MOST_RADIOS;
   const element = copy(long ? "question-list" : `question-${type}`);
-  fill(element, { text: words.question(question) });
+  const place = { place: number(index + 1), count: number(count) };
+  const label = required ? t("Question {place} of {count}", place) : t("Question {place} of {count} · may be skipped", place);
+  fill(element, { number: label, text: words.question(question) });
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["number", "text"])); // not the rest of its label
   if (type !== "multi_choice") control.setAttribute("aria-required", required);
