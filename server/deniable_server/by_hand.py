@@ -18,24 +18,12 @@ from deniable import accounting, codes
 from deniable.submission import Submission, by_hand, pack
 from deniable.survey import Survey
 from deniable_server import current_store
+from deniable_server.errors import status_of
 from deniable_server.forms import ByHandForm
-from deniable_server.store import (
-    ClosedError,
-    ConflictError,
-    FullError,
-    InvitationError,
-    StoreError,
-    UnavailableError,
-    WithdrawnError,
-)
+from deniable_server.store import ClosedError, ConflictError, FullError, InvitationError, UnavailableError, WithdrawnError
 
 bp = Blueprint("by_hand", __name__)
 Page = tuple[str, int]
-
-_REFUSED: dict[type[StoreError], int] = {ClosedError: 403, InvitationError: 403, FullError: 507, UnavailableError: 503}
-"""What leaves the form as it was filled in, to be sent again or not."""
-_TAKEN: dict[type[StoreError], int] = {ConflictError: 409, WithdrawnError: 410}
-"""What no repetition mends: this form's number was used before."""
 
 
 @bp.get("/s/<survey_id>/by-hand")
@@ -63,10 +51,11 @@ def record(survey_id: str) -> Page:
     shown = {"survey": survey, "form": form, "code": codes.written(form.secret.raw)}
     try:
         current_store().add(survey_id, submission)
-    except tuple(_TAKEN) as error:
-        return render_template("respond/by_hand_taken.html", error=_name(error), **shown), _TAKEN[type(error)]
-    except tuple(_REFUSED) as error:
-        return _form(survey, form, _REFUSED[type(error)], _name(error))
+    except (ConflictError, WithdrawnError) as error:  # no repetition mends it: this form's number was used before
+        status, rule = status_of(error)
+        return render_template("respond/by_hand_taken.html", error=rule, **shown), status
+    except (ClosedError, InvitationError, FullError, UnavailableError) as error:
+        return _form(survey, form, *status_of(error))
     return render_template("respond/by_hand_thanks.html", **shown), 200
 
 
@@ -94,8 +83,3 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
 
 def _impossible() -> Page:
     return render_template("respond/by_hand_impossible.html"), 404
-
-
-def _name(error: StoreError) -> str:
-    """The one word by which the templates know an error."""
-    return type(error).__name__.removesuffix("Error").lower()

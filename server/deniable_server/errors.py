@@ -51,8 +51,13 @@ def reply(status: int, rule: str, message: str) -> Response:
     return response
 
 
+def status_of(error: StoreError) -> tuple[int, str]:
+    """The HTTP status of what a store refuses, and its rule in one word."""
+    return _STATUS[type(error)]
+
+
 def _store_error(error: StoreError) -> Response:
-    status, rule = _STATUS[type(error)]
+    status, rule = status_of(error)
     return reply(status, rule, str(error))
 
 

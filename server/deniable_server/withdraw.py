@@ -10,13 +10,12 @@ from flask import Blueprint, render_template, request
 from deniable import codes
 from deniable.survey import Survey
 from deniable_server import current_store
+from deniable_server.errors import status_of
 from deniable_server.forms import WithdrawalForm
-from deniable_server.store import FullError, StoreError, UnavailableError
+from deniable_server.store import FullError, UnavailableError
 
 bp = Blueprint("withdraw", __name__)
 Page = tuple[str, int]
-
-_REFUSED: dict[type[StoreError], int] = {FullError: 507, UnavailableError: 503}
 
 
 @bp.get("/s/<survey_id>/withdraw")
@@ -33,8 +32,8 @@ def erase(survey_id: str) -> Page:
         return _form(survey, form, 400)
     try:
         current_store().withdraw(survey_id, codes.submission_id(form.code.raw))
-    except tuple(_REFUSED) as error:
-        return _form(survey, form, _REFUSED[type(error)], failed=True)
+    except (FullError, UnavailableError) as error:
+        return _form(survey, form, status_of(error)[0], failed=True)
     return render_template("respond/withdraw_done.html", survey=survey), 200
 
 
