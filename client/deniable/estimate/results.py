@@ -30,7 +30,7 @@ class Row:
     estimate unbiased and never clipped. adjusted: the estimate under shares >= 0 that add to 1. epsilon: the
     question's exact privacy loss. confidence, method, target: of low and high. chance_rate: the share of reports
     that have the bit set where nobody holds this option. warning: plain words, or empty.
-    Without reports estimate, std_error, low, high and adjusted are None.
+    Without reports, and where there is no estimate for the target, estimate, std_error, low, high and adjusted are None.
     """
 
     question: str
@@ -54,7 +54,8 @@ class Row:
 class MeanRow:
     """The mean of one question's scores, among those who answered it; in the unit of the scores.
 
-    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, or too few answers to tell.
+    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
+    target. warning: plain words, or empty.
     """
 
     question: str
@@ -65,6 +66,7 @@ class MeanRow:
     high: float | None
     confidence: float
     target: str
+    warning: str = ""
 
     @property
     def figures(self) -> tuple[str, str, str, str]:
@@ -144,7 +146,8 @@ class Results:
         cells = [(*HEADER, "")] + [(*percentages(row), self.notes.get(row.warning, "")) for row in self.rows]
         lines = [self.heading, self.caption, "", *_aligned(cells)]
         if self.means:
-            lines += ["", *_aligned([MEANS_HEADER, *(mean_cells(row) for row in self.means)], texts=1)]
+            means = [(*mean_cells(row), self.notes.get(row.warning, "")) for row in self.means]
+            lines += ["", *_aligned([(*MEANS_HEADER, ""), *means], texts=1)]
         if self.notes:
             lines += ["", *(f"{mark} {one_line(warning)}" for warning, mark in self.notes.items())]
         return "\n".join(lines) + "\n"
@@ -191,7 +194,8 @@ class Results:
     @property
     def notes(self) -> dict[str, str]:
         """A mark for each different warning: [1], [2], .."""
-        return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
+        said = [*(row.warning for row in self.rows), *(row.warning for row in self.means)]
+        return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(filter(None, said)), start=1)}
 
     @property
     def caption(self) -> str:
