@@ -18,6 +18,8 @@ def page(results: Results) -> str:
     rows = [(*mean_cells(row), results.notes.get(row.warning, "")) for row in results.means]
     means = _table((*MEANS_HEADER, ""), rows, texts=1) if rows else ""
     notes = "".join(f"<p><small>{mark} {_safe(warning)}</small></p>" for warning, mark in results.notes.items())
+    if results.made_up:
+        notes += f"<p><small>{_safe(results.made_up.words)}</small></p>"
     return f"<div><p><strong>{_safe(results.heading)}</strong><br><small>{_safe(results.caption)}</small></p>{shares}{means}{notes}</div>"
 
 

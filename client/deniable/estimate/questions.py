@@ -12,6 +12,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import applicability, columns, plausibility
 from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, Share, check_interval, share
+from deniable.estimate.made_up import made_up
 from deniable.estimate.results import Results, Row
 from deniable.estimate.scored import mean_rows
 from deniable.question import Question
@@ -44,7 +45,8 @@ def estimate(
     request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
     means = mean_rows(survey, tally, confidence=confidence, target=target)
-    return Results(survey.id, survey.title, survey.digest, tally.n, survey.epsilon, tuple(rows), simultaneous, means=means)
+    head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
+    return Results(*head, tuple(rows), simultaneous, means=means, made_up=made_up(survey, tally))
 
 
 @dataclass(frozen=True)
