@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers bench-small-groups bench-made-up
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -68,6 +68,12 @@ bench-coverage: $(VENV)/.dev
 
 bench-numbers: $(VENV)/.dev
 	$(BIN)/python benchmarks/number_means.py
+
+bench-small-groups: $(VENV)/.dev
+	$(BIN)/python benchmarks/small_groups.py
+
+bench-made-up: $(VENV)/.dev
+	$(BIN)/python benchmarks/made_up.py
 
 .venv-peers/.done: benchmarks/peers-requirements.txt
 	$(PYTHON) -m venv .venv-peers

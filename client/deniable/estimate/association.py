@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import chndtr
 
 from deniable.errors import EstimateError
-from deniable.estimate import applicability, inference, moments
+from deniable.estimate import applicability, few, inference, moments
 from deniable.estimate.closed_form import normal_quantile
 from deniable.estimate.crosstable import Crosstab, in_words
 from deniable.estimate.inference import Estimate, HypothesisTest
@@ -35,7 +36,8 @@ def independence(table: Crosstab) -> HypothesisTest:
         if np.linalg.eigvalsh(matrix)[0] <= 1e-12 * np.trace(matrix):
             raise EstimateError(f"{name}: every option must have been reported now and then, got one that was not: there is no test")
     statistic = table.n * np.sum(np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.T).T)
-    return inference.chi_squared(f"{' and '.join(table.questions)} are independent", statistic, excess.size)
+    found = inference.chi_squared(f"{' and '.join(table.questions)} are independent", statistic, excess.size)
+    return replace(found, warning=few.test(_unseen(table)))
 
 
 def phi(table: Crosstab) -> Estimate:
@@ -55,7 +57,8 @@ def phi(table: Crosstab) -> Estimate:
     by_q = -p / scale - value * (1 - 2 * q) / (2 * spread_q)
     gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
     what = f"phi of {' and '.join(table.questions)}"
-    return inference.limited(what, table.n, value, table.variance_of(gradient), table.confidence, table.target, (-1.0, 1.0))
+    found = inference.limited(what, table.n, value, table.variance_of(gradient), table.confidence, table.target, (-1.0, 1.0))
+    return replace(found, warning=next(filter(None, table.warnings), ""))
 
 
 def cramers_v(table: Crosstab) -> Estimate:
@@ -80,7 +83,8 @@ def cramers_v(table: Crosstab) -> Estimate:
     ends = _noncentrality_limits(observed, trace, trace_of_square, along, 1 - table.confidence)
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
-    return Estimate(f"Cramer's V of {' and '.join(table.questions)}", table.n, value, std_error, low, high, table.confidence, table.target)
+    what = f"Cramer's V of {' and '.join(table.questions)}"
+    return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, few.test(_unseen(table)))
 
 
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
@@ -100,7 +104,8 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     if min(c, d) <= 0:
         raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
     covariance = table.covariance_of(over, under)
-    return inference.ratio(what, table.n, (a * b, c * d), covariance, table.confidence, table.target, (0.0, math.inf))
+    found = inference.ratio(what, table.n, (a * b, c * d), covariance, table.confidence, table.target, (0.0, math.inf))
+    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in cells)))
 
 
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
@@ -114,7 +119,8 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
-    return inference.ratio(what, table.n, parts, table.covariance_of(over, under), table.confidence, table.target, (0.0, 1.0))
+    found = inference.ratio(what, table.n, parts, table.covariance_of(over, under), table.confidence, table.target, (0.0, 1.0))
+    return replace(found, warning=table.too_few(over, under - over))
 
 
 def two_dimensional(table: Crosstab) -> None:
@@ -141,6 +147,17 @@ def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
                     f"for {option} of {name}"
                 )
     return p, q
+
+
+def _unseen(table: Crosstab) -> bool:
+    """Whether no report names some pair of options: then the test's shape is off, more than by a few reports."""
+    return table.together is not None and int(table.together.min()) < 1
+
+
+def _only(table: Crosstab, cell: tuple[int, int]) -> _Floats:
+    chosen = np.zeros(table.shares.shape)
+    chosen[cell] = 1.0
+    return chosen
 
 
 def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from deniable.errors import EstimateError
-from deniable.estimate import applicability, columns, inference, moments
+from deniable.estimate import applicability, columns, few, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate, HypothesisTest
 from deniable.survey import Survey
@@ -36,7 +36,8 @@ class Estimated(Protocol):
 class Comparison:
     """Two groups' shares of every option of a question.
 
-    options, differences: the second group less the first, option by option. test: whether the groups have the same shares.
+    options, differences: the second group less the first, option by option. test: whether the groups have the same shares. Each has a
+    warning where a group is too small for it.
     """
 
     question: str
@@ -45,12 +46,12 @@ class Comparison:
     test: HypothesisTest
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, a line for each option: question, option, estimate, std_error, low, high, p_value (of a difference of 0)."""
+        """A pandas DataFrame, a line for each option: question, option, estimate, std_error, low, high, p_value (of 0), warning."""
         import pandas as pd
 
-        header = ["question", "option", "estimate", "std_error", "low", "high", "p_value"]
+        header = ["question", "option", "estimate", "std_error", "low", "high", "p_value", "warning"]
         lines = [
-            (self.question, option, one.estimate, one.std_error, one.low, one.high, one.test().p_value)
+            (self.question, option, one.estimate, one.std_error, one.low, one.high, one.test().p_value, one.warning)
             for option, one in zip(self.options, self.differences, strict=True)
         ]
         return pd.DataFrame(lines, columns=header)
@@ -73,7 +74,8 @@ def between_options(
     weights[i], weights[j] = 1.0, -1.0
     shares = moments.invert(ones / n, [asked.channel])
     variance = moments.variance_of(weights, shares, [asked.channel], target) / n
-    return inference.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, confidence, target, (-1.0, 1.0))
+    found = inference.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, confidence, target, (-1.0, 1.0))
+    return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n))
 
 
 def difference(
@@ -96,7 +98,14 @@ def difference(
         raise EstimateError("both estimates must have a figure, got one without")
     if (variance := one.std_error**2 + other.std_error**2) == 0:
         raise EstimateError("one of the two standard errors must be above 0, got 0 for both: too few reports")
-    return inference.limited(what, one.n + other.n, one.estimate - other.estimate, variance, confidence, one.target, bounds)
+    found = inference.limited(what, one.n + other.n, one.estimate - other.estimate, variance, confidence, one.target, bounds)
+    return replace(found, warning=_too_few(one) or _too_few(other))
+
+
+def _too_few(one: Estimated) -> str:
+    """What is said of one side of a difference: by its count of set bits, or what was said of it already."""
+    ones = getattr(one, "ones", None)
+    return str(getattr(one, "warning", "")) if ones is None else few.bits(ones, one.n)
 
 
 def compare(
@@ -110,19 +119,24 @@ def compare(
     applicability.require_of("difference", survey, (question,), target)
     asked, _ = columns.find(survey, question)
     channel = asked.channel
-    groups = []
+    groups, warnings = [], [""] * asked.k
     for tally in (first, second):
         _, n, ones = columns.counts(survey, tally, question)
         groups.append((n, moments.invert(ones / n, [channel])))
+        warnings = [before or few.bits(count, n) for before, count in zip(warnings, ones.tolist(), strict=True)]
     n = sum(size for size, _ in groups)
     gap = groups[1][1] - groups[0][1]
     variances = sum(moments.variances(shares, [channel], target) / size for size, shares in groups)
+    each = zip(asked.categories, gap.tolist(), np.asarray(variances).tolist(), warnings, strict=True)
     differences = (
-        inference.limited(f"{asked.id} = {option}: second less first", n, value, variance, confidence, target, (-1.0, 1.0))
-        for option, value, variance in zip(asked.categories, gap.tolist(), np.asarray(variances).tolist(), strict=True)
+        replace(
+            inference.limited(f"{asked.id} = {option}: second less first", n, value, variance, confidence, target, (-1.0, 1.0)),
+            warning=warning,
+        )
+        for option, value, variance, warning in each
     )
     # at possible shares, so that the matrix is a covariance for certain
     covariance = sum(moments.covariance(moments.possible(shares), [channel], target) / size for size, shares in groups)
     statistic = gap[:-1] @ np.linalg.solve(np.asarray(covariance)[:-1, :-1], gap[:-1])
     test = inference.chi_squared(f"both groups have the same shares of {asked.id}", float(statistic), asked.k - 1)
-    return Comparison(asked.id, asked.categories, tuple(differences), test)
+    return Comparison(asked.id, asked.categories, tuple(differences), replace(test, warning=few.test(any(warnings))))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import applicability, columns, inference, moments
+from deniable.estimate import applicability, columns, few, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.question import Question
 from deniable.randomize import Channel
@@ -39,7 +39,8 @@ class Crosstab:
 
     questions, options: ids and labels along the axes. n: reports. shares: unbiased and never clipped; they add to 1. std_error,
     low, high: of each cell, same shape; limits in [0, 1] (see `inference.limits`). target: as in `share`. on_grid: which of the
-    questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`).
+    questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`). together: the
+    reports that have the bits of a cell all set, same shape.
     """
 
     questions: tuple[str, ...]
@@ -53,6 +54,7 @@ class Crosstab:
     confidence: float
     target: str
     on_grid: tuple[str, ...] = ()
+    together: NDArray[np.int64] | None = None
 
     @cached_property
     def covariance(self) -> _Floats:
@@ -100,28 +102,45 @@ class Crosstab:
         """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells."""
         weights = self.cells(chosen)
         value, variance = float((weights * self.shares).sum()), self.variance_of(weights)
-        return inference.limited(in_words(chosen), self.n, value, variance, self.confidence, self.target, (0.0, 1.0))
+        found = inference.limited(in_words(chosen), self.n, value, variance, self.confidence, self.target, (0.0, 1.0))
+        return replace(found, warning=self.too_few(weights))
+
+    def too_few(self, *parts: _Floats) -> str:
+        """What is to be said of an interval about these cells, weights as `cells` gives them: of the first with hardly any reports."""
+        if self.together is None:
+            return ""
+        return next(filter(None, (few.bits(min(int(part.ravel() @ self.together.ravel()), self.n), self.n) for part in parts)), "")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be said of each cell's interval (see `few`), cells in row-major order; empty for most."""
+        set_ = [self.n // 2] * self.shares.size if self.together is None else self.together.ravel().tolist()
+        return tuple(few.bits(count, self.n) for count in set_)
 
     def margin(self, name: str) -> Crosstab:
         """One question's shares from the same reports."""
         axis = self.axis(name)
-        shares = self.shares.sum(axis=tuple(i for i in range(self.shares.ndim) if i != axis))
+        others = tuple(i for i in range(self.shares.ndim) if i != axis)
+        shares = self.shares.sum(axis=others)
         found = _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.confidence, self.target)
-        return replace(found, on_grid=tuple(n for n in self.on_grid if n == name))
+        set_ = None if self.together is None else self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
+        return replace(found, on_grid=tuple(n for n in self.on_grid if n == name), together=set_)
 
     def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, a line for each cell: a column for each question, then n, estimate, std_error, low, high."""
+        """A pandas DataFrame, a line for each cell: a column for each question, then n, estimate, std_error, low, high, warning."""
         import pandas as pd
 
         frame = pd.DataFrame(list(product(*self.options)), columns=list(self.questions))
         values = {"estimate": self.shares, "std_error": self.std_error, "low": self.low, "high": self.high}
-        return frame.assign(n=self.n, **{name: array.ravel() for name, array in values.items()})
+        return frame.assign(n=self.n, **{name: array.ravel() for name, array in values.items()}, warning=self.warnings)
 
     def summary(self) -> str:
-        """Text for a terminal: percentages with their limits; the last question runs across."""
+        """Text for a terminal: percentages with their limits; the last question runs across. * marks a cell with too few reports."""
         frame = self.to_frame()
-        percentages = zip(100 * frame["estimate"], 100 * frame["low"], 100 * frame["high"], strict=True)
-        cells = np.array([f"{value:.1f} ({low:.1f} – {high:.1f})" for value, low, high in percentages]).reshape(-1, self.shares.shape[-1])
+        marks = ["*" if warning else "" for warning in self.warnings]
+        percentages = zip(100 * frame["estimate"], 100 * frame["low"], 100 * frame["high"], marks, strict=True)
+        texts = [f"{value:.1f} ({low:.1f} – {high:.1f}){mark}" for value, low, high, mark in percentages]
+        cells = np.array(texts).reshape(-1, self.shares.shape[-1])
         names = [" · ".join(labels) for labels in product(*self.options[:-1])]
         lines = [["", *self.options[-1]], *([name, *row] for name, row in zip(names, cells.tolist(), strict=True))]
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
@@ -130,7 +149,8 @@ class Crosstab:
             for line in lines
         ]
         head = f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g} % intervals) · target: {self.target}"
-        return "\n".join([head, "", *(line.rstrip() for line in table)]) + "\n"
+        note = ["", few.NOTE] if any(marks) else []
+        return "\n".join([head, "", *(line.rstrip() for line in table), *note]) + "\n"
 
 
 def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population") -> Crosstab:
@@ -189,7 +209,7 @@ def _from_counts(found: Sequence[Question], n: int, together: NDArray[np.int64],
     channels = [question.channel for question in found]
     shares = moments.invert(together / n, channels)
     table = _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, confidence, target)
-    return replace(table, on_grid=tuple(q.id for q in found if applicability.on_grid(q)))
+    return replace(table, on_grid=tuple(q.id for q in found if applicability.on_grid(q)), together=together)
 
 
 def _crosstab(

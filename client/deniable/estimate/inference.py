@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,20 @@ _HALVINGS = 30  # leave less than a hundred-millionth of a standard error
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """A test of a hypothesis. what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n."""
+    """A test of a hypothesis. what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
+
+    warning: why the p-value may be wrong (see `few`), or empty.
+    """
 
     what: str
     statistic: float
     df: int
     p_value: float
+    warning: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {self.p_value:.3g}"
+        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {self.p_value:.3g}"
+        return f"{text}; {self.warning}" if self.warning else text
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,8 @@ class Estimate:
     """One number and how sure it is.
 
     what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
-    estimate. low, high: limits, within the range that is possible. target: "population" or "respondents".
+    estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
+    hold the truth less often than `confidence` says (see `few`), or empty.
     """
 
     what: str
@@ -48,14 +54,17 @@ class Estimate:
     high: float
     confidence: float
     target: str
+    warning: str = ""
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""
-        return chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
+        found = chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
+        return replace(found, warning=self.warning)
 
     def __str__(self) -> str:
         limits = f"{100 * self.confidence:g} % {self.low:.4g} to {self.high:.4g}"
-        return f"{self.what}: {self.estimate:.4g}, standard error {self.std_error:.3g}, {limits}"
+        text = f"{self.what}: {self.estimate:.4g}, standard error {self.std_error:.3g}, {limits}"
+        return f"{text}; {self.warning}" if self.warning else text
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import applicability, columns, inference, moments
+from deniable.estimate import applicability, columns, few, inference, moments
 from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.closed_form import normal_quantile
@@ -62,14 +62,14 @@ def mean(
     applicability.require_linear(asked, np.where(counted, values, np.nan))
     shares, channel = moments.invert(ones / n, [asked.channel]), asked.channel
     bounds = float(values[counted].min()), float(values[counted].max())
-    what = f"mean of {asked.id}"
+    what, warning = f"mean of {asked.id}", few.scores(int(ones.max()), n)
     if counted.all():
         variance = moments.variance_of(values, shares, [channel], target) / n
-        return inference.limited(what, n, float(values @ shares), variance, confidence, target, bounds)
+        return replace(inference.limited(what, n, float(values @ shares), variance, confidence, target, bounds), warning=warning)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = moments.covariance_of(weights, shares, [channel], target) / n
-    return inference.ratio(what, n, parts, covariance, confidence, target, bounds)
+    return replace(inference.ratio(what, n, parts, covariance, confidence, target, bounds), warning=warning)
 
 
 def quantile(

@@ -44,4 +44,4 @@ def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
         return MeanRow(item.id, tally.n, None, None, None, None, confidence, target, reason or empty)
-    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, confidence, target)
+    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, confidence, target, one.warning)

@@ -118,7 +118,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     one = share(300, 1000, q0=0.25, q1=0.75)
     with pytest.raises(EstimateError, match="both estimates must have one target, got population and respondents"):
         difference(one, share(300, 1000, q0=0.25, q1=0.75, target="respondents"))
-    with pytest.raises(EstimateError, match="both estimates must have reports"):
+    with pytest.raises(EstimateError, match="both estimates must have a figure"):
         difference(one, estimate(EIGHT, Tally.empty(7)).rows[0])
     with pytest.raises(EstimateError, match="got 0 for both"):
         difference(share(1, 1, q0=0.25, q1=0.75), share(0, 1, q0=0.25, q1=0.75))

@@ -60,7 +60,7 @@ def test_one_question_can_be_shown_alone_and_an_unknown_one_is_refused() -> None
 
 def test_there_is_no_chart_without_reports() -> None:
     empty = replace(YES, n=0, estimate=None, std_error=None, low=None, high=None, adjusted=None)
-    with pytest.raises(EstimateError, match="at least 1 report, got 0"):
+    with pytest.raises(EstimateError, match="at least 1 estimate, got 0"):
         replace(RESULTS, rows=(empty,)).plot()
 
 

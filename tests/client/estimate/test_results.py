@@ -149,7 +149,7 @@ SCORED = replace(RESULTS, means=(MOOD, NO_MEAN))
 
 def test_means_follow_the_rows_in_json_and_may_be_left_out_of_it() -> None:
     assert list(SCORED.to_dict())[-2:] == ["rows", "means"]
-    assert list(SCORED.to_dict()["means"][0]) == ["question", "n", "mean", "std_error", "low", "high", "confidence", "target"]
+    assert list(SCORED.to_dict()["means"][0]) == ["question", "n", "mean", "std_error", "low", "high", "confidence", "target", "warning"]
     assert Results.from_dict(json.loads(SCORED.to_json())) == SCORED
     without = {key: value for key, value in SCORED.to_dict().items() if key != "means"}
     assert Results.from_dict(without) == RESULTS
