@@ -53,6 +53,7 @@ _Floats = NDArray[np.float64]
 LEVEL = 0.01
 STATED = 0.01  # the part of the reports whose effect is said
 _DENSE = 256  # up to this size the eigenvalues are found without iteration
+_MOST = 0.5  # who would need more than this has no test
 _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 
 
@@ -61,7 +62,7 @@ class MadeUp:
     """What the reports say about made-up ones among them.
 
     p_value: the chance that honest reports agree as much is at most this. alarm: it is below 0.01. shows_from: the share of all reports,
-    0 to 1, from which on made-up ones that repeat the same answers would show; None if they never would. question, shift: the question of
+    0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question of
     which 1 % made-up reports of the worst kind move a share farthest, and how far (0.01 is one percentage point). words: all this in words.
     """
 
@@ -86,7 +87,7 @@ def made_up(survey: Survey, tally: Tally) -> MadeUp | None:
     chances = [design.chance_of_eigenvalue(reports.largest_eigenvalue), *(design.chance_of_option(reports.agreement(end)) for end in ends)]
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
-    known = shows_from if shows_from < 1 else None
+    known = shows_from if shows_from < _MOST else None
     question, shift = _farthest_moved(survey)
     words = _in_words(p_value < LEVEL, known, question, shift)
     return MadeUp(p_value, p_value < LEVEL, known, question, shift, words)

@@ -82,7 +82,7 @@ def test_groups_that_differ_are_told_apart_and_by_how_much() -> None:
         assert abs(one.estimate - truth) < 5 * one.std_error
         assert one.n == 40_000
     frame = found.to_frame()
-    assert list(frame.columns) == ["question", "option", "estimate", "std_error", "low", "high", "p_value"]
+    assert list(frame.columns) == ["question", "option", "estimate", "std_error", "low", "high", "p_value", "warning"]
     assert frame["option"].tolist() == [f"o{i}" for i in range(8)]
 
 
