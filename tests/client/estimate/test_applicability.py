@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import (
     Perturbed,
     analyse,
+    applicability,
     between_options,
     compare,
     conditional_share,
@@ -211,6 +213,16 @@ def test_a_variable_that_somebody_describes_by_hand_can_say_that_it_was_rounded(
     own = {name: Perturbed(bits, np.array([[0.8, 0.2], [0.2, 0.8]]), ("no", "yes"), on_grid=name == "x") for name in ("x", "y")}
     with pytest.raises(EstimateError, match="regression: there is none of x"):
         regress("y ~ x", None, own)
+
+
+def test_the_page_has_the_table_that_the_code_has() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "methods.md").read_text(encoding="utf-8").split("## What is refused")[1].split("\n## ")[0]
+    said = {}
+    for line in page.splitlines():
+        if line.startswith("| ") and not line.startswith("| figure"):
+            figures, _, of_numbers = (cell.strip() for cell in line.strip("|").split("|"))
+            said |= dict.fromkeys(figures.split(" (")[0].split(", "), () if of_numbers == "refused" else (of_numbers,))
+    assert said == applicability._OF_NUMBERS
 
 
 def test_a_survey_of_nobody_refuses_the_same() -> None:

@@ -103,6 +103,16 @@ def test_as_many_as_the_results_say_are_found(sizes: tuple[int, ...], epsilon: f
     assert not any(made.with_fakes(share / 4, made.pattern()).alarm for _ in range(5)), "and far fewer are not"
 
 
+@pytest.mark.parametrize("n", [300, 10_000])
+@pytest.mark.parametrize(("sizes", "epsilon"), [(TWENTY, 1.0), (TWENTY, 8.0), ((2,) * 8, 8.0), ((2,) * 3, 1.0), ((2,), 1.0), (MIXED, 6.0)])
+def test_five_of_a_hundred_are_found_or_the_results_say_that_they_cannot_be(sizes: tuple[int, ...], epsilon: float, n: int) -> None:
+    made = people(sizes, epsilon, n)
+    for pattern in (np.zeros(len(sizes), dtype=np.int64), made.pattern()):
+        found = made.with_fakes(0.05, pattern)
+        assert found.alarm or found.shows_from is None or found.shows_from > 0.05
+        assert found.alarm or "cannot be told from honest ones" in found.words
+
+
 # The bounds.
 
 
