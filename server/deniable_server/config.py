@@ -46,13 +46,23 @@ def make_key(db: Path) -> None:
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):  # somebody else was faster, and theirs stays
+        _write_whole(path, secrets.token_urlsafe(32) + "\n")
+
+
+def copy_key(db: Path, other: Path) -> None:
+    """Copies the key of one database to the place of another's. Raises FileExistsError, and OSError as `open` does."""
+    _write_whole(key_file(other), key_file(db).read_text())
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """A new file, readable by its owner only, that is there with all its text on the disk, or not at all. Raises FileExistsError."""
     new = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     with os.fdopen(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(32) + "\n")
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     try:
-        with suppress(FileExistsError):  # somebody else was faster, and theirs stays
-            os.link(new, path)
+        os.link(new, path)
     finally:
         new.unlink()

@@ -89,7 +89,8 @@ class Results:
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
     all intervals of a question together instead of for each alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
-    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these.
+    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these. may_wait: how
+    many more reports may have arrived, at most; a server counts them in batches, and does not say how many there are.
     """
 
     survey: str
@@ -103,6 +104,7 @@ class Results:
     group: str | None = None
     by_hand: bool = False
     n_by_hand: int = 0
+    may_wait: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
@@ -202,6 +204,8 @@ class Results:
             parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
         if self.n_by_hand:
             parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
+        if self.may_wait:
+            parts.append(f"up to {self.may_wait:,} more may wait to be counted")
         return " · ".join(parts)
 
 
