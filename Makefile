@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries frames format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -55,6 +56,10 @@ canaries: $(VENV)/.dev browser
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
 	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/test_small_surveys.py tests/server/test_unordered.py
+# 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
+frames: $(VENV)/.dev
+	$(BIN)/python -m tests.client.frames 3000
+	$(BIN)/python -m tests.client.frames signals 1000
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser
