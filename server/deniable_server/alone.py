@@ -9,6 +9,7 @@ import fcntl
 import os
 import socket
 from pathlib import Path
+from typing import Any
 
 BACKLOG = 1024
 UNREAD_SECONDS = 20  # for which a client may leave a reply unread before the kernel ends the connection
@@ -35,16 +36,23 @@ def lock(db: Path) -> int:
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens there, and nobody else's does. Raises InUseError, OSError."""
-    family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    listener = socket.socket(family, kind)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of a server that ended do not count
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_SECONDS * 1000)
-        listener.bind(address)
-        listener.listen(BACKLOG)
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.socket(family, kind)
+        try:
+            _bind(listener, address)
+        except OSError:
+            listener.close()
+            raise
     except OSError as error:
-        listener.close()
         raise InUseError(f"cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}") from None
     return listener
+
+
+def _bind(listener: socket.socket, address: Any) -> None:
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of a server that ended do not count
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_SECONDS * 1000)
+    listener.bind(address)
+    listener.listen(BACKLOG)

@@ -33,7 +33,7 @@ class Bodies:
             async with asyncio.timeout(SECONDS) as deadline:
                 self._deadlines.add(deadline)
                 try:
-                    whole = await _read(body, length, most, deadline)
+                    whole = await self._read(body, length, most, deadline)
                 finally:
                     self._deadlines.discard(deadline)
         except TimeoutError:
@@ -43,6 +43,22 @@ class Bodies:
         if length is not None and len(whole) != length:
             raise BadRequest("the body must have the length that the request declared")
         return whole
+
+    async def _read(self, body: Any, length: int | None, most: int, deadline: asyncio.Timeout) -> bytes:
+        chunks, size, begun = [], 0, asyncio.get_running_loop().time()
+        try:
+            async for chunk in body:
+                chunks.append(chunk)
+                size += len(chunk)
+                if size == length or size > most:
+                    break
+                if not self._stopping:
+                    deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise  # the deadline
+            raise BadRequest("the body must be sent to its end") from None  # granian's way to say that the client is gone
+        return b"".join(chunks)
 
     @contextmanager
     def room(self, size: int) -> Iterator[None]:
@@ -60,19 +76,3 @@ class Bodies:
         self._stopping = True
         for deadline in self._deadlines:
             deadline.reschedule(0)
-
-
-async def _read(body: Any, length: int | None, most: int, deadline: asyncio.Timeout) -> bytes:
-    chunks, size, begun = [], 0, asyncio.get_running_loop().time()
-    try:
-        async for chunk in body:
-            chunks.append(chunk)
-            size += len(chunk)
-            if size == length or size > most:
-                break
-            deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
-    except asyncio.CancelledError:
-        if (task := asyncio.current_task()) is None or task.cancelling():
-            raise  # the deadline
-        raise BadRequest("the body must be sent to its end") from None  # granian's way to say that the client is gone
-    return b"".join(chunks)
