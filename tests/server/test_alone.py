@@ -8,7 +8,7 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,11 @@ STOP_SECONDS = 10
 
 
 @pytest.fixture
-def server(make_server: Callable[..., Any], survey: Survey) -> Iterator[Any]:
+def server(make_server: Callable[..., Any], survey: Survey) -> Any:
     server = make_server()
     server.publish(survey)
     server.start()
-    yield server
+    return server
 
 
 def try_to_serve(db: Path, port: int) -> tuple[int, str]:

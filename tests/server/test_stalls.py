@@ -117,5 +117,5 @@ def test_a_server_that_reads_bodies_in_its_threads_is_found_out(make_server: Cal
             httpx.get(f"{server.url}/s/study", timeout=5)
         server.process.terminate()
         with pytest.raises(subprocess.TimeoutExpired):
-            server.process.wait(timeout=10)
+            server.process.wait(timeout=5)
         server.kill()

@@ -16,6 +16,7 @@ from deniable_server.front.workers import Workers
 from deniable_server.limits import SMALL, most_bytes_of
 
 READY_SECONDS = 2.0  # in which the database must answer
+FLUSH_SECONDS = 0.02  # in which granian's own thread has handed a reply to the system
 ALIVE = "/healthz"
 READY = "/readyz"
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -33,6 +34,7 @@ class Front:
         self._bodies = Bodies()
         self._writing = Workers("writing", threads=16, waiting=512)
         self._reading = Workers("reading", threads=8, waiting=256)
+        self._open = 0  # requests that are not answered yet
         self._stopping = False
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         self._alive = gateway.call(app, alive)
@@ -43,22 +45,30 @@ class Front:
             proto.response_bytes(*self._alive)  # even where all threads are busy and the database is gone
             return
         environ = gateway.environ_of(scope, self._base)
+        self._open += 1
         try:
-            reply = await self._reply(environ, proto)
-        except HTTPException as why:
-            reply = gateway.refuse(self._app, environ, why)
-        proto.response_bytes(*reply)
+            try:
+                reply = await self._reply(environ, proto)
+            except HTTPException as why:
+                reply = gateway.refuse(self._app, environ, why)
+            proto.response_bytes(*reply)
+        finally:
+            self._open -= 1
 
     async def finish(self, seconds: float) -> bool:
-        """Takes no more requests and waits for those that are being answered. False if some still are after `seconds`."""
+        """Takes no more requests and waits for those that are being answered. False if some still are after `seconds`.
+
+        Bodies that are not here yet are told to come back.
+        """
         self._stopping = True
         self._bodies.stop()
         try:
             async with asyncio.timeout(seconds):
-                while self._writing.busy or self._reading.busy:
-                    await asyncio.sleep(0.01)
+                while self._open:
+                    await asyncio.sleep(FLUSH_SECONDS)
         except TimeoutError:
             return False
+        await asyncio.sleep(FLUSH_SECONDS)
         return True
 
     async def _reply(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply:
