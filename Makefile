@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order bench-peers bench-coverage bench-numbers
 .PHONY: demo test check browser canaries frames format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries stalls format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -60,6 +61,9 @@ order: $(VENV)/.dev
 frames: $(VENV)/.dev
 	$(BIN)/python -m tests.client.frames 3000
 	$(BIN)/python -m tests.client.frames signals 1000
+# 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
+stalls: $(VENV)/.dev
+	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/test_stalls.py
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser
