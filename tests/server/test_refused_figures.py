@@ -17,7 +17,6 @@ from deniable.survey import Survey
 from deniable_server import Config, create_app
 from deniable_server.accounts import set_password
 from deniable_server.cli import main
-from deniable_server.config import key_file
 from deniable_server.store.sqlite import SqliteStore
 
 QUESTIONS = """
@@ -76,7 +75,6 @@ def test_the_page_does_not_offer_what_it_would_refuse(ada: FlaskClient) -> None:
 
 
 def test_the_command_line_refuses_it_with_the_reason(ada: FlaskClient, db: Path) -> None:
-    key_file(db).write_text("x" * 40)
     found = CliRunner().invoke(main, ["results", "sample", "--db", str(db), "--target", "respondents"])
     assert found.exit_code == 1
     assert OF_A_SAMPLE in found.output
