@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order bench-peers bench-coverage bench-numbers bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -69,6 +69,9 @@ bench-peers: $(VENV)/.dev .venv-peers/.done
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
+
+bench-store: $(VENV)/.dev
+	$(BIN)/python benchmarks/store.py
 
 bench-numbers: $(VENV)/.dev
 	$(BIN)/python benchmarks/number_means.py
