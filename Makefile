@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order frames stalls
 .PHONY: bench-peers bench-coverage bench-numbers bench-small-groups bench-made-up
+.PHONY: demo test check browser canaries stalls frames format messages release-hashes accessibility screenshots clean order \
+  bench-peers bench-coverage bench-numbers bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -77,6 +79,9 @@ bench-peers: $(VENV)/.dev .venv-peers/.done
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
+
+bench-store: $(VENV)/.dev
+	$(BIN)/python benchmarks/store.py
 
 bench-numbers: $(VENV)/.dev
 	$(BIN)/python benchmarks/number_means.py

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from granian.server.embed import Server
 from deniable_server import alone, create_app
 from deniable_server.config import Config
 from deniable_server.front import Front
+from deniable_server.store import StoreError
 from deniable_server.store.sqlite import SqliteStore
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
@@ -39,7 +41,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
     """Serves until the process is told to stop, and then ends it.
 
     Raises FileNotFoundError where `deniable-server init` has not been, alone.InUseError where another process has the port or
-    the database, sqlite3.Error where the file is none that a server can use.
+    the database, UnavailableError where the file is none that a server can use.
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104 - compared
@@ -66,7 +68,8 @@ async def _run(front: Front, listener: socket.socket, store: SqliteStore) -> Non
         await server  # it failed: says why
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
-    store.rewrite()
+    with suppress(StoreError):  # there is no room for it; it is done when the file is opened again
+        store.rewrite()
     store.close()
     _end()
 

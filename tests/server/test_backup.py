@@ -132,6 +132,21 @@ def test_another_key_is_refused_by_name_and_changes_nothing(tmp_path: Path, stor
     again.close()
 
 
+def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make) -> None:
+    made = invited(store, 12)
+    for code in made:
+        store.add("panel", submissions(to=panel, invitation=code))
+    store.backup(tmp_path / "copy.db")
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection, connection:
+        connection.execute("DELETE FROM intake")  # as the operations page says
+    words = ["init", "--db", str(tmp_path / "copy.db"), "--user", "ada", "--password-env", "PASSWORD"]
+    again = CliRunner().invoke(main, words, env={"PASSWORD": "correct horse battery"})
+    assert again.exit_code == 0, again.output
+    with closing(SqliteStore(tmp_path / "copy.db")) as restored:
+        assert (restored.count("panel"), restored.recount("panel").n, restored.invitations("panel")) == (10, 10, (12, 10))
+        assert [len(blob) for blob in sealed(tmp_path / "copy.db")] == [len(blob) for blob in sealed(tmp_path / "deniable.db")]
+
+
 def test_the_command_copies_a_running_server_and_the_key_on_request(
     make_server: Callable[[], Any], tmp_path: Path, panel: Survey, submissions: Make
 ) -> None:

@@ -39,7 +39,7 @@ from deniable_server.store.schema import migrate
 from deniable_server.store.sealing import Seal
 from deniable_server.store.tallies import Counts
 from deniable_server.store.waiting import Records
-from deniable_server.store.writer import WAIT_SECONDS, Writer, explain
+from deniable_server.store.writer import BUSY_SECONDS, Writer, explain
 
 UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
 SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
@@ -267,7 +267,7 @@ class SqliteStore:
         self._rewriting.due()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=WAIT_SECONDS)
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")

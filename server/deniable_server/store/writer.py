@@ -21,7 +21,8 @@ T = TypeVar("T")
 MOST_JOBS = 512
 IDLE_SECONDS = 0.2
 CHECKPOINT_COMMITS = 256
-WAIT_SECONDS = 2.5  # for a job's turn; and as long again, at most, for another program to let go of the file
+WAIT_SECONDS = 5.0  # for a job's turn
+BUSY_SECONDS = 2.5  # for another program to let go of the file
 
 
 class Books(Protocol):

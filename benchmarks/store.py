@@ -1,0 +1,151 @@
+"""What a store costs: single submissions beside large ones, a withdrawal at 2,048 bits, and a results page while submissions pour in.
+
+make bench-store
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from deniable.entropy import os_words
+from deniable.randomize import randomize
+from deniable.submission import Submission, pack, record_bytes
+from deniable.survey import Survey
+from deniable_server.store.sqlite import SqliteStore
+
+CONNECTIONS, SECONDS, PORT = 32, 30, 18431
+
+
+def survey_of(questions: int, **keys: object) -> Survey:
+    asked = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(questions)]
+    return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "questions": asked, **keys})
+
+
+def submission(survey: Survey, count: int = 1) -> Submission:
+    bits = [randomize(q.channel, np.zeros(count, dtype=np.int64), os_words) for q in survey.questions]
+    return Submission(os.urandom(16), survey.digest, count, pack(survey, bits))
+
+
+def cpu_of_singles(store: SqliteStore, survey: Survey, number: int = 500) -> float:
+    """Milliseconds of CPU a submission, of all threads."""
+    made = [submission(survey) for _ in range(number)]
+    before = time.process_time()
+    for one in made:
+        store.add("s", one)
+    return 1000 * (time.process_time() - before) / number
+
+
+def singles_beside_large_ones(folder: Path) -> None:
+    survey = survey_of(20)
+    store = SqliteStore(folder / "large.db")
+    store.publish(survey)
+    cpu_of_singles(store, survey)
+    alone = cpu_of_singles(store, survey)
+    wide = survey_of(2048, id="wide", batch=1)
+    store.publish(wide)
+    size = record_bytes(wide)
+    for length in [300_000] * 1000 + [25_000_000] * 5:
+        count = length // size
+        store.add("wide", Submission(os.urandom(16), wide.digest, count, os.urandom(count * size)))
+    beside = cpu_of_singles(store, survey)
+    print(f"a single submission: {alone:.2f} ms of CPU, {beside:.2f} beside 1,000 of 300 kB and five of 25 MB ({beside / alone:.1f} times)")
+    store.close()
+
+
+def withdrawals(folder: Path) -> None:
+    survey = survey_of(2048)
+    store = SqliteStore(folder / "wide.db")
+    store.publish(survey)
+    made = [submission(survey) for _ in range(100)]
+    for one in made:
+        store.add("s", one)
+    held: list[float] = []
+    commit = store._writer._commit
+
+    def timed(connection: sqlite3.Connection, batch: list[Any]) -> None:
+        begun = time.thread_time()
+        commit(connection, batch)
+        held.append(time.thread_time() - begun)
+
+    store._writer._commit = timed  # type: ignore[method-assign]
+    whole = []
+    for one in made[:50]:
+        begun = time.perf_counter()
+        store.withdraw("s", one.id)
+        whole.append(time.perf_counter() - begun)
+    worst, median = 1000 * max(held), 1000 * float(np.median(held))
+    print(f"a withdrawal at 2,048 bits: {median:.2f} ms of the writer's CPU, {worst:.2f} at worst; {1000 * np.median(whole):.1f} ms in all")
+    store.close()
+
+
+def page_under_load(folder: Path) -> None:
+    db, survey = folder / "load.db", survey_of(20)
+    command = [str(Path(sys.executable).with_name("deniable-server"))]
+    environment = {**os.environ, "PASSWORD": "correct horse battery"}
+    subprocess.run([*command, "init", "--db", str(db), "--user", "ada", "--password-env", "PASSWORD"], check=True, env=environment)
+    store = SqliteStore(db)
+    store.publish(survey)
+    store.close()
+    server = subprocess.Popen([*command, "serve", "--db", str(db), "--port", str(PORT)])
+    url, ending, sent = f"http://127.0.0.1:{PORT}", threading.Event(), [0] * CONNECTIONS
+
+    def load(number: int) -> None:
+        made = [submission(survey) for _ in range(100)]
+        with httpx.Client(base_url=url, timeout=30, headers={"Content-Type": "application/json"}) as http:
+            while not ending.is_set():
+                one = Submission(os.urandom(16), survey.digest, 1, made[sent[number] % 100].reports)
+                sent[number] += http.post("/api/v1/surveys/s/submissions", content=one.to_json()).status_code == 200
+
+    try:
+        with httpx.Client(base_url=url, timeout=60, follow_redirects=True) as browser:
+            wait_for(url)
+            token = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', browser.get("/login").text)
+            assert token
+            browser.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token[1]})
+            threads = [threading.Thread(target=load, args=[number]) for number in range(CONNECTIONS)]
+            for thread in threads:
+                thread.start()
+            took, end = [], time.monotonic() + SECONDS
+            while time.monotonic() < end:
+                begun = time.perf_counter()
+                browser.get("/manage/surveys/s").raise_for_status()
+                took.append(time.perf_counter() - begun)
+            ending.set()
+            for thread in threads:
+                thread.join()
+        print(
+            f"a results page under {CONNECTIONS} connections, {sum(sent) / SECONDS:,.0f} submissions a second: "
+            f"median {1000 * np.median(took):.0f} ms, at worst {1000 * max(took):.0f} ms, {len(took)} pages in {SECONDS} s"
+        )
+    finally:
+        ending.set()
+        server.terminate()
+        server.wait()
+
+
+def wait_for(url: str) -> None:
+    for _ in range(300):
+        try:
+            httpx.get(f"{url}/healthz").raise_for_status()
+            return
+        except httpx.TransportError:
+            time.sleep(0.1)
+    raise SystemExit("the server did not start")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        for measure in (withdrawals, singles_beside_large_ones, page_under_load):
+            measure(Path(name))
