@@ -18,6 +18,7 @@ import random
 import re
 import signal
 import sqlite3
+import ssl
 import sys
 import tempfile
 import traceback
@@ -26,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,7 @@ GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__")
 # --- searching ------------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(1 << 14)
 def found_in(text: str) -> list[str]:
     """The answers in a text, each with what is around it; quotes, and quoted quotes, are left out."""
     plain, bare = (BASE64.sub("", re.sub(r"[\\\"']", "", one.replace("\\n", " "))) for one in (text, BYTES.sub("b", text)))
@@ -130,7 +132,7 @@ def in_traceback(error: BaseException, theirs: tuple[str, ...] = (HERE,), frames
             file, name = frame.f_code.co_filename, frame.f_code.co_name
             if file in theirs:
                 continue
-            hits += [f"{name}: {hit}" for hit in found_in("\n".join(f"{key} = {_shown(value)}" for key, value in frame.f_locals.items()))]
+            hits += [f"{name}: {hit}" for key, value in frame.f_locals.items() for hit in found_in(f"{key} = {_shown(value)}")]
             if frames and ((file in SECRET and name not in GIVEN_NONE) or (under_seal and file != sealed.__file__)):
                 hits.append(f"frame of {file}, line {line}, {name}")
             under_seal = file == sealed.__file__ and name == "__call__"
@@ -175,10 +177,11 @@ def in_sentry(captured: Captured, error: BaseException) -> list[str]:
     hits = []
     for event in captured.events:
         errors = event["exception"]["values"]
-        shown = [[frame["vars"] for frame in one.get("stacktrace", {}).get("frames", []) if frame["abs_path"] != HERE] for one in errors]
+        frames = [frame for one in errors for frame in one.get("stacktrace", {}).get("frames", []) if frame["abs_path"] != HERE]
+        shown = [{key: value} for frame in frames for key, value in frame["vars"].items()]
         told = [[one["type"], one["value"]] for one in errors]
         rest = {key: value for key, value in event.items() if key not in ("exception", "_meta", "event_id", "timestamp")}
-        hits += found_in(json.dumps([shown, told, rest], ensure_ascii=False))
+        hits += [hit for part in (*shown, *told, rest) for hit in found_in(json.dumps(part, ensure_ascii=False))]
     return hits
 
 
@@ -518,6 +521,7 @@ def paths(server: Server, rng: random.Random) -> Iterator[tuple[Scenario, Tracer
 def search(count: int, seed: int = 0) -> dict[str, Any]:
     """Goes `count` error paths, or as many as it takes to find an answer where that is 0; what came of them, and what was found."""
     result: dict[str, Any] = {"paths": 0, "without an error": 0, "ignored": 0, "errors": Counter(), "places": 0, "hits": []}
+    ssl.create_default_context = cache(ssl.create_default_context)  # a third of the time goes into reading certificates
     places, log, ignored = set(), Log(), list[BaseException]()
     transport.sleep = lambda seconds: None  # type: ignore[assignment]
     logging.getLogger().addHandler(log)
