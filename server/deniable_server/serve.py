@@ -24,6 +24,7 @@ from granian.server.embed import Server
 from deniable_server import alone, create_app
 from deniable_server.config import Config
 from deniable_server.front import Front
+from deniable_server.store import StoreError
 from deniable_server.store.sqlite import SqliteStore
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
@@ -66,9 +67,17 @@ async def _run(front: Front, listener: socket.socket, store: SqliteStore) -> Non
         await server  # it failed: says why
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
-    store.rewrite()
-    store.close()
+    _close(store)
     _end()
+
+
+def _close(store: SqliteStore) -> None:
+    """Rewrites the file, so that no order shows in it, if nobody hinders that; and closes it."""
+    try:
+        store.rewrite()
+    except StoreError as error:
+        logger.warning("the database was not written anew, so the newest of its pages may show an order: %s", error)
+    store.close()
 
 
 def _granian(front: Front, listener: socket.socket) -> Server:
