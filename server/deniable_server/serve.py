@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 import threading
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,10 +67,17 @@ async def _run(front: Front, listener: socket.socket, store: SqliteStore) -> Non
         await server  # it failed: says why
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
-    with suppress(StoreError):  # there is no room for it; it is done when the file is opened again
-        store.rewrite()
-    store.close()
+    _close(store)
     _end()
+
+
+def _close(store: SqliteStore) -> None:
+    """Rewrites the file, so that no order shows in it, if nobody hinders that; and closes it."""
+    try:
+        store.rewrite()
+    except StoreError as error:
+        logger.warning("the database was not written anew, so the newest of its pages may show an order: %s", error)
+    store.close()
 
 
 def _granian(front: Front, listener: socket.socket) -> Server:

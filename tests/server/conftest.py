@@ -159,3 +159,4 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]
     server.start()
     yield server
     server.stop()
+    assert "Traceback" not in server.log.read_text()

@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import gateway
 from deniable_server.front.bodies import Bodies
-from deniable_server.front.gateway import Environ, Reply
+from deniable_server.front.gateway import Environ
 from deniable_server.front.workers import Workers
 from deniable_server.limits import SMALL, most_bytes_of
 
@@ -47,11 +47,9 @@ class Front:
         environ = gateway.environ_of(scope, self._base)
         self._open += 1
         try:
-            try:
-                reply = await self._reply(environ, proto)
-            except HTTPException as why:
-                reply = gateway.refuse(self._app, environ, why)
-            proto.response_bytes(*reply)
+            await self._answer(environ, proto)
+        except HTTPException as why:
+            proto.response_bytes(*gateway.refuse(self._app, environ, why))
         finally:
             self._open -= 1
 
@@ -71,33 +69,36 @@ class Front:
         await asyncio.sleep(FLUSH_SECONDS)
         return True
 
-    async def _reply(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply:
+    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
         if self._stopping:
             raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later")
-        if environ["PATH_INFO"] == READY:
-            return await self._ready(environ)
         workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
         length = int(environ["CONTENT_LENGTH"]) if "CONTENT_LENGTH" in environ else None
         if length is None and "HTTP_TRANSFER_ENCODING" not in environ:
             length = 0
-        if length is not None and length <= SMALL:
-            body = await self._bodies.collect(proto, length, SMALL) if length else b""
-            return await workers.run(gateway.call, self._app, gateway.with_body(environ, body))
-        return await self._large(environ, proto, length, workers)
+        if environ["PATH_INFO"] == READY:
+            await self._ready(environ, proto)
+        elif length is None or length > SMALL:
+            await self._large(environ, proto, length, workers)
+        else:
+            body = await self._bodies.collect_small(proto, length) if length else b""
+            await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
 
-    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply:
+    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> None:
         """A body that may be too long: the application is asked how long it may be, and refuses one that is longer, unread."""
         most = await workers.run(most_bytes_of, self._app, environ)
         if length is not None and length > most:
             reply = await workers.run(gateway.call, self._app, environ)
-            return Reply(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
+            proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
+            return
         with self._bodies.room(most if length is None else length):
             body = await self._bodies.collect(proto, length, most)
-            return await workers.run(gateway.call, self._app, gateway.with_body(environ, body))
+            await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
 
-    async def _ready(self, environ: Environ) -> Reply:
+    async def _ready(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
         try:
             async with asyncio.timeout(READY_SECONDS):
-                return await self._reading.run(gateway.call, self._app, environ)
+                reply = await self._reading.run(gateway.call, self._app, environ)
         except TimeoutError:
             raise ServiceUnavailable(f"the database does not answer within {READY_SECONDS:.0f} seconds") from None
+        proto.response_bytes(*reply)

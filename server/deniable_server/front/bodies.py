@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from granian._granian import RSGIProtocolClosed, RSGIProtocolError
 from werkzeug.exceptions import BadRequest, RequestTimeout, ServiceUnavailable
 
 SECONDS = 10.0  # that a body may take, and the longer
@@ -23,30 +24,19 @@ class Bodies:
         self._room = MEMORY
         self._stopping = False
 
+    async def collect_small(self, body: Any, length: int) -> bytes:
+        """A body of the `length` bytes that its head declares, of which granian takes no more. Raises as `collect` does."""
+        return await self._in_time(lambda _: body(), length)
+
     async def collect(self, body: Any, length: int | None, most: int) -> bytes:
         """All of a body of `length` bytes, or one in chunks of `most` bytes at most: of a longer one just more than `most`.
 
         body: yields its bytes. Raises RequestTimeout where it comes too slowly, BadRequest where the client breaks off,
         ServiceUnavailable where the server is about to stop.
         """
-        try:
-            async with asyncio.timeout(SECONDS) as deadline:
-                self._deadlines.add(deadline)
-                try:
-                    whole = await self._read(body, length, most, deadline)
-                finally:
-                    self._deadlines.discard(deadline)
-        except TimeoutError:
-            if self._stopping:
-                raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later") from None
-            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was kept, send the same again") from None
-        if length is not None and len(whole) != length:
-            raise BadRequest("the body must have the length that the request declared")
-        return whole
 
-    async def _read(self, body: Any, length: int | None, most: int, deadline: asyncio.Timeout) -> bytes:
-        chunks, size, begun = [], 0, asyncio.get_running_loop().time()
-        try:
+        async def read(deadline: asyncio.Timeout) -> bytes:
+            chunks, size, begun = [], 0, asyncio.get_running_loop().time()
             async for chunk in body:
                 chunks.append(chunk)
                 size += len(chunk)
@@ -54,11 +44,27 @@ class Bodies:
                     break
                 if not self._stopping:
                     deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
-        except asyncio.CancelledError:
-            if (task := asyncio.current_task()) is None or task.cancelling():
-                raise  # the deadline
-            raise BadRequest("the body must be sent to its end") from None  # granian's way to say that the client is gone
-        return b"".join(chunks)
+            return b"".join(chunks)
+
+        return await self._in_time(read, length)
+
+    async def _in_time(self, read: Callable[[asyncio.Timeout], Awaitable[bytes]], length: int | None) -> bytes:
+        try:
+            async with asyncio.timeout(SECONDS) as deadline:
+                self._deadlines.add(deadline)
+                try:
+                    whole = await read(deadline)
+                finally:
+                    self._deadlines.discard(deadline)
+        except TimeoutError:
+            if self._stopping:
+                raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later") from None
+            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was kept, send the same again") from None
+        except (asyncio.CancelledError, RSGIProtocolClosed, RSGIProtocolError):  # granian's ways to say that the client is gone
+            raise BadRequest("the body must be sent to its end") from None
+        if length is not None and len(whole) != length:
+            raise BadRequest("the body must have the length that the request declared")
+        return whole
 
     @contextmanager
     def room(self, size: int) -> Iterator[None]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from flask import Flask
+from granian._granian import RSGIHTTPProtocol
 from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException
 
@@ -85,6 +86,11 @@ def call(app: Flask, environ: Environ) -> Reply:
         if close := getattr(chunks, "close", None):
             close()
     return Reply(*started[-1], body)
+
+
+def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> None:
+    """Sends the application's reply, from the thread that made it: the event loop may be busy."""
+    proto.response_bytes(*call(app, environ))
 
 
 def refuse(app: Flask, environ: Environ, why: HTTPException) -> Reply:
