@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable import codes
 from deniable.delivery import Delivery
-from deniable.errors import AnswerError, DeliveryError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
 from deniable.outbox import Job
 from deniable.perturb import encode_many, invitation_problems, perturb, public_problems
 from deniable.rows import Batch, Rejected, Rows
@@ -88,6 +88,7 @@ class Bulk:
         with _bar(total, done, progress) as advance:
             for batch in self.batches(done):
                 self.refuse_more_than_invited(done + batch.size)
+                self.refuse_many_without_key(batch.size)
                 if self.strict and batch.rejected:
                     raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
                 made = self.perturbed(batch)
@@ -114,6 +115,15 @@ class Bulk:
         if self.public.invitation and rows > 1:
             raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
 
+    def refuse_many_without_key(self, rows: int) -> None:
+        """Before they are randomized: the server would refuse them, and they would wait in the outbox."""
+        if rows > 1 and self.delivery.key is None and not self.public.invitation:
+            raise RefusedError(
+                "many records in one submission need a key with the scope submit; nothing of these rows was randomized or sent. "
+                "Whoever runs the server makes one with `deniable-server key make --scope submit --name NAME`. "
+                "A batch of 1 sends each row by itself and needs none"
+            )
+
     def finish_earlier(self, job: Job) -> None:
         """What an earlier run randomized comes first, what the server turned down included: its rows would be lost otherwise.
 
@@ -128,6 +138,7 @@ class Bulk:
         rejected: list[Rejected] = []
         total = skip
         for batch in self.batches(skip):
+            self.refuse_many_without_key(batch.size)
             rejected += batch.rejected
             total += batch.size
         self.refuse_more_than_invited(total)

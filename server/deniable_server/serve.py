@@ -23,9 +23,9 @@ from deniable_server.store.sqlite import SqliteStore
 THREADS = 16
 
 
-def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
+def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serves until interrupted. Raises FileNotFoundError where `deniable-server init` has not been."""
-    config = Config.for_database(db, public_url)
+    config = Config.for_database(db, public_url, most_per_second)
     server = Granian(
         "deniable_server",
         address=host,

@@ -24,6 +24,7 @@ from deniable.tally import Tally
 from deniable_server.store import ClosedError, ConflictError, InvitationError, Published, UnknownSurveyError, WithdrawnError, tallies
 from deniable_server.store.rewriting import Rewriting
 from deniable_server.store.schema import migrate
+from deniable_server.store.sqlite_accounts import SqliteAccounts
 from deniable_server.store.writer import Writer, explain
 
 FOLD_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
@@ -46,6 +47,7 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection)
         self._writer = Writer(self._connect)
+        self.accounts = SqliteAccounts(self._writer, self._reading)
         self._rewriting = Rewriting(self.rewrite)
         with self._reading() as connection:
             if connection.execute("PRAGMA user_version").fetchone() == (_ERASED,):
@@ -143,15 +145,6 @@ class SqliteStore:
             query = "SELECT count(*), coalesce(sum(spent), 0) FROM invitations WHERE survey = ?"
             made, spent = connection.execute(query, [survey_id]).fetchone()
         return made, spent
-
-    def set_password(self, user: str, password_hash: str) -> None:
-        statement = "INSERT INTO users VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
-        self._writer.run(lambda connection: connection.execute(statement, [user, password_hash]) and None)
-
-    def password_hash(self, user: str) -> str | None:
-        with self._reading() as connection:
-            row = connection.execute("SELECT password_hash FROM users WHERE name = ?", [user]).fetchone()
-        return None if row is None else str(row[0])
 
     def rewrite(self) -> None:
         """Writes the file anew in the order of its keys: no order shows inside its pages, and nothing erased is left in them."""
