@@ -87,11 +87,12 @@ def logged_in() -> Callable[[Flask], FlaskClient]:
 
     def make(app: Flask) -> FlaskClient:
         client, accounts, now = app.test_client(), app.extensions["deniable"].accounts, int(time.time())
+        token = os.urandom(16).hex()
         if accounts.password_hash("ada") is None:
             set_password(accounts, "ada", "correct horse battery")
         with client.session_transaction("/manage") as session:
-            session["token"] = "t" * 43
-        assert accounts.open_session("ada", hashlib.sha256(b"t" * 43).digest(), now, now + 3600)
+            session["token"] = token
+        assert accounts.open_session("ada", hashlib.sha256(token.encode()).digest(), now, now + 3600)
         return client
 
     return make
