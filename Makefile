@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries guessers format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -51,6 +51,10 @@ release-hashes: $(VENV)/.dev
 # 200 respondents in 200 browsers, and a search for their answers in every place.
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=200 $(BIN)/python -m pytest -s tests/e2e/test_canaries.py
+
+# 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
+guessers: $(VENV)/.dev
+	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/test_guessers.py
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser
