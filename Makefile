@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser canaries guessers format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries guessers stalls format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -55,6 +55,10 @@ canaries: $(VENV)/.dev browser
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev
 	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/test_guessers.py
+
+# 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
+stalls: $(VENV)/.dev
+	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/test_stalls.py
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser

@@ -10,11 +10,11 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from deniable.codes import submission_id
-from deniable.submission import Submission, record_bytes, withdrawal_secret
-from deniable.survey import Survey
+from deniable.submission import Submission, withdrawal_secret
 from deniable_server import callers, current_passwords, current_rate, current_store
 from deniable_server.compression import compressed
 from deniable_server.errors import reply
+from deniable_server.limits import submission_bytes
 from deniable_server.results import results_of
 
 bp = Blueprint("api", __name__, url_prefix="/api/v1")
@@ -42,7 +42,7 @@ def submit(survey_id: str) -> Response:
     if key is None:
         current_rate().take()
     survey = current_store().published(survey_id).survey
-    if key is None and (request.content_length or 0) > _one_record(survey):
+    if key is None and (request.content_length or 0) > submission_bytes(survey, 1):
         raise callers.key_needed("the body must have the size of one record without a key with the scope submit")
     submission = Submission.from_json(_body())
     if key is None and submission.count != 1:
@@ -73,12 +73,6 @@ def results(survey_id: str) -> Response:
 def _password_holds() -> bool:
     sent = request.authorization
     return sent is not None and sent.type == "basic" and current_passwords().hold(sent.username or "", sent.password or "")
-
-
-def _one_record(survey: Survey) -> int:
-    """The most bytes of a submission of one record: the rest of the envelope takes 400, and a label at most 12 bytes a character."""
-    longest = max((len(group) for group in survey.groups), default=0)
-    return 400 + 12 * longest + -(-4 * record_bytes(survey) // 3)
 
 
 def _body() -> bytes:

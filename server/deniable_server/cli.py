@@ -10,7 +10,7 @@ from deniable.survey import Survey
 from deniable_server import invitations
 from deniable_server.accounts import set_password
 from deniable_server.cli_access import asked_password, key_commands, user_commands
-from deniable_server.cli_database import database, opened, require
+from deniable_server.cli_database import database, failing, opened, require
 from deniable_server.config import MOST_PER_SECOND, Config, key_file, make_key
 from deniable_server.results import results_of
 from deniable_server.store.sqlite import SqliteStore
@@ -119,8 +119,8 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
     from deniable_server.serve import serve as run
 
     require(db)
-    click.echo(f"Serving on http://{host}:{port}", err=True)
-    run(db, host, port, public_url, most_per_second)
+    with failing(db):
+        run(db, host, port, public_url, most_per_second)
 
 
 @main.command()

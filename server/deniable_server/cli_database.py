@@ -35,12 +35,19 @@ def opened(db: Path, *, new: bool = False) -> Iterator[SqliteStore]:
     """The store, closed again; what goes wrong becomes one message."""
     if not new:
         require(db)
-    try:
+    with failing(db):
         store = SqliteStore(db)
         try:
             yield store
         finally:
             store.close()
+
+
+@contextmanager
+def failing(db: Path) -> Iterator[None]:
+    """What goes wrong becomes one message."""
+    try:
+        yield
     except SurveyError as error:
         raise click.ClickException("the survey file has these problems:\n" + "\n".join(f"  {p}" for p in error.problems)) from None
     except (DeniableError, ValueError, OSError) as error:

@@ -16,12 +16,14 @@ class Config:
     """db: the database file. secret_key: signs researchers' cookies. public_url: the address people use, if it is not this machine's.
 
     most_per_second: submissions without a key, from everybody together; more are told to come back later.
+    listening: this machine's address, where there is no other.
     """
 
     db: Path
     secret_key: str
     public_url: str | None = None
     most_per_second: int = MOST_PER_SECOND
+    listening: str = "http://localhost"
 
     def __post_init__(self) -> None:
         if len(self.secret_key) < 32:
@@ -35,6 +37,11 @@ class Config:
     def https(self) -> bool:
         """Whether researchers' cookies can be bound to HTTPS."""
         return self.public_url is not None and self.public_url.startswith("https://")
+
+    @property
+    def address(self) -> str:
+        """The address that people use, without a slash at its end. What a request calls the server decides nothing here."""
+        return (self.public_url or self.listening).rstrip("/")
 
     @classmethod
     def for_database(cls, db: Path, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:

@@ -16,10 +16,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from flask import Flask
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+
 from deniable.codes import invitation_hash
 from deniable.submission import Submission
-from deniable_server import accounts, limiter
+from deniable_server import accounts, create_app, limiter
+from deniable_server import serve as serving
 from deniable_server.cli import main
+from deniable_server.config import Config
 from deniable_server.store import InvitationError, writer
 from deniable_server.store.sqlite import SqliteStore
 
@@ -83,12 +91,28 @@ def hashes_without_limit() -> None:
     limiter.Lane.attempt = lambda self, name: nullcontext(lambda: None)  # type: ignore[method-assign]
 
 
+def bodies_in_threads() -> None:
+    """As the server was before its front: the threads that run the application read the bodies themselves."""
+
+    def former(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+        def load() -> Flask:
+            config = Config.for_database(db, public_url)
+            return create_app(config, SqliteStore(config.db))
+
+        http1 = HTTP1Settings(header_read_timeout=10_000)
+        Granian("", host, port, interface=Interfaces.WSGI, blocking_threads=16, backpressure=1024, http=HTTPModes.http1,
+                http1_settings=http1, websockets=False, log_level=LogLevels.error).serve(target_loader=load, wrap_loader=False)  # fmt: skip
+
+    serving.serve = former
+
+
 VARIANTS: dict[str, Callable[[], None]] = {
     "right": lambda: None,
     "acknowledge-before-commit": acknowledge_before_commit,
     "spend-in-two-steps": spend_in_two_steps,
     "counts-hashes": counts_hashes,
     "hashes-without-limit": hashes_without_limit,
+    "bodies-in-threads": bodies_in_threads,
 }
 
 if __name__ == "__main__":
