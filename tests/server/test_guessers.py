@@ -81,15 +81,14 @@ class Attack:
         )
 
 
-def attack(server: Any, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> Attack:
-    hashes = server.folder / "hashes"
-    monkeypatch.setenv("DENIABLE_HASHES", str(hashes))
+def attack(server: Any, survey: Survey, submissions: Make, many: int = GUESSERS) -> Attack:
+    hashes = Path(os.environ["DENIABLE_HASHES"])
     server.publish(Survey.from_dict({**survey.to_dict(), "id": "study"}))
     server.start()
     before = respondents(server.url, submissions)
     script = str(Path(__file__).with_name("guessers.py"))
     guessers = [
-        subprocess.Popen([sys.executable, script, server.url, way, str(GUESSERS // 2), str(SECONDS + 1)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, script, server.url, way, str(many // 2), str(SECONDS + 1)], stdout=subprocess.PIPE, text=True)
         for way in ("form", "basic")
     ]
     honest = respondents(server.url, submissions)
@@ -112,10 +111,13 @@ def peak_mib(pid: int) -> float:
     return int(line.split()[1]) / 1024
 
 
-def test_guessers_are_told_to_wait_and_respondents_are_not(
-    make_server: Callable[..., Any], survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = attack(make_server("counts-hashes"), survey, submissions, monkeypatch)
+@pytest.fixture(autouse=True)
+def hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_HASHES", str(tmp_path / "hashes"))
+
+
+def test_guessers_are_told_to_wait_and_respondents_are_not(make_server: Callable[..., Any], survey: Survey, submissions: Make) -> None:
+    seen = attack(make_server("counts-hashes"), survey, submissions)
     print(seen)
     assert set(seen.guesses) <= {"401", "429"}
     assert seen.guesses["429"] > 0
@@ -127,10 +129,8 @@ def test_guessers_are_told_to_wait_and_respondents_are_not(
         assert seen.peak_mib < 400
 
 
-def test_a_server_that_hashes_whatever_comes_is_found_out(
-    make_server: Callable[..., Any], survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = attack(make_server("hashes-without-limit"), survey, submissions, monkeypatch)
+def test_a_server_that_hashes_whatever_comes_is_found_out(make_server: Callable[..., Any], survey: Survey, submissions: Make) -> None:
+    seen = attack(make_server("hashes-without-limit"), survey, submissions, many=12)
     print(seen)
     assert seen.most_hashes > HASHES_AT_ONCE
     assert "429" not in seen.guesses

@@ -39,6 +39,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("withdraw.blank", "GET"): PUBLIC,
     ("withdraw.erase", "POST"): OWN_PAGE,
     ("health.healthz", "GET"): PUBLIC,
+    ("health.readyz", "GET"): PUBLIC,
     ("api.definition", "GET"): PUBLIC,
     ("api.submit", "POST"): (200, 200, 403, 200, 200, 403, 403),  # one record
     ("api.submit many", "POST"): (401, 401, 403, 401, 200, 403, 403),
