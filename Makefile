@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 .PHONY: bench-peers bench-coverage bench-numbers bench-small-groups bench-made-up
 .PHONY: demo test check browser canaries stalls frames format messages release-hashes accessibility screenshots clean order \
   bench-peers bench-coverage bench-numbers bench-store
+.PHONY: demo test check browser canaries guessers stalls format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -62,6 +63,10 @@ order: $(VENV)/.dev
 frames: $(VENV)/.dev
 	$(BIN)/python -m tests.client.frames 3000
 	$(BIN)/python -m tests.client.frames signals 1000
+# 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
+guessers: $(VENV)/.dev
+	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/test_guessers.py
+
 # 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
 stalls: $(VENV)/.dev
 	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/test_stalls.py

@@ -92,8 +92,8 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "docs" / "screenshots"
     everything = len(sys.argv) > 1
     election, habits, by_hand = Survey.from_file(ELECTION), Survey.from_file(HABITS), Survey.from_text(BY_HAND)
-    with server() as (url, close):
-        submit(url, election)
+    with server() as (url, key, close):
+        submit(url, key, election)
         for dark in (False, True) if everything else (False,):
             with browser(dark) as driver:
                 for language in LANGUAGES if everything else LANGUAGES[:1]:
@@ -114,8 +114,8 @@ def main() -> None:
 
 
 @contextmanager
-def server() -> Iterator[tuple[str, list[str]]]:
-    """A server of its own in a new folder, with the examples published; and the command that closes a survey."""
+def server() -> Iterator[tuple[str, str, list[str]]]:
+    """A server of its own in a new folder, with the examples published; a key for it; and the command that closes a survey."""
     with tempfile.TemporaryDirectory() as folder:
         db, port = str(Path(folder) / "pictures.db"), free_port()
         run = [command("deniable-server")]
@@ -124,10 +124,12 @@ def server() -> Iterator[tuple[str, list[str]]]:
         (Path(folder) / "by-hand.yaml").write_text(BY_HAND, encoding="utf-8")
         for file in (ELECTION, HABITS, Path(folder) / "by-hand.yaml"):
             subprocess.run([*run, "publish", "--db", db, str(file)], check=True)
+        make = [*run, "key", "make", "--db", db, "--scope", "submit", "--name", "pictures"]
+        key = subprocess.run(make, check=True, capture_output=True, text=True).stdout.strip()
         process = subprocess.Popen([*run, "serve", "--db", db, "--port", str(port)])
         try:
             wait_for(f"http://localhost:{port}/healthz")
-            yield f"http://localhost:{port}", [*run, "close", "--db", db]
+            yield f"http://localhost:{port}", key, [*run, "close", "--db", db]
         finally:
             process.terminate()
             process.wait()
@@ -148,13 +150,14 @@ def browser(dark: bool) -> Iterator[Chrome]:
         driver.quit()
 
 
-def submit(url: str, survey: Survey) -> None:
+def submit(url: str, key: str, survey: Survey) -> None:
     """Made-up people, perturbed as real ones are."""
     dice = np.random.default_rng(1996)
     answers = [dice.choice(q.k, PEOPLE, p=SHARES[q.id]) for q in survey.questions]
     bits = [randomize(q.channel, answer, os_words) for q, answer in zip(survey.questions, answers, strict=True)]
     submission = Submission(os.urandom(16), survey.digest, PEOPLE, pack(survey, bits))
-    httpx.post(f"{url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json()).raise_for_status()
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    httpx.post(f"{url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json(), headers=headers).raise_for_status()
 
 
 def on_one_page(camera: Camera, survey: Survey) -> None:

@@ -12,7 +12,7 @@ import click
 
 from deniable import codes
 from deniable.delivery import Delivery
-from deniable.errors import AnswerError, DeliveryError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
 from deniable.outbox import Job
 from deniable.perturb import Perturbed, check_many, perturb_many
 from deniable.public import Public
@@ -62,7 +62,7 @@ class Bulk:
             accepted, submissions = done - len({found.row for found in rejected}), job.submissions
         total = self.check(done) if self.strict and self.source.repeatable else self.source.total
         with _bar(total, done, progress) as advance:
-            for part in perturb_many(self.survey, self.source, self.public, **self.options(done)):
+            for part in perturb_many(self.survey, self.source, self.public, self.admit, **self.options(done)):
                 self.refuse_more_than_invited(done + part.size)
                 if self.strict and part.rejected:
                     raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
@@ -89,6 +89,15 @@ class Bulk:
         if self.public.invitation and rows > 1:
             raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
 
+    def admit(self, rows: int) -> None:
+        """Refuses many rows without a key before they are randomized: the server would refuse them, and they would wait in the outbox."""
+        if rows > 1 and self.delivery.key is None and not self.public.invitation:
+            raise RefusedError(
+                "many records in one submission need a key with the scope submit; nothing of these rows was randomized or sent. "
+                "Whoever runs the server makes one with `deniable-server key make --scope submit --name NAME`. "
+                "A batch of 1 sends each row by itself and needs none"
+            )
+
     def finish_earlier(self, job: Job) -> None:
         """What an earlier run randomized comes first, what the server turned down included: its rows would be lost otherwise.
 
@@ -102,7 +111,7 @@ class Bulk:
         """Reads all rows before any is sent; returns how many there are."""
         rejected: list[Rejected] = []
         total = skip
-        for part in check_many(self.survey, self.source, self.public, **self.options(skip)):
+        for part in check_many(self.survey, self.source, self.public, self.admit, **self.options(skip)):
             rejected += part.rejected
             total += part.size
         self.refuse_more_than_invited(total)

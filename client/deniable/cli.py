@@ -67,6 +67,25 @@ _outbox = click.option(
     show_envvar=True,
     help="The file that keeps perturbed answers until the server has them.  [default: in your data folder]",
 )
+
+
+def _key(ctx: click.Context, param: click.Parameter, variable: str) -> str | None:
+    """The key in the environment variable; none where the usual one is not set."""
+    key = os.environ.get(variable)
+    if key is None and ctx.get_parameter_source(str(param.name)) is not click.core.ParameterSource.DEFAULT:
+        raise click.BadParameter(f"the environment variable {variable} is not set")
+    return key
+
+
+_key_option = click.option(
+    "--key-env",
+    "key",
+    metavar="VAR",
+    default="DENIABLE_KEY",
+    show_default=True,
+    callback=_key,
+    help="The environment variable that has the server's key, which many rows a request need.",
+)
 _survey = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
 
 
@@ -146,6 +165,7 @@ def schema() -> None:
     "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
 )
 @click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
+@_key_option
 @_outbox
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def submit(
@@ -163,6 +183,7 @@ def submit(
     skip_invalid: bool,
     rejects: IO[str] | None,
     job: str | None,
+    key: str | None,
     outbox: Path | None,
     as_json: bool,
 ) -> None:
@@ -173,6 +194,9 @@ def submit(
 
     Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
     no answer is randomized or counted twice. (Standard input needs a --job for that.)
+
+    Many rows a request need a key of the server with the scope submit, in the environment variable
+    DENIABLE_KEY. Without one, --batch 1 sends each row by itself.
 
     \b
     Examples:
@@ -185,7 +209,7 @@ def submit(
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
-    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox) as client:
+    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key) as client:
         report = client.submit_many(
             client.survey_id or "",
             _source(file, jsonl),
@@ -225,8 +249,10 @@ def withdraw(address: str, code: str, survey_id: str | None, outbox: Path | None
 
 @main.command()
 @_outbox
-@click.option("--refused", is_flag=True, help="Also send again what the server turned down before.")
-def resend(outbox: Path | None, refused: bool) -> None:
+@_key_option
+@click.option("--refused", is_flag=True, help="Also send again what the server turned down before, for want of a key say.")
+@click.option("--server", "only", metavar="URL", help="Only what waits for this server; a key needs it where there are several.")
+def resend(outbox: Path | None, key: str | None, refused: bool, only: str | None) -> None:
     """Send what waits in the outbox: the bytes of the first attempt, never randomized again.
 
     \b
@@ -242,11 +268,14 @@ def resend(outbox: Path | None, refused: bool) -> None:
         urls = box.urls()
     finally:
         box.close()
+    urls = [url for url in urls if only is None or url == only.rstrip("/")]
     if not urls:
         click.echo("Nothing waits.")
+    if key is not None and len(urls) > 1:
+        raise click.UsageError(f"a key is one server's, and these have something waiting: {', '.join(urls)}; name one with --server")
     code = 0
     for url in urls:
-        with SurveyClient(url, outbox=path) as client:
+        with _server(url, outbox=path, key=key) as client:
             try:
                 result = client.resend(refused=refused)
             except DeliveryError as error:
@@ -289,6 +318,13 @@ def results(address: str, survey_id: str | None, user: str, password_env: str | 
         found = client.results(client.survey_id or "", **options)
     forms: dict[str, Callable[[], str]] = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
     click.echo(forms[form or "table"]().rstrip("\r\n"))
+
+
+def _server(url: str, **options: Any) -> SurveyClient:
+    try:
+        return SurveyClient(url, **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _client(address: str, survey_id: str | None, **options: Any) -> SurveyClient:

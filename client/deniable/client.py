@@ -14,11 +14,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit
 
+import httpx
+
 from deniable import codes
 from deniable.bulk import Bulk, Report
 from deniable.delivery import Delivery
 from deniable.epsilon import parse_epsilon
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.key import Key
 from deniable.link import DIGEST, parse_link
 from deniable.outbox import Kept, Outbox
 from deniable.parse import SURVEY_ID
@@ -66,7 +69,8 @@ class SurveyClient:
     pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every
     survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
     folder), or ":memory:" to keep them no longer than this process. auth: a researcher's name and password, for
-    `results` only. timeout: seconds for each wait on the network. retries: further attempts after the first one fails.
+    `results` only. key: what `deniable-server key make` printed, for submissions of many records, and for `results` where there is no
+    auth; nothing else carries it. timeout: seconds for each wait on the network. retries: further attempts after the first one fails.
 
     Randomness comes from the operating system; there is no seed. Raises ValueError for an argument out of its range.
     """
@@ -79,6 +83,7 @@ class SurveyClient:
         pin: str | Mapping[str, str] | None = None,
         outbox: str | Path | None = None,
         auth: tuple[str, str] | None = None,
+        key: str | None = None,
         timeout: float = 30.0,
         retries: int = 6,
     ) -> None:
@@ -91,9 +96,10 @@ class SurveyClient:
         self.invitation: str | None = None
         self.max_epsilon = None if max_epsilon is None else parse_cap(max_epsilon)
         self._pin = _checked_pin(pin)
-        self._auth = auth
+        held = None if key is None else Key(key)
+        self._auth = held if auth is None else httpx.BasicAuth(*auth)
         self._transport = Transport(self.url, timeout, retries)
-        self._delivery = Delivery(self._transport, outbox)
+        self._delivery = Delivery(self._transport, outbox, held)
         self._surveys: dict[str, Survey] = {}
 
     @classmethod
@@ -205,6 +211,9 @@ class SurveyClient:
         behind the last row that was randomized. A file has one without asking, its path, and is refused once its size or
         time has changed. An input without a name must not be submitted twice.
 
+        Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
+        anything is randomized; `batch=1` sends each row by itself, which needs none and is slower.
+
         Raises AnswerError naming rows, questions and rules, never answers; RefusedError, RejectedError, DeliveryError.
         """
         read = Sealed(as_rows, rows)
@@ -264,7 +273,7 @@ class SurveyClient:
         method: str = "feldman-cousins",
         target: str = "population",
     ) -> Results:
-        """The survey's estimates with their intervals; needs `auth` and the [estimate] extra.
+        """The survey's estimates with their intervals; needs `auth`, or a key with the scope results, and the [estimate] extra.
 
         group: of this group only. by_hand: of those who tossed coins themselves, who are in no other results.
         The rest: as in `estimate`.

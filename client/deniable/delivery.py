@@ -8,16 +8,21 @@ from pathlib import Path
 
 from deniable import codes
 from deniable.errors import DeliveryError, RejectedError
+from deniable.key import Key
 from deniable.outbox import MEMORY, Job, Outbox, default_path
 from deniable.submission import Submission
 from deniable.transport import Transport
 
 
 class Delivery:
-    """Sends to the server of `transport`; the outbox is in the file at `path`, and opened when it is first needed."""
+    """Sends to the server of `transport`; the outbox is in the file at `path`, and opened when it is first needed.
 
-    def __init__(self, transport: Transport, path: str | Path | None) -> None:
+    key: goes with submissions of many records, and with no other.
+    """
+
+    def __init__(self, transport: Transport, path: str | Path | None, key: Key | None = None) -> None:
         self.url = transport.url
+        self.key = key
         self._transport = transport
         self._path = path
         self._outbox: Outbox | None = None
@@ -36,8 +41,9 @@ class Delivery:
 
     def send(self, survey_id: str, submission: Submission) -> None:
         """Sends a submission that the outbox has, until the server acknowledges it or says no."""
+        key = self.key if submission.count > 1 else None
         try:
-            self._transport.post(f"/api/v1/surveys/{survey_id}/submissions", submission.to_json(), {"accepted": submission.count})
+            self._transport.post(f"/api/v1/surveys/{survey_id}/submissions", submission.to_json(), {"accepted": submission.count}, key)
         except RejectedError as error:
             self.outbox.refused(submission.id, str(error))
             raise

@@ -30,6 +30,7 @@ from deniable.survey import Survey
 
 Coded = tuple[Submission, str]
 """A submission, and the code that withdraws it."""
+Admit = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,18 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     return perturb(survey, categories, public.group, public.invitation)
 
 
-def perturb_many(survey: Survey, rows: Rows, public: Public, **options: Any) -> Iterator[Perturbed]:
+def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
     """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
 
+    admit: is told of each stretch how many rows it has, before a coin is tossed for them; what it raises ends all.
     Once a stretch is handed out, nothing refers to the answers in it any more.
     """
-    return _each(partial(_submissions, survey, public), survey, rows, public, options)
+    return _each(partial(_submissions, survey, public, admit), survey, rows, public, options)
 
 
-def check_many(survey: Survey, rows: Rows, public: Public, **options: Any) -> Iterator[Perturbed]:
+def check_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
     """As `perturb_many`, without tossing a coin: what is wrong with which rows, and no submissions."""
-    return _each(lambda batch: [], survey, rows, public, options)
+    return _each(partial(_none, admit), survey, rows, public, options)
 
 
 def _each(
@@ -88,8 +90,14 @@ def _each(
     return iter(Sealed(next, stretches, None), None)
 
 
-def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
+def _none(admit: Admit, batch: Batch) -> list[Coded]:
+    admit(batch.size)
+    return []
+
+
+def _submissions(survey: Survey, public: Public, admit: Admit, batch: Batch) -> list[Coded]:
     """A submission for the rows of each group."""
+    admit(batch.size)
     if public.group_column is None:
         return [perturb(survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
     return [

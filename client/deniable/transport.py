@@ -34,16 +34,16 @@ class Transport:
     def close(self) -> None:
         self._http.close()
 
-    def get(self, path: str, params: Mapping[str, Any] | None = None, auth: tuple[str, str] | None = None) -> bytes:
+    def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None) -> bytes:
         """The body of a 200. Raises DeliveryError, RejectedError."""
         return self._request("GET", path, params=params, auth=auth)
 
-    def post(self, path: str, body: bytes, expected: Any) -> None:
+    def post(self, path: str, body: bytes, expected: Any, auth: httpx.Auth | None = None) -> None:
         """Sends JSON until the server replies 200 with exactly `expected`. Raises DeliveryError, RejectedError.
 
         Any other 200, such as a hotel's login page, is no acknowledgement and counts as a failed attempt.
         """
-        self._request("POST", path, content=body, headers={"Content-Type": "application/json"}, expected=expected)
+        self._request("POST", path, content=body, headers={"Content-Type": "application/json"}, expected=expected, auth=auth)
 
     def _request(self, method: str, path: str, *, expected: Any = None, **options: Any) -> bytes:
         attempt = 0

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import cast
 
 from flask import Flask, current_app
 from flask_wtf import CSRFProtect
 
 from deniable_server import paths
+from deniable_server.accounts import Passwords
 from deniable_server.config import Config
+from deniable_server.limiter import Rate
 from deniable_server.store import Store
 
-__all__ = ["Config", "create_app", "current_store"]
+__all__ = ["Config", "create_app", "current_passwords", "current_rate", "current_store"]
 
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is the SQLite file of the config unless another is given."""
-    from deniable_server import about, api, by_hand, errors, headers, health, languages, limits, manage, respond, withdraw
+    from deniable_server import about, api, by_hand, errors, headers, health, languages, limits, manage, respond, sessions, withdraw
     from deniable_server.store.sqlite import SqliteStore
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
     app.config.update(
         SECRET_KEY=config.secret_key,
-        SESSION_COOKIE_NAME="__Host-deniable" if config.https else "deniable",
-        SESSION_COOKIE_SECURE=config.https,
-        SESSION_COOKIE_HTTPONLY=True,
-        SESSION_COOKIE_SAMESITE="Strict",
-        PERMANENT_SESSION_LIFETIME=timedelta(hours=12),
         WTF_CSRF_TIME_LIMIT=None,
         WTF_CSRF_SSL_STRICT=config.https,
     )
-    app.extensions["deniable"] = store or SqliteStore(config.db)
+    store = store or SqliteStore(config.db)
+    app.extensions["deniable"] = store
     app.extensions["deniable_config"] = config
+    app.extensions["deniable_passwords"] = Passwords(store.accounts)
+    app.extensions["deniable_rate"] = Rate(config.most_per_second, config.most_per_second)
+    sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
     csrf = CSRFProtect(app)
     for blueprint in (api.bp, by_hand.bp, withdraw.bp):
@@ -48,3 +48,13 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
 def current_store() -> Store:
     """The store of the application that handles this request."""
     return cast(Store, current_app.extensions["deniable"])
+
+
+def current_passwords() -> Passwords:
+    """What checks passwords for the application that handles this request."""
+    return cast(Passwords, current_app.extensions["deniable_passwords"])
+
+
+def current_rate() -> Rate:
+    """How many submissions without a key the application that handles this request still takes."""
+    return cast(Rate, current_app.extensions["deniable_rate"])

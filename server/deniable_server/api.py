@@ -1,20 +1,31 @@
-"""For machines: the definition, submissions and their withdrawal, results as JSON. No cookie is read or set."""
+"""For machines: the definition, submissions and their withdrawal, results as JSON. No cookie is read or set.
+
+Anybody may send one record a submission, as a respondent's device does; many records, and results, need a key or a password.
+"""
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, abort, jsonify, request
+from flask import Blueprint, Response, jsonify, request
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from deniable.codes import submission_id
 from deniable.submission import Submission, withdrawal_secret
-from deniable_server import current_store
-from deniable_server.accounts import password_holds
+from deniable_server import callers, current_passwords, current_rate, current_store
 from deniable_server.compression import compressed
 from deniable_server.errors import reply
+from deniable_server.limits import submission_bytes
 from deniable_server.results import results_of
 
 bp = Blueprint("api", __name__, url_prefix="/api/v1")
+
+
+@bp.before_request
+def refuse_foreign_writes() -> None:
+    """Before anything is read: what changes something is JSON, and from no other site's page."""
+    if request.method == "POST":
+        callers.refuse_other_sites()
+        callers.refuse_other_types()
 
 
 @bp.get("/surveys/<survey_id>")
@@ -26,10 +37,16 @@ def definition(survey_id: str) -> Response:
 
 @bp.post("/surveys/<survey_id>/submissions")
 def submit(survey_id: str) -> Response:
-    """Takes one submission of one or many records. When this says 200, they are on the disk, once."""
-    body = _body()
+    """Takes one submission of one record, or of many with a key. When this says 200, they are on the disk, once."""
+    key = callers.key_for("submit", survey_id)
+    if key is None:
+        current_rate().take()
     survey = current_store().published(survey_id).survey
-    submission = Submission.from_json(body)
+    if key is None and (request.content_length or 0) > submission_bytes(survey, 1):
+        raise callers.key_needed("the body must have the size of one record without a key with the scope submit")
+    submission = Submission.from_json(_body())
+    if key is None and submission.count != 1:
+        raise callers.key_needed(f"count must be 1 without a key with the scope submit, got {submission.count:,}")
     if submission.digest != survey.digest:
         return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
     submission.check(survey)
@@ -46,14 +63,17 @@ def withdraw(survey_id: str) -> Response:
 
 @bp.get("/surveys/<survey_id>/results")
 def results(survey_id: str) -> Response:
-    """Estimates with intervals, for a researcher's name and password (HTTP Basic)."""
-    login = request.authorization
-    if login is None or login.type != "basic" or not password_holds(current_store(), login.username or "", login.password or ""):
-        raise Unauthorized("a researcher's name and password are needed", www_authenticate=WWWAuthenticate("basic", {"realm": "deniable"}))
+    """Estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
+    if callers.key_for("results", survey_id) is None and not _password_holds():
+        challenge = WWWAuthenticate("basic", {"realm": "deniable"})
+        raise Unauthorized("a researcher's name and password are needed, or a key with the scope results", www_authenticate=challenge)
     return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
 
 
+def _password_holds() -> bool:
+    sent = request.authorization
+    return sent is not None and sent.type == "basic" and current_passwords().hold(sent.username or "", sent.password or "")
+
+
 def _body() -> bytes:
-    if request.content_encoding:
-        abort(415, "the body must not be compressed: random bits do not shrink")
     return request.get_data(cache=False)

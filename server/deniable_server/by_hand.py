@@ -17,9 +17,10 @@ from flask import Blueprint, render_template, request
 from deniable import accounting, codes
 from deniable.submission import Submission, by_hand, pack
 from deniable.survey import Survey
-from deniable_server import current_store
+from deniable_server import callers, current_rate, current_store
 from deniable_server.errors import status_of
 from deniable_server.forms import ByHandForm
+from deniable_server.limiter import TooManyError
 from deniable_server.store import ClosedError, ConflictError, FullError, InvitationError, UnavailableError
 
 bp = Blueprint("by_hand", __name__)
@@ -40,12 +41,17 @@ def blank(survey_id: str) -> Page:
 @bp.post("/s/<survey_id>/by-hand")
 def record(survey_id: str) -> Page:
     """Keeps one record. The store decides whether the survey is open, so that a repetition after its end is still thanked for."""
+    callers.refuse_other_sites(null_origin=True)
     survey = current_store().published(survey_id).survey
     if not by_hand(survey):
         return _impossible()
     form = ByHandForm.of(survey, request.form)
     if not form.validate():
         return _form(survey, form, 400)
+    try:
+        current_rate().take()
+    except TooManyError:
+        return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)
     submission.check(survey)
     shown = {"survey": survey, "form": form, "code": codes.written(form.secret.raw)}

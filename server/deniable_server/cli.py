@@ -1,33 +1,20 @@
-"""`deniable-server`: set up, publish, invite, serve, close, results, backup."""
+"""`deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from deniable.errors import DeniableError, SurveyError
 from deniable.survey import Survey
 from deniable_server import invitations
 from deniable_server.accounts import set_password
-from deniable_server.config import Config, copy_key, key_file, make_key
+from deniable_server.cli_access import asked_password, key_commands, user_commands
+from deniable_server.cli_database import database, failing, opened, require
+from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
 from deniable_server.results import may_wait, results_of
 from deniable_server.store import Published
 from deniable_server.store.sqlite import SqliteStore
-
-database = click.option(
-    "--db",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("deniable.db"),
-    envvar="DENIABLE_DB",
-    show_default=True,
-    show_envvar=True,
-    help="The database file.",
-)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -43,17 +30,19 @@ def main() -> None:
     """
 
 
+main.add_command(user_commands)
+main.add_command(key_commands)
+
+
 @main.command()
 @database
 @click.option("--user", required=True, prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
 def init(db: Path, user: str, password_env: str | None) -> None:
-    """Make the database and its secret key, and an account (or give an account a new password)."""
-    password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, confirmation_prompt=True)
-    if password is None:
-        raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
+    """Make the database and its secret key, and an account (or give an account a new password, which ends its sessions)."""
+    password = asked_password(password_env)
     with opened(db, new=True) as store:
-        set_password(store, user, password)
+        set_password(store.accounts, user, password)
     make_key(db)
     click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {key_file(db)}.")
 
@@ -122,13 +111,20 @@ def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | No
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="The port to listen on.")
 @click.option("--public-url", metavar="URL", help="The https:// address people use, when a proxy stands in front. Binds cookies to HTTPS.")
-def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
+@click.option(
+    "--most-per-second",
+    type=click.IntRange(min=1),
+    default=MOST_PER_SECOND,
+    show_default=True,
+    help="Submissions without a key, from everybody together; more are told to come back later.",
+)
+def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serve the surveys, until interrupted with Ctrl-C."""
     from deniable_server.serve import serve as run
 
     require(db)
     with failing(db):
-        run(db, host, port, public_url)
+        run(db, host, port, public_url, most_per_second)
 
 
 @main.command()
@@ -177,35 +173,3 @@ def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
         found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
     text = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}[kind]()
     click.echo(text, nl=not text.endswith("\n"))
-
-
-def require(db: Path) -> None:
-    """Stops with a clear message where `init` has not been."""
-    if not db.exists() or not key_file(db).exists():
-        raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
-
-
-@contextmanager
-def opened(db: Path, *, new: bool = False) -> Iterator[SqliteStore]:
-    """The store, closed again; what goes wrong becomes one message."""
-    if not new:
-        require(db)
-    with failing(db):
-        store = SqliteStore(db)
-        try:
-            yield store
-        finally:
-            store.close()
-
-
-@contextmanager
-def failing(db: Path) -> Iterator[None]:
-    """What goes wrong becomes one message."""
-    try:
-        yield
-    except SurveyError as error:
-        raise click.ClickException("the survey file has these problems:\n" + "\n".join(f"  {p}" for p in error.problems)) from None
-    except (DeniableError, ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    except sqlite3.Error as error:
-        raise click.ClickException(f"{db} cannot be used: {error}") from None

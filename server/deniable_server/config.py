@@ -9,22 +9,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second send
+
 
 @dataclass(frozen=True)
 class Config:
-    """db: the database file. secret_key: signs researchers' sessions. public_url: the address people use, if it is not this machine's.
+    """db: the database file. secret_key: signs researchers' cookies. public_url: the address people use, if it is not this machine's.
 
+    most_per_second: submissions without a key, from everybody together; more are told to come back later.
     listening: this machine's address, where there is no other.
     """
 
     db: Path
     secret_key: str
     public_url: str | None = None
+    most_per_second: int = MOST_PER_SECOND
     listening: str = "http://localhost"
 
     def __post_init__(self) -> None:
         if len(self.secret_key) < 32:
             raise ValueError("secret_key must be at least 32 characters")
+        if self.most_per_second < 1:
+            raise ValueError(f"most_per_second must be at least 1, got {self.most_per_second}")
         if self.public_url is not None and urlsplit(self.public_url).scheme not in ("http", "https"):
             raise ValueError(f"public_url must begin with https:// or http://, got {self.public_url!r}")
 
@@ -39,9 +45,9 @@ class Config:
         return (self.public_url or self.listening).rstrip("/")
 
     @classmethod
-    def for_database(cls, db: Path, public_url: str | None = None) -> Config:
+    def for_database(cls, db: Path, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
         """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
-        return cls(db.resolve(), key_file(db).read_text().strip(), public_url)
+        return cls(db.resolve(), key_file(db).read_text().strip(), public_url, most_per_second)
 
 
 def key_file(db: Path) -> Path:

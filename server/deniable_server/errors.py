@@ -8,6 +8,7 @@ from flask import Flask, Response, current_app, jsonify, make_response, render_t
 from werkzeug.exceptions import HTTPException
 
 from deniable.errors import EstimateError, SubmissionError
+from deniable_server.limiter import TooManyError
 from deniable_server.store import (
     ClosedError,
     ConflictError,
@@ -33,6 +34,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
+    app.register_error_handler(TooManyError, _too_many)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _unexpected)
 
@@ -57,6 +59,12 @@ def status_of(error: StoreError) -> tuple[int, str]:
 def _store_error(error: StoreError) -> Response:
     status, rule = status_of(error)
     return reply(status, rule, str(error))
+
+
+def _too_many(error: TooManyError) -> Response:
+    response = reply(429, "later", str(error))
+    response.retry_after = error.seconds
+    return response
 
 
 def _http_error(error: HTTPException) -> Response:

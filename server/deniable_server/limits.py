@@ -49,10 +49,15 @@ def _limit() -> None:
     request.max_content_length = most_bytes()
 
 
-def _submission(survey: Survey) -> int:
-    """One record, or as many as a submission may have; the rest of the envelope, and a label at 12 bytes a character."""
+def submission_bytes(survey: Survey, count: int) -> int:
+    """The most bytes of a submission of `count` records: those, the rest of the envelope, and a label at 12 bytes a character."""
     label = max((len(group) for group in survey.groups), default=0)
-    return 1024 + 12 * label + -(-4 * record_bytes(survey) * MAX_COUNT // 3)
+    return 1024 + 12 * label + -(-4 * record_bytes(survey) * count // 3)
+
+
+def _submission(survey: Survey) -> int:
+    """One record, or with a key as many as a submission may have; whether the key is one, the view finds out."""
+    return submission_bytes(survey, MAX_COUNT if request.authorization and request.authorization.type == "bearer" else 1)
 
 
 def _form(survey: Survey) -> int:

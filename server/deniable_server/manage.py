@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import replace
-from functools import wraps
-from typing import ParamSpec
+from typing import Any
 
-from flask import Blueprint, Response, abort, redirect, render_template, request, session, url_for
+from flask import Blueprint, Response, abort, g, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable.estimate import Row
-from deniable_server import current_store
-from deniable_server.accounts import password_holds
+from deniable_server import current_passwords, current_store, sessions
 from deniable_server.chart import Chart, chart
 from deniable_server.forms import ActionForm, LoginForm
+from deniable_server.limiter import TooManyError
 from deniable_server.results import Compared, groups_of, results_of
 
 bp = Blueprint("manage", __name__)
-P = ParamSpec("P")
 Page = str | AnyResponse | tuple[str, int]
+_OWN_PATH = re.compile(r"/manage(?:/[A-Za-z0-9_./-]*)?")
 
 
-def login_required(view: Callable[P, Page]) -> Callable[P, Page]:
-    """Sends whoever is not logged in to the login page."""
+@bp.before_request
+def researchers_only() -> AnyResponse | None:
+    """Sends whoever is not logged in to the login page. Every route is closed but that page."""
+    g.user = sessions.user()
+    if g.user is None and request.endpoint != "manage.login":
+        return redirect(url_for("manage.login", next=request.path))
+    return None
 
-    @wraps(view)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> Page:
-        if "user" not in session:
-            return redirect(url_for("manage.login", next=request.path))
-        return view(*args, **kwargs)
 
-    return guarded
+@bp.context_processor
+def shown_on_every_page() -> dict[str, Any]:
+    return {"user": g.get("user")}
 
 
 @bp.route("/login", methods=["GET", "POST"])
@@ -39,23 +40,41 @@ def login() -> Page:
     form = LoginForm()
     if not form.validate_on_submit():
         return render_template("manage/login.html", form=form)
-    if not password_holds(current_store(), form.user.data, form.password.data):
+    user = form.user.data
+    try:
+        held = current_passwords().hold(user, form.password.data, sessions.device(user))
+    except TooManyError as error:
+        return _later(form, error)
+    if not held or not sessions.log_in(user):
         form.password.errors = ["Name or password is wrong."]
         return render_template("manage/login.html", form=form), 401
-    session.clear()
-    session.permanent = True
-    session["user"] = form.user.data
-    return redirect(_own_path(request.args.get("next")))
+    response: AnyResponse = redirect(_own_path(request.args.get("next")))
+    sessions.remember_device(response, user)
+    return response
+
+
+def _later(form: LoginForm, error: TooManyError) -> AnyResponse:
+    wait = "1 second" if error.seconds == 1 else f"{error.seconds} seconds"
+    form.password.errors = [f"Too many tries. Wait {wait}, then try again."]
+    response = make_response(render_template("manage/login.html", form=form), 429)
+    response.retry_after = error.seconds
+    return response
 
 
 @bp.post("/logout")
 def logout() -> Page:
-    session.clear()
+    sessions.end()
     return redirect(url_for("manage.login"))
 
 
+@bp.post("/logout/everywhere")
+def logout_everywhere() -> Page:
+    """Ends all sessions of this account, on whatever device."""
+    current_store().accounts.end_sessions(g.user)
+    return logout()
+
+
 @bp.get("/manage")
-@login_required
 def surveys() -> Page:
     store = current_store()
     counts = [(p, store.count(p.survey.id), store.count(p.survey.id, by_hand=True)) for p in store.surveys()]
@@ -63,7 +82,6 @@ def surveys() -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>")
-@login_required
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().published(survey_id)
     results = results_of(store, survey_id, request.args)
@@ -74,7 +92,6 @@ def survey(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
-@login_required
 def groups(survey_id: str) -> Page:
     """All groups side by side, and two of them compared."""
     published = current_store().published(survey_id)
@@ -85,7 +102,6 @@ def groups(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
-@login_required
 def download(survey_id: str, kind: str) -> Page:
     results = results_of(current_store(), survey_id, request.args)
     part = f"-group-{current_store().published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""
@@ -101,5 +117,5 @@ def _chart_of(question: Compared, option: int) -> tuple[list[Row], Chart | None]
 
 
 def _own_path(path: str | None) -> str:
-    """Where to go after login: a path of this site, nothing else."""
-    return path if path and path.startswith("/manage") else url_for("manage.surveys")
+    """Where to go after login: a plain path of these pages, nothing else."""
+    return path if path and _OWN_PATH.fullmatch(path) else url_for("manage.surveys")

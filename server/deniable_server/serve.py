@@ -36,7 +36,7 @@ STOP_SECONDS = 9.0  # for all of stopping
 logger = logging.getLogger("deniable_server")
 
 
-def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
+def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serves until the process is told to stop, and then ends it.
 
     Raises FileNotFoundError where `deniable-server init` has not been, alone.InUseError where another process has the port or
@@ -44,7 +44,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None) -> None:
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104 - compared
-    config = replace(Config.for_database(db, public_url), listening=f"http://{shown}:{port}")
+    config = replace(Config.for_database(db, public_url, most_per_second), listening=f"http://{shown}:{port}")
     alone.lock(config.db)
     listener = alone.listen(host, port)
     store = SqliteStore(config.db)

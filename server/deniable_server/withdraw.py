@@ -9,7 +9,7 @@ from flask import Blueprint, render_template, request
 
 from deniable import codes
 from deniable.survey import Survey
-from deniable_server import current_store
+from deniable_server import callers, current_store
 from deniable_server.errors import status_of
 from deniable_server.forms import WithdrawalForm
 from deniable_server.store import FullError, UnavailableError
@@ -27,6 +27,7 @@ def blank(survey_id: str) -> Page:
 @bp.post("/s/<survey_id>/withdraw")
 def erase(survey_id: str) -> Page:
     """Erases what was kept under the code, if anything was."""
+    callers.refuse_other_sites(null_origin=True)
     survey, form = current_store().published(survey_id).survey, WithdrawalForm(request.form)
     if not form.validate():
         return _form(survey, form, 400)

@@ -33,8 +33,9 @@ TABLE = "smokes,party\n" + "yes,Red\nno,1\n" * 5
 
 
 @pytest.fixture
-def run(outbox, no_waiting, monkeypatch):
+def run(server, outbox, no_waiting, monkeypatch):
     monkeypatch.setenv("DENIABLE_OUTBOX", str(outbox))
+    monkeypatch.setenv("DENIABLE_KEY", server.key)
 
     def run(*words: str, stdin: str | bytes | None = None) -> Result:
         return CliRunner().invoke(cli.main, list(words), input=stdin)
@@ -408,7 +409,7 @@ def test_no_answer_is_printed_or_kept_whatever_the_server_says(server, tmp_path,
     path.write_text(f"bird,flies\n{CANARY},yes\n" * 3)
     server.always = fault(status=status, body=BIRDS.definition)
     rows = [{"bird": CANARY, "flies": True}] * 3
-    with SurveyClient(server.url, outbox=outbox, retries=1) as client:
+    with SurveyClient(server.url, outbox=outbox, retries=1, key=server.key) as client:
         client._surveys["birds"] = BIRDS
         for attempt in (
             lambda: client.submit("birds", rows[0]),

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -27,7 +28,7 @@ import deniable
 from deniable import perturb as perturb_module
 from deniable.client import SurveyClient, parse_cap
 from deniable.codes import read, submission_id, written
-from deniable.errors import AnswerError, DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, DeniableError, EstimateError, RefusedError, RejectedError
 from deniable.outbox import Outbox
 from deniable.submission import Submission, unpack
 from deniable.survey import Survey
@@ -38,7 +39,7 @@ ROWS = [{"smokes": "yes", "party": "Red", "other": 7}, {"smokes": "no", "party":
 
 @pytest.fixture
 def client(server, outbox, no_waiting):
-    with SurveyClient(server.url, outbox=outbox, retries=3) as client:
+    with SurveyClient(server.url, outbox=outbox, retries=3, key=server.key) as client:
         yield client
 
 
@@ -115,7 +116,7 @@ def test_the_client_that_failed_can_resend_too(client, server, fault):
 def test_the_perturbed_answers_are_stored_before_the_first_attempt(client, server, outbox, monkeypatch):
     stored = []
 
-    def look(path, body, expected):
+    def look(path, body, expected, auth):
         with closing(Outbox(outbox)) as other:
             stored.append(other.waiting(server.url))
 
@@ -265,9 +266,81 @@ def test_a_link_does_not_override_another_pin(study):
 def test_the_password_goes_to_the_results_only(server, outbox, no_waiting):
     with SurveyClient(server.url, outbox=outbox, auth=("ada", "secret")) as client:
         client.submit("study", ANSWERS)
-        client.submit_many("study", ROWS)
-        assert client._transport.get("/api/v1/surveys/study/results", auth=("ada", "secret")) == b"{}"
-    assert [("authorization" in seen.headers) for seen in server.seen] == [False, False, False, True]
+        client.submit_many("study", ROWS[:2], batch=1)
+        with pytest.raises(DeliveryError, match="is no results"):
+            client.results("study")
+    assert [seen.headers.get("authorization") for seen in server.seen] == [None] * 4 + ["Basic YWRhOnNlY3JldA=="]
+
+
+# --- keys ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_key_goes_with_many_records_and_with_results_and_with_nothing_else(server, outbox, no_waiting):
+    with SurveyClient(server.url, outbox=outbox, key=server.key) as client:
+        receipt = client.submit("study", ANSWERS)
+        client.submit_many("study", ROWS, batch=9)  # nine records, and one
+        client.withdraw("study", receipt.code)
+        with pytest.raises(DeliveryError, match="is no results"):
+            client.results("study")
+    bearer = f"Bearer {server.key}"
+    assert [seen.headers.get("authorization") for seen in server.seen] == [None, None, bearer, None, None, bearer]
+    assert [json.loads(post.body).get("count") for post in server.posts] == [1, 9, 1, None]
+
+
+@pytest.mark.parametrize("rows", [lambda: ROWS, lambda: iter(ROWS), lambda: ROWS[:2]])
+@pytest.mark.parametrize("job", [None, "j"])
+def test_many_rows_without_a_key_are_refused_before_anything_is_randomized(server, outbox, monkeypatch, rows, job):
+    monkeypatch.setattr("deniable.bulk.perturb", lambda *_: pytest.fail("it was randomized"))
+    with SurveyClient(server.url, outbox=outbox) as client, pytest.raises(RefusedError, match="`deniable-server key make --scope submit"):
+        client.submit_many("study", rows(), job=job)
+    assert server.posts == []
+
+
+def test_without_a_key_each_row_is_sent_by_itself_where_that_is_asked_for(server, outbox, no_waiting):
+    with SurveyClient(server.url, outbox=outbox) as client:
+        assert client.submit_many("study", ROWS, batch=1).accepted == 10
+        assert client.submit_many("study", ROWS[:1]).accepted == 1  # one row needs no key
+    assert [json.loads(post.body)["count"] for post in server.posts] == [1] * 11
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("again", ["resend", "the same call"])
+def test_what_is_refused_for_want_of_a_key_is_sent_later_with_one_and_never_randomized_twice(server, outbox, fault, status, again):
+    revoked = f"dk_{'r' * 43}"
+    with SurveyClient(server.url, outbox=outbox, key=revoked) as client:
+        server.faults.append(fault(status=status, body=b'{"error": {"message": "the key is revoked"}}'))
+        with pytest.raises(RejectedError, match=f"{status}: the key is revoked"):
+            client.submit_many("study", ROWS, job="j")
+    assert server.counted == 0
+    with SurveyClient(server.url, outbox=outbox, key=server.key) as client:
+        if again == "resend":
+            assert client.resend().delivered == 0  # what was turned down waits to be asked for
+            assert client.resend(refused=True).delivered == 1
+        assert client.submit_many("study", ROWS, job="j").accepted == 10
+    assert server.counted == 10
+    assert len({post.body for post in server.posts}) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "dk_", "dk_" + "k" * 42, "dk_" + "k" * 44, "dk_" + "k" * 42 + "\n", "sk_" + "k" * 43, "dk_" + "ä" * 43]
+)
+def test_what_is_no_key_is_refused_without_being_quoted(server, wrong):
+    with pytest.raises(ValueError, match="key must be one that") as caught:
+        SurveyClient(server.url, key=wrong)
+    assert "k" * 10 not in str(caught.value)
+
+
+def test_a_key_shows_itself_in_no_traceback_log_or_outbox(server, outbox, fault, no_waiting, caplog):
+    caplog.set_level("DEBUG")
+    server.faults.extend([fault(status=401), fault(status=500), fault(status=500), fault(status=0), fault(status=0)])
+    with SurveyClient(server.url, outbox=outbox, key=server.key, retries=1) as client:
+        for _ in range(3):
+            with pytest.raises(DeniableError) as caught:
+                client.submit_many("study", ROWS)
+            shown = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+            own = [line for line in shown.splitlines() if "server.key" not in line and "server = " not in line]
+            assert server.key not in "\n".join(own) + caplog.text + repr(client) + str(vars(client))
+    assert not any(server.key.encode() in file.read_bytes() for file in outbox.parent.glob("outbox*"))
 
 
 @pytest.mark.parametrize("reply", [b"<html>", b"[]", b"{}", b"null"])
@@ -361,7 +434,8 @@ def test_a_wrong_group_or_invitation_is_listed_with_the_rest_and_not_quoted(clie
 
 
 def test_the_group_and_the_code_of_a_link_are_those_of_its_survey_only(server, outbox, clinics, invited):
-    with SurveyClient.from_link(f"{server.url}/s/clinics#group=South%20%26%20East&digest={clinics.digest}", outbox=outbox) as client:
+    link = f"{server.url}/s/clinics#group=South%20%26%20East&digest={clinics.digest}"
+    with SurveyClient.from_link(link, outbox=outbox, key=server.key) as client:
         client.submit("clinics", ANSWERS)
         assert last(server).group == "South & East"
         client.submit_many("clinics", ROWS)
@@ -742,7 +816,7 @@ module.perturb = noted
 if broken == "forgets":
     advance = Outbox.advance
     Outbox.advance = lambda self, url, survey, job, rows, *rest: advance(self, url, survey, job, 0, *rest)
-with SurveyClient(url, outbox=outbox) as client:
+with SurveyClient(url, outbox=outbox, key=os.environ["DENIABLE_KEY"]) as client:
     client.submit_many("buckets", rows, batch=50, group_column=grouped or None)
 """
 
@@ -756,18 +830,18 @@ def killed_runs(server, tmp_path, fault, kills: int, broken: str = "", grouped: 
     rows, log = tmp_path / "rows.csv", tmp_path / "log"
     rows.write_text("a,b,c\n" + "".join(f"{i // BUCKETS},{i % BUCKETS},{i % 3}\n" for i in range(BUCKETS**2)))
     command = [sys.executable, "-c", KILLED, server.url, str(tmp_path / "outbox"), str(rows), str(log), broken, grouped]
-    rng = random.Random(3)
+    rng, environment = random.Random(3), {**os.environ, "DENIABLE_KEY": server.key}
     for _ in range(kills):
         server.faults.extend([fault(worked=True), fault(status=200, worked=True, body=b"?")])
         enough = len(server.posts) + rng.randrange(1, 9)
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
         while len(server.posts) < enough and process.poll() is None:
             time.sleep(0.0005)
         time.sleep(rng.random() * 0.01)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     server.faults.clear()
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=120, env=environment)
     of = dict(map(json.loads, log.read_text().splitlines()))
     return Counter((row, Submission.from_json(body).group) for submission, body in server.accepted.items() for row in of[submission])
 

@@ -33,6 +33,7 @@ def folder(server, study, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("PASSWORD", "secret")
+    monkeypatch.setenv("DENIABLE_KEY", server.key)
     Path("answers.csv").write_text("smokes,party\nyes,Red\nno,1\n")
     Path("clinics.csv").write_text("smokes,party,clinic\nyes,Red,North\nno,1,South\nno,1,South\n")
     Path("survey.yaml").write_text((Path(__file__).parents[2] / "examples" / "anes1996.yaml").read_text())

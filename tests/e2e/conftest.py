@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from deniable import codes
+from deniable.submission import Submission
 from deniable.survey import Survey
 from deniable.tally import Tally
+from deniable_server import keys
 from deniable_server.store.sqlite import SqliteStore
 
 USER, PASSWORD = "ada", "correct horse battery"
@@ -87,6 +90,20 @@ class Site:
 
     def link(self, survey: Survey) -> str:
         return f"{self.url}/s/{survey.id}#digest={survey.digest}"
+
+    def send(self, submission: Submission, survey: Survey) -> None:
+        """Sends a submission of any number of records."""
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
+        url = f"{self.url}/api/v1/surveys/{survey.id}/submissions"
+        httpx.post(url, content=submission.to_json(), headers=headers).raise_for_status()
+
+    @cached_property
+    def key(self) -> str:
+        """A key for submissions of many records."""
+        store = SqliteStore(self.db)
+        key = keys.make(store, "lab", ["submit"])
+        store.close()
+        return key
 
     def results(self, survey: Survey) -> dict[str, Any]:
         reply = httpx.get(f"{self.url}/api/v1/surveys/{survey.id}/results", auth=(USER, PASSWORD))

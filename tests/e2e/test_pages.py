@@ -38,7 +38,7 @@ def survey(site: Any) -> Survey:
 
 def submit(site: Any, survey: Survey, bits: list[np.ndarray[Any, Any]]) -> None:
     submission = Submission(os.urandom(16), survey.digest, len(bits[0]), pack(survey, bits))
-    httpx.post(f"{site.url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json()).raise_for_status()
+    site.send(submission, survey)
 
 
 def answer(site: Any, survey: Survey, people: int = 500) -> None:
@@ -255,7 +255,7 @@ def test_the_comparison_of_groups_fits_the_screen_with_its_differences_in_sight(
     for group in groups:
         bits = [randomize(q.channel, np.zeros(300, dtype=np.int64), os_words) for q in survey.items]
         submission = Submission(os.urandom(16), survey.digest, 300, pack(survey, bits), group)
-        httpx.post(f"{site.url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json()).raise_for_status()
+        site.send(submission, survey)
     browser.get_log("browser")
     size = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import signal
 import socket
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from deniable.entropy import os_words
 from deniable.randomize import randomize
 from deniable.submission import Submission, pack
 from deniable.survey import Survey
-from deniable_server import Config, create_app
+from deniable_server import Config, create_app, keys
 from deniable_server.accounts import set_password
 from deniable_server.store.sqlite import SqliteStore
 
@@ -71,7 +73,7 @@ def store(tmp_path: Path, survey: Survey) -> Iterator[SqliteStore]:
 
 @pytest.fixture
 def app(tmp_path: Path, store: SqliteStore) -> Flask:
-    set_password(store, "ada", "correct horse battery")
+    set_password(store.accounts, "ada", "correct horse battery")
     app = create_app(Config(tmp_path / "deniable.db", "x" * 40), store)
     app.config["TESTING"] = False
     return app
@@ -80,6 +82,29 @@ def app(tmp_path: Path, store: SqliteStore) -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
+
+
+@pytest.fixture
+def logged_in() -> Callable[[Flask], FlaskClient]:
+    """Makes a browser with a session of ada's, who gets an account if she has none."""
+
+    def make(app: Flask) -> FlaskClient:
+        client, accounts, now = app.test_client(), app.extensions["deniable"].accounts, int(time.time())
+        token = os.urandom(16).hex()
+        if accounts.password_hash("ada") is None:
+            set_password(accounts, "ada", "correct horse battery")
+        with client.session_transaction("/manage") as session:
+            session["token"] = token
+        assert accounts.open_session("ada", hashlib.sha256(token.encode()).digest(), now, now + 3600)
+        return client
+
+    return make
+
+
+@pytest.fixture
+def key(store: SqliteStore) -> dict[str, str]:
+    """The header that lets a program send many records in one submission."""
+    return {"Authorization": f"Bearer {keys.make(store, 'lab', ['submit'])}"}
 
 
 class ServerProcess:
@@ -107,6 +132,14 @@ class ServerProcess:
         for survey in surveys:
             store.publish(survey)
         store.close()
+
+    @cached_property
+    def key(self) -> str:
+        """A key for submissions of many records."""
+        store = SqliteStore(self.db)
+        key = keys.make(store, "lab", ["submit"])
+        store.close()
+        return key
 
     def start(self) -> None:
         words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port)]

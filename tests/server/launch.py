@@ -5,10 +5,13 @@ The controls of the tests that kill the server or race it: a test that cannot te
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
+import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,7 @@ from granian.log import LogLevels
 
 from deniable.codes import invitation_hash
 from deniable.submission import Submission
-from deniable_server import create_app
+from deniable_server import accounts, create_app, limiter
 from deniable_server import serve as serving
 from deniable_server.cli import main
 from deniable_server.config import Config
@@ -64,10 +67,34 @@ def spend_in_two_steps() -> None:
     SqliteStore.add = look_then_spend  # type: ignore[method-assign]
 
 
+def counts_hashes() -> None:
+    """Writes the most passwords that were hashed at the same time into the file that DENIABLE_HASHES names."""
+    verified, lock, now = accounts._verified, threading.Lock(), [0]
+    file = Path(os.environ["DENIABLE_HASHES"])
+    file.write_text("0")
+
+    def counted(stored: str, password: str) -> bool:
+        with lock:
+            now[0] += 1
+            file.write_text(str(max(now[0], int(file.read_text()))))
+        try:
+            return verified(stored, password)
+        finally:
+            with lock:
+                now[0] -= 1
+
+    accounts._verified = counted
+
+
+def hashes_without_limit() -> None:
+    counts_hashes()
+    limiter.Lane.attempt = lambda self, name: nullcontext(lambda: None)  # type: ignore[method-assign]
+
+
 def bodies_in_threads() -> None:
     """As the server was before its front: the threads that run the application read the bodies themselves."""
 
-    def former(db: Path, host: str, port: int, public_url: str | None) -> None:
+    def former(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
         def load() -> Flask:
             config = Config.for_database(db, public_url)
             return create_app(config, SqliteStore(config.db))
@@ -83,6 +110,8 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "right": lambda: None,
     "acknowledge-before-commit": acknowledge_before_commit,
     "spend-in-two-steps": spend_in_two_steps,
+    "counts-hashes": counts_hashes,
+    "hashes-without-limit": hashes_without_limit,
     "bodies-in-threads": bodies_in_threads,
 }
 

@@ -18,6 +18,7 @@ from deniable.survey import Survey
 from deniable_server.store.sqlite import SqliteStore
 
 Make = Callable[..., Submission]
+Headers = dict[str, str]
 URL = "/api/v1/surveys/study/submissions"
 
 
@@ -43,22 +44,24 @@ def test_the_definition_is_served_as_the_bytes_that_are_hashed(client: FlaskClie
     assert Survey.from_definition(reply.data) == survey
 
 
-def test_an_accepted_submission_is_counted(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
-    reply = send(client, submissions(12).to_json())
+def test_an_accepted_submission_is_counted(client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers) -> None:
+    reply = send(client, submissions(12).to_json(), **key)
     assert (reply.status_code, reply.get_json()) == (200, {"accepted": 12})
     assert store.tally("study").n == 12
 
 
-def test_the_same_bytes_again_are_acknowledged_and_counted_once(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_the_same_bytes_again_are_acknowledged_and_counted_once(
+    client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers
+) -> None:
     body = submissions(2).to_json()
-    assert [send(client, body).status_code for _ in range(5)] == [200] * 5
+    assert [send(client, body, **key).status_code for _ in range(5)] == [200] * 5
     assert store.tally("study").n == 2
 
 
-def test_the_same_id_with_other_bytes_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_the_same_id_with_other_bytes_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers) -> None:
     first = submissions(100)
-    send(client, first.to_json())
-    reply = send(client, submissions(100, id_=first.id).to_json())
+    send(client, first.to_json(), **key)
+    reply = send(client, submissions(100, id_=first.id).to_json(), **key)
     assert (reply.status_code, rule(reply)) == (409, "conflict")
     assert store.tally("study").n == 100
 
@@ -94,10 +97,12 @@ BAD: dict[str, tuple[Callable[[Submission], bytes], int, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_wrong_submission_names_the_rule_and_is_not_kept(case: str, client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_a_wrong_submission_names_the_rule_and_is_not_kept(
+    case: str, client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers
+) -> None:
     make, status, name = BAD[case]
     submission = submissions(1)
-    reply = send(client, make(submission))
+    reply = send(client, make(submission), **key)
     assert (reply.status_code, rule(reply)) == (status, name)
     assert len(reply.get_json()["error"]["message"]) > 20
     assert store.tally("study").n == 0
@@ -123,8 +128,8 @@ def test_a_compressed_body_is_refused_unread(client: FlaskClient, submissions: M
         assert send(client, gzip.compress(submissions().to_json()), url, **{"Content-Encoding": "gzip"}).status_code == 415
 
 
-def test_a_huge_body_is_refused(client: FlaskClient) -> None:
-    assert send(client, b"x" * (41 << 20)).status_code == 413
+def test_a_huge_body_is_refused(client: FlaskClient, key: Headers) -> None:
+    assert send(client, b"x" * (41 << 20), **key).status_code == 413
 
 
 def test_a_failure_tells_an_id_and_nothing_else(
@@ -148,9 +153,9 @@ def test_no_reply_of_the_protocol_sets_a_cookie_or_can_be_cached(client: FlaskCl
         assert reply.headers["Cache-Control"] == "no-store"
 
 
-def test_results_need_a_researchers_password(client: FlaskClient, submissions: Make) -> None:
+def test_results_need_a_researchers_password(client: FlaskClient, submissions: Make, key: Headers) -> None:
     url = "/api/v1/surveys/study/results"
-    send(client, submissions(500).to_json())
+    send(client, submissions(500).to_json(), **key)
     assert client.get(url).status_code == 401
     assert "Basic" in client.get(url).headers["WWW-Authenticate"]
     assert client.get(url, auth=("ada", "wrong password")).status_code == 401

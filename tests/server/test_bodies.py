@@ -35,6 +35,11 @@ def study(shipped: ServerProcess, survey: Survey) -> ServerProcess:
     return shipped
 
 
+def keyed(server: ServerProcess) -> bytes:
+    """POST of somebody who may send many records."""
+    return POST + f"Authorization: Bearer {server.key}\r\n".encode()
+
+
 def test_every_client_that_does_not_finish_is_told_so_and_cut_off(study: ServerProcess, client: FlaskClient) -> None:
     stuck = {
         "a silent body": POST + b"Content-Length: 4000\r\n\r\n",
@@ -43,7 +48,7 @@ def test_every_client_that_does_not_finish_is_told_so_and_cut_off(study: ServerP
         "no chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n",
         "half a chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{",
         "a form": FORM + b"Content-Length: 3000\r\n\r\nuser=ada",
-        "a large body": POST.replace(b"surveys/study", b"surveys/wide") + b"Content-Length: 200000\r\n\r\n{",
+        "a large body": keyed(study).replace(b"surveys/study", b"surveys/wide") + b"Content-Length: 200000\r\n\r\n{",
     }
     trickling = {f"{name}, byte by byte": sent for name, sent in stuck.items()}
     with ThreadPoolExecutor(2 * len(stuck)) as pool:
@@ -62,7 +67,7 @@ def test_every_client_that_does_not_finish_is_told_so_and_cut_off(study: ServerP
 @pytest.mark.parametrize("head", [b"Content-Length: 60000000\r\n\r\n", b"Expect: 100-continue\r\nContent-Length: 60000000\r\n\r\n"])
 @pytest.mark.parametrize("path", [SUBMIT, "/api/v1/surveys/wide/submissions", "/login", "/s/study/withdraw", "/s/study/by-hand"])
 def test_a_body_that_is_too_long_is_refused_before_any_of_it_came(study: ServerProcess, path: str, head: bytes) -> None:
-    raw = Raw(study, POST.replace(SUBMIT.encode(), path.encode()) + head)
+    raw = Raw(study, keyed(study).replace(SUBMIT.encode(), path.encode()) + head)
     whole = raw.all()
     assert whole.startswith(b"HTTP/1.1 413 ") or (path.endswith("by-hand") and whole.startswith(b"HTTP/1.1 404 "))
     assert b"100 Continue" not in whole
@@ -79,8 +84,17 @@ def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_long(study: ServerProc
 
 def test_the_limit_follows_from_the_survey(app: Any, store: SqliteStore) -> None:
     store.publish(WIDE)
-    asked = {"REQUEST_METHOD": "POST", "SERVER_NAME": "x", "SERVER_PORT": "1", "wsgi.url_scheme": "http", "wsgi.input": None}
-    sizes = {path: limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in (SUBMIT, SUBMIT.replace("study", "wide"), "/login")}
+    asked: dict[str, Any] = {
+        "REQUEST_METHOD": "POST",
+        "SERVER_NAME": "x",
+        "SERVER_PORT": "1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": None,
+    }
+    paths = (SUBMIT, SUBMIT.replace("study", "wide"), "/login")
+    assert {limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in paths} == {limits.SMALL}  # one record each
+    asked["HTTP_AUTHORIZATION"] = "Bearer of a key"
+    sizes = {path: limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in paths}
     assert sizes["/login"] == limits.SMALL
     assert 133_334 < sizes[SUBMIT] < 140_000
     assert 100_000 * 256 * 4 / 3 < sizes[SUBMIT.replace("study", "wide")] < 35_000_000
@@ -92,7 +106,8 @@ def test_a_bomb_of_brackets_is_refused_in_no_time(study: ServerProcess) -> None:
     label = b'{"id":"' + b"a" * 22 + b'","digest":"' + b"0" * 64 + b'","count":1,"reports":"","group":' + bomb + b"}"
     for body in (bomb, label, b"[" * 24_000_000, b'{"id":' * 4_000_000, b'{"":1,' + b'"":1,' * 4_000_000 + b'"":1}'):
         before = cpu(study)
-        reply = httpx.post(f"{study.url}/api/v1/surveys/wide/submissions", content=body, timeout=PATIENCE, headers=JSON)
+        headers = {**JSON, "Authorization": f"Bearer {study.key}"}
+        reply = httpx.post(f"{study.url}/api/v1/surveys/wide/submissions", content=body, timeout=PATIENCE, headers=headers)
         assert (reply.status_code, reply.json()["error"]["rule"]) == (400, "json")
         assert cpu(study) - before < 1.0
     assert peak_memory(study) < 500 << 20
@@ -113,14 +128,14 @@ def peak_memory(server: ServerProcess) -> int:
 
 
 def test_large_bodies_have_a_share_of_the_memory_and_small_ones_always_have_room(study: ServerProcess, submissions: Make) -> None:
-    head = POST.replace(b"study", b"wide") + b"Content-Length: 34000000\r\n\r\n"
+    head = keyed(study).replace(b"study", b"wide") + b"Content-Length: 34000000\r\n\r\n"
     waiting = [Raw(study, head) for _ in range(2)]
     for raw in waiting:
         raw.send(b" " * 100_000)  # so that each is being collected
     status, headers, body = Raw(study, head).reply()
     assert (status, headers["retry-after"]) == (503, "2")
     assert b"too many large bodies" in body
-    assert httpx.post(study.url + SUBMIT, content=submissions(40).to_json(), headers=JSON).status_code == 200
+    assert httpx.post(study.url + SUBMIT, content=submissions().to_json(), headers=JSON).status_code == 200
     for raw in waiting:
         raw.close()
     deadline = time.monotonic() + PATIENCE
@@ -139,7 +154,8 @@ def refused(server: ServerProcess, head: bytes) -> bool:
             return False
 
 
-def test_the_application_without_a_front_has_the_same_limits(tmp_path: Path, store: SqliteStore) -> None:
+def test_the_application_without_a_front_has_the_same_limits(tmp_path: Path, store: SqliteStore, key: dict[str, str]) -> None:
     client = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
-    assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json").status_code == 413
+    assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json", headers=key).status_code == 413
+    assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json").status_code == 401  # it says how to get a key
     assert client.post("/login", data={"user": "x" * 10_000}).status_code == 413

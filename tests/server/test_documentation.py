@@ -31,9 +31,10 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line[2:]) for block in blocks(page, "console") for line in block.splitlines() if line.startswith("$ ")]
 
 
-def run_commands(page: str, folder: Path, port: int) -> subprocess.Popen[bytes]:
-    """Runs a page's commands in a folder that has affairs.yaml; `serve` goes to the background and is returned."""
+def run_commands(page: str, folder: Path, port: int) -> tuple[subprocess.Popen[bytes], str]:
+    """Runs a page's commands in a folder that has affairs.yaml: returns `serve`, in the background, and what the others printed."""
     server: subprocess.Popen[bytes] | None = None
+    printed = ""
     for program, *arguments in commands(page):
         words = [str(Path(sys.executable).with_name(program)), *(str(port) if word == "8000" else word for word in arguments)]
         environment = {**os.environ, "ADA_PASSWORD": PASSWORD}
@@ -42,9 +43,9 @@ def run_commands(page: str, folder: Path, port: int) -> subprocess.Popen[bytes]:
                 server = subprocess.Popen(words, cwd=folder, env=environment, stdout=log, stderr=log)
             wait_for(port)
         else:
-            subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True)
+            printed += subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
     assert server is not None
-    return server
+    return server, printed
 
 
 def wait_for(port: int) -> None:
@@ -75,12 +76,13 @@ def test_the_readme_shows_the_protocol_test_as_it_is_run() -> None:
 def test_the_readmes_commands_and_client_work(folder: Path, make_server: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(folder))
     port = make_server().port  # a free one
-    server = run_commands("README.md", folder, port)
+    server, told = run_commands("README.md", folder, port)
+    (key,) = re.findall(r"^dk_\S+$", told, re.MULTILINE)
     try:
         (example,) = [block for block in blocks("README.md", "python") if "SurveyClient" in block]
         printed = StringIO()
         with redirect_stdout(printed):
-            exec(example.replace("8000", str(port)), {"password": PASSWORD})
+            exec(example.replace("8000", str(port)), {"password": PASSWORD, "key": key})
     finally:
         server.terminate()
         server.wait(timeout=30)
@@ -88,7 +90,7 @@ def test_the_readmes_commands_and_client_work(folder: Path, make_server: Callabl
 
 
 def test_the_commands_of_the_operations_page_work(folder: Path, make_server: Callable[[], Any]) -> None:
-    server = run_commands("docs/operations.md", folder, make_server().port)
+    server, _ = run_commands("docs/operations.md", folder, make_server().port)
     server.terminate()
     server.wait(timeout=30)
 

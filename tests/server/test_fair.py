@@ -35,7 +35,7 @@ def covered(server: Any, surveys: list[Survey], answers: pd.DataFrame, outbox: P
     server.publish(*surveys)
     server.start()
     count: Counter[tuple[str, str]] = Counter()
-    with SurveyClient(server.url, outbox=outbox, auth=("ada", "correct horse battery")) as client:
+    with SurveyClient(server.url, outbox=outbox, auth=("ada", "correct horse battery"), key=server.key) as client:
         for survey in surveys:
             report = client.submit_many(survey.id, answers)
             assert report.accepted == len(answers)

@@ -43,25 +43,24 @@ AUTH = ("ada", "correct horse battery")
 
 
 @pytest.fixture
-def send(client: FlaskClient, store: SqliteStore) -> Callable[..., None]:
+def send(client: FlaskClient, store: SqliteStore, key: dict[str, str]) -> Callable[..., None]:
     """`send(n, group, by_hand=…)`: n people of a group, all of whom smoke and do not drink."""
     store.publish(CLINICS)
 
     def post(n: int, group: str, **fields: Any) -> None:
         bits = [randomize(item.channel, np.full(n, i), os_words) for i, item in enumerate(CLINICS.items)]
         body = Submission(os_words(4).tobytes(), CLINICS.digest, n, pack(CLINICS, bits), group, **fields).to_json()
-        assert client.post("/api/v1/surveys/clinics/submissions", data=body, content_type="application/json").status_code == 200
+        assert (
+            client.post("/api/v1/surveys/clinics/submissions", data=body, content_type="application/json", headers=key).status_code == 200
+        )
 
     return post
 
 
 @pytest.fixture
-def ada(app: Flask) -> FlaskClient:
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     """Of a researcher who is logged in."""
-    client = app.test_client()
-    with client.session_transaction() as session:
-        session["user"] = "ada"
-    return client
+    return logged_in(app)
 
 
 def results(client: FlaskClient, query: str = "") -> Any:
@@ -89,7 +88,7 @@ def served(make_server: Callable[[], Any]) -> Iterator[Any]:
 def test_what_the_client_sends_for_three_groups_is_counted_in_each_and_nothing_twice(served: Any, tmp_path: Path) -> None:
     sizes = dict(zip(GROUPS, (41, 25, 3), strict=True))
     rows = [{"smokes": "yes", "drinks": "no", "clinic": group} for group, n in sizes.items() for _ in range(n - 1)]
-    with SurveyClient(served.url, outbox=tmp_path / "outbox", auth=AUTH) as client:
+    with SurveyClient(served.url, outbox=tmp_path / "outbox", auth=AUTH, key=served.key) as client:
         receipts = [client.submit("clinics", {"smokes": True, "drinks": False}, group=group) for group in GROUPS]
         client.submit_many("clinics", rows, group_column="clinic", batch=20)
         found = {group: client.results("clinics", group=group) for group in GROUPS}

@@ -49,8 +49,9 @@ def new_codes(store: SqliteStore, count: int, survey: str = "staff") -> list[byt
     return [codes.read(code) for code in invitations.make(store, survey, count)]
 
 
-def send(client: FlaskClient, submission: Submission, survey: str = "staff") -> TestResponse:
-    return client.post(f"/api/v1/surveys/{survey}/submissions", data=submission.to_json(), content_type="application/json")
+def send(client: FlaskClient, submission: Submission, survey: str = "staff", **headers: str) -> TestResponse:
+    url = f"/api/v1/surveys/{survey}/submissions"
+    return client.post(url, data=submission.to_json(), content_type="application/json", headers=headers)
 
 
 def rule(reply: TestResponse) -> str:
@@ -91,7 +92,9 @@ def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, st
     assert (store.tally("staff").n, store.invitations("staff")) == (1, (2, 1))
 
 
-def test_what_is_refused_spends_nothing(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_what_is_refused_spends_nothing(
+    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make, key: dict[str, str]
+) -> None:
     kept, code = new_codes(store, 2)
     taken, withdrawn = submissions(to=staff, invitation=kept), os_words(4).tobytes()
     send(client, taken)
@@ -105,7 +108,7 @@ def test_what_is_refused_spends_nothing(client: FlaskClient, store: SqliteStore,
         "conflict": Submission(taken.id, staff.digest, 1, bytes([taken.reports[0] ^ 0x80]), invitation=code),
         "conflict, withdrawn": submissions(id_=withdrawn, **fields),
     }
-    assert [rule(send(client, submission)) for submission in refused.values()] == [name.split(",")[0] for name in refused]
+    assert [rule(send(client, submission, **key)) for submission in refused.values()] == [name.split(",")[0] for name in refused]
     store.set_open("staff", False)
     assert [rule(send(client, submissions(to=staff, invitation=any_code))) for any_code in (code, kept, bytes(15))] == ["closed"] * 3
     store.set_open("staff", True)
@@ -157,7 +160,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
     together, statuses = threading.Barrier(REQUESTS), []
 
     def request(body: bytes) -> None:
-        with httpx.Client(timeout=60) as http:
+        with httpx.Client(timeout=60, headers={"Content-Type": "application/json"}) as http:
             http.get(f"{server.url}/healthz")  # the connection is made before the race
             together.wait()
             statuses.append(http.post(f"{server.url}/api/v1/surveys/staff/submissions", content=body).status_code)

@@ -58,7 +58,7 @@ class Load:
     ending: threading.Event = field(default_factory=threading.Event)
 
     def client(self) -> None:
-        with httpx.Client(timeout=5) as http:
+        with httpx.Client(timeout=5, headers={"Content-Type": "application/json"}) as http:
             while not self.ending.is_set():
                 with self.lock:
                     place = next(self.buckets)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable.entropy import os_words
 from deniable.estimate import Results, analyse, simulate
 from deniable.submission import Submission
 from deniable.survey import Survey
-from deniable_server import Config, create_app
+from deniable_server import Config, create_app, keys
 from deniable_server.store.sqlite import SqliteStore
 
 SCORED = Survey.from_text("""
@@ -29,13 +31,12 @@ questions:
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> FlaskClient:
+def page(tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     """Of a researcher who is logged in, with the survey published."""
     store = SqliteStore(tmp_path / "deniable.db")
     store.publish(SCORED)
-    client = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
-    with client.session_transaction() as session:
-        session["user"] = "ada"
+    client = logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {keys.make(store, 'lab', ['submit'])}"
     return client
 
 

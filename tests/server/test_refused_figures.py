@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable.entropy import os_words
@@ -37,7 +38,7 @@ def db(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ada(db: Path) -> Iterator[FlaskClient]:
+def ada(db: Path, logged_in: Callable[[Flask], FlaskClient]) -> Iterator[FlaskClient]:
     """A researcher who is logged in, at a server where 400 people answered each survey."""
     store = SqliteStore(db)
     for survey, groups in ((GROUPED, GROUPED.groups), (SAMPLE, (None,))):
@@ -45,10 +46,7 @@ def ada(db: Path) -> Iterator[FlaskClient]:
         for group in groups:
             made = simulate(survey, {"smokes": [0.5, 0.5], "hours": [0.5, 0.5]}, 400 // len(groups))
             store.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, made.n, made.reports, group))
-    client = create_app(Config(db, "x" * 40), store).test_client()
-    with client.session_transaction() as session:
-        session["user"] = "ada"
-    yield client
+    yield logged_in(create_app(Config(db, "x" * 40), store))
     store.close()
 
 
@@ -62,7 +60,7 @@ def test_a_page_for_the_respondents_of_a_sample_is_refused_with_the_reason(ada: 
 
 def test_the_api_refuses_it_with_the_reason(ada: FlaskClient, db: Path) -> None:
     store = SqliteStore(db)
-    set_password(store, *AUTH)
+    set_password(store.accounts, *AUTH)
     store.close()
     reply = ada.get("/api/v1/surveys/sample/results?target=respondents", auth=AUTH)
     assert (reply.status_code, reply.get_json()["error"]["rule"]) == (400, "estimate")

@@ -300,7 +300,7 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_without_loss(tmp_
     assert store.published("study").survey == survey
     assert store.tally("study").n == 1100
     assert same(store.tally("study"), store.recount("study"))
-    assert store.password_hash("ada") == "hash"
+    assert store.accounts.password_hash("ada") == "hash"
     assert not any(store.add("study", submission) for submission in (*tallied, *untallied))
     for submission in (tallied[0], untallied[0]):
         store.withdraw("study", submission.id)

@@ -19,6 +19,7 @@ from deniable.submission import Submission
 from deniable.survey import Survey
 
 Make = Callable[..., Submission]
+JSON = {"Content-Type": "application/json"}
 ARRIVALS = 2000
 LEAST_CORRELATION = 0.08
 
@@ -50,7 +51,7 @@ def test_storage_order_tells_nothing_about_arrival(make_server: Callable[[], Any
     server.publish(survey)
     server.start()
     ids = []
-    with httpx.Client(base_url=server.url) as http:
+    with httpx.Client(base_url=server.url, headers=JSON) as http:
         for _ in range(ARRIVALS):
             submission = submissions(to=survey)
             http.post("/api/v1/surveys/study/submissions", content=submission.to_json()).raise_for_status()
@@ -77,8 +78,12 @@ def test_not_even_the_places_inside_a_page_show_an_order_once_the_server_has_sto
     server = make_server()
     server.publish(survey)
     server.start()
-    ids = [(submission := submissions(), httpx.post(f"{server.url}/api/v1/surveys/study/submissions", content=submission.to_json()))[0].id
-           for _ in range(100)]  # fmt: skip
+    ids = []
+    for _ in range(100):
+        submission = submissions()
+        url = f"{server.url}/api/v1/surveys/study/submissions"
+        httpx.post(url, content=submission.to_json(), headers=JSON).raise_for_status()
+        ids.append(submission.id)
     server.stop()
     content = server.db.read_bytes()
     # cells are written from the end of a page to its beginning, so keys fall as offsets rise
@@ -130,7 +135,7 @@ def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_ser
     hashes = [codes.invitation_hash("staff", code) for code in made]
     server.start()
     ids = []
-    with httpx.Client(base_url=server.url) as http:
+    with httpx.Client(base_url=server.url, headers=JSON) as http:
         for code in made:
             submission = submissions(to=survey, invitation=code)
             http.post("/api/v1/surveys/staff/submissions", content=submission.to_json()).raise_for_status()
@@ -200,13 +205,14 @@ def test_files_logs_and_error_pages_hold_no_answer_address_or_agent(make_server:
     with httpx.Client(base_url=server.url, headers=HEADERS, transport=transport) as http:
         url = "/api/v1/surveys/canaries/submissions"
         for body in (b'{"q": "canary answer one"}', b"canary answer", b'{"id": "canary answer", "digest": "", "count": 1, "reports": ""}'):
-            replies += http.post(url, content=body).content
+            replies += http.post(url, content=body, headers=JSON).content
+        replies += http.post(url, content=b"canary answer").content
         for path in ("/s/canary answer", "/api/v1/surveys/canary answer", "/canary answer?q=canary answer", "/login"):
             replies += http.get(path).content
         replies += http.post("/login", data={"user": "canary answer"}).content
         for _ in range(20):
             bits = Submission(os_words(4).tobytes(), survey.digest, 1, b"\x80")
-            http.post(url, content=bits.to_json()).raise_for_status()
+            http.post(url, content=bits.to_json(), headers=JSON).raise_for_status()
     names = [p for folder in (server.db.parent, server.folder) for p in folder.iterdir() if p.is_file() and p.suffix != ".json"]
     files = {str(p): p.read_bytes() for p in names} | {"replies": replies}
     assert len(files) >= 5

@@ -8,6 +8,7 @@
 
 const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
+const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const PATIENCE = 20000; // milliseconds for one attempt
 const AGAIN = new Set([408, 429, 500, 502, 503, 504, 507]);
 
@@ -37,8 +38,14 @@ export async function deliver(url, envelope, onPause) {
     if (reply && !AGAIN.has(reply.status)) throw await rejection(reply);
     if (attempt === PAUSES.length) throw new DeliveryError("the server could not be reached");
     onPause(attempt + 2);
-    await new Promise((resolve) => setTimeout(resolve, PAUSES[attempt]));
+    await new Promise((resolve) => setTimeout(resolve, pause(attempt, reply?.headers.get("Retry-After"))));
   }
+}
+
+/** Milliseconds before the next attempt: as long as the server asks for, in seconds, but no less than ours. */
+export function pause(attempt, asked) {
+  const wanted = /^[0-9]{1,6}$/.test(asked ?? "") ? Number(asked) * 1000 : 0;
+  return Math.max(PAUSES[attempt], Math.min(wanted, LONGEST_PAUSE));
 }
 
 /** One attempt; undefined where no reply came. */

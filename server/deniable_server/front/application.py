@@ -11,11 +11,12 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import gateway
 from deniable_server.front.bodies import Bodies
-from deniable_server.front.gateway import Environ
+from deniable_server.front.gateway import Environ, Reply
 from deniable_server.front.workers import Workers
 from deniable_server.limits import SMALL, most_bytes_of
 
 READY_SECONDS = 2.0  # in which the database must answer
+HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once
 FLUSH_SECONDS = 0.02  # in which granian's own thread has handed a reply to the system
 ALIVE = "/healthz"
 READY = "/readyz"
@@ -47,7 +48,9 @@ class Front:
         environ = gateway.environ_of(scope, self._base)
         self._open += 1
         try:
-            await self._answer(environ, proto)
+            if held := await self._answer(environ, proto):
+                await asyncio.sleep(HOLD_SECONDS)
+                proto.response_bytes(*held)
         except HTTPException as why:
             proto.response_bytes(*gateway.refuse(self._app, environ, why))
         finally:
@@ -69,7 +72,8 @@ class Front:
         await asyncio.sleep(FLUSH_SECONDS)
         return True
 
-    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
+    async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
+        """Sees to the reply; gives one that is to be held back instead."""
         if self._stopping:
             raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later")
         workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
@@ -78,22 +82,22 @@ class Front:
             length = 0
         if environ["PATH_INFO"] == READY:
             await self._ready(environ, proto)
-        elif length is None or length > SMALL:
-            await self._large(environ, proto, length, workers)
-        else:
-            body = await self._bodies.collect_small(proto, length) if length else b""
-            await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
+            return None
+        if length is None or length > SMALL:
+            return await self._large(environ, proto, length, workers)
+        body = await self._bodies.collect_small(proto, length) if length else b""
+        return await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
 
-    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> None:
+    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply | None:
         """A body that may be too long: the application is asked how long it may be, and refuses one that is longer, unread."""
         most = await workers.run(most_bytes_of, self._app, environ)
         if length is not None and length > most:
             reply = await workers.run(gateway.call, self._app, environ)
             proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
-            return
+            return None
         with self._bodies.room(most if length is None else length):
             body = await self._bodies.collect(proto, length, most)
-            await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
+            return await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
 
     async def _ready(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
         try:

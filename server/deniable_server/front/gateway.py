@@ -88,9 +88,13 @@ def call(app: Flask, environ: Environ) -> Reply:
     return Reply(*started[-1], body)
 
 
-def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> None:
-    """Sends the application's reply, from the thread that made it: the event loop may be busy."""
-    proto.response_bytes(*call(app, environ))
+def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
+    """Sends the application's reply, from the thread that made it: the event loop may be busy. Gives a "too many" to be held back."""
+    reply = call(app, environ)
+    if reply.status == 429:
+        return reply
+    proto.response_bytes(*reply)
+    return None
 
 
 def refuse(app: Flask, environ: Environ, why: HTTPException) -> Reply:

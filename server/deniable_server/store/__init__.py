@@ -1,6 +1,6 @@
 """What the server keeps, and what any database behind it must do.
 
-A store holds published definitions, perturbed submissions, tallies and researchers' accounts. It keeps no
+A store holds published definitions, perturbed submissions, tallies, researchers' accounts and keys. It keeps no
 order, no time finer than a day, and nothing about where a submission came from or which invitation it had.
 """
 
@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from deniable.errors import DeniableError
 from deniable.submission import Submission
 from deniable.survey import Survey
 from deniable.tally import Tally
+
+if TYPE_CHECKING:
+    from deniable_server.store.accounts import Accounts
 
 
 class StoreError(DeniableError):
@@ -55,7 +58,10 @@ class Published:
 
 
 class Store(Protocol):
-    """The whole contract of a database. Every method is safe to call from several threads."""
+    """The whole contract of a database. Every method is safe to call from several threads. `accounts` is a shelf of its own."""
+
+    @property
+    def accounts(self) -> Accounts: ...
 
     def publish(self, survey: Survey) -> bool:
         """Publishes a survey. False if exactly this one was published before. Raises ConflictError for other bytes under its id."""
@@ -107,12 +113,6 @@ class Store(Protocol):
 
     def invitations(self, survey_id: str) -> tuple[int, int]:
         """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
-
-    def set_password(self, user: str, password_hash: str) -> None:
-        """Makes an account, or changes its password."""
-
-    def password_hash(self, user: str) -> str | None:
-        """The password hash of an account, or None if there is no such account."""
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

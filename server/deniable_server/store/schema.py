@@ -11,7 +11,7 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from deniable_server.store import tallies
+from deniable_server.store import sqlite_accounts, tallies
 from deniable_server.store.published import find
 
 migrations = Migrations("deniable_server")
@@ -82,12 +82,13 @@ def third(db: Database) -> None:
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db = Database(connection)
-    if not migrations.pending(db):
+    db, sets = Database(connection), (migrations, sqlite_accounts.migrations)
+    if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        migrations.apply(db)
+        for each in sets:
+            each.apply(db)
     except BaseException:
         connection.rollback()
         raise

@@ -37,6 +37,7 @@ from deniable_server.store.published import COLUMNS, find, published_of
 from deniable_server.store.rewriting import Rewriting
 from deniable_server.store.schema import migrate
 from deniable_server.store.sealing import Seal
+from deniable_server.store.sqlite_accounts import SqliteAccounts
 from deniable_server.store.tallies import Counts
 from deniable_server.store.waiting import Records
 from deniable_server.store.writer import BUSY_SECONDS, Writer, explain
@@ -70,6 +71,7 @@ class SqliteStore:
         self._rewriting = Rewriting(self.rewrite)
         self._intake = Intake(self._seal, self._released)
         self._writer = Writer(self._connect, self._intake)
+        self.accounts = SqliteAccounts(self._writer, self._reading)
         try:
             self._writer.run(self._prepare)
         except BaseException:
@@ -186,15 +188,6 @@ class SqliteStore:
             query = "SELECT count(*), coalesce(sum(spent), 0) FROM invitations WHERE survey = ?"
             made, spent = connection.execute(query, [survey_id]).fetchone()
         return made, spent
-
-    def set_password(self, user: str, password_hash: str) -> None:
-        statement = "INSERT INTO users VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
-        self._writer.run(lambda connection: connection.execute(statement, [user, password_hash]) and None)
-
-    def password_hash(self, user: str) -> str | None:
-        with self._reading() as connection:
-            row = connection.execute("SELECT password_hash FROM users WHERE name = ?", [user]).fetchone()
-        return None if row is None else str(row[0])
 
     def backup(self, target: Path) -> None:
         try:
