@@ -28,7 +28,7 @@ class Report:
 
     accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs
     had dealt with. rejected: what was wrong with the rows that were left out, each question by itself. code: what withdraws
-    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else.
+    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else. pinned: as in `Receipt`.
     """
 
     survey: str
@@ -38,6 +38,7 @@ class Report:
     resumed: int
     rejected: tuple[Rejected, ...]
     code: str | None = None
+    pinned: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Bulk:
     columns: Mapping[str, str] | None
     size: int
     strict: bool
+    pinned: bool
 
     def run(self, job: Job | None, progress: bool) -> Report:
         done = job.rows if job else 0
@@ -103,7 +105,7 @@ class Bulk:
             raise DeliveryError(
                 f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
-        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code)
+        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code, self.pinned)
 
     def batches(self, skip: int) -> Iterator[Batch]:
         size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -26,8 +27,9 @@ from deniable.perturb import encode_one, perturb, public_problems
 from deniable.question_types import Answer
 from deniable.rows import as_rows
 from deniable.submission import MAX_COUNT, Submission
-from deniable.survey import Survey
-from deniable.transport import Transport
+from deniable.survey import MAX_DEFINITION, Survey
+from deniable.total import HIGH
+from deniable.transport import Transport, refuse_plain_http
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
@@ -39,7 +41,8 @@ SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`, whose doubl
 class Receipt:
     """One respondent's submission, acknowledged: `submission` is its id in hexadecimal, `epsilon` what it gave away at most.
 
-    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else.
+    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else. pinned: whether the caller or
+    the link named the digest; if not, the server could have shown this client another survey than others.
     """
 
     submission: str
@@ -47,6 +50,7 @@ class Receipt:
     digest: str
     epsilon: float
     code: str
+    pinned: bool
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,13 @@ class Resent:
 class SurveyClient:
     """Takes part in the surveys of the server at `url`, for one respondent or for many.
 
-    max_epsilon: refuse a survey whose submission would give away more; a number, or text such as "ln 9".
+    max_epsilon: refuse a survey whose submission would give away more; a number, or text such as "ln 9". A survey may give away more
+    than 8 only if its file says so, and this client takes part only if it is told so too.
     pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every
     survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
     folder), or ":memory:" to keep them no longer than this process. auth: a researcher's name and password, for
-    `results` only. timeout: seconds for each wait on the network. retries: further attempts after the first one fails.
+    `results` only, and never over plain http to another machine. timeout: seconds for each wait on the network. retries: further
+    attempts after the first one fails.
 
     Randomness comes from the operating system; there is no seed. Raises ValueError for an argument out of its range.
     """
@@ -73,7 +79,7 @@ class SurveyClient:
         self,
         url: str,
         *,
-        max_epsilon: float | str | None = None,
+        max_epsilon: float | str = HIGH,
         pin: str | Mapping[str, str] | None = None,
         outbox: str | Path | None = None,
         auth: tuple[str, str] | None = None,
@@ -81,13 +87,17 @@ class SurveyClient:
         retries: int = 6,
     ) -> None:
         parts = urlsplit(url)
+        if parts.username is not None:  # it would travel with every submission
+            raise ValueError("url must have no name or password in it; give them as auth=")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"url must be the address of a server, such as https://example.org, got {url!r}")
+        if auth is not None:
+            refuse_plain_http(url, "a password")
         self.url = url.rstrip("/")
         self.survey_id: str | None = None
         self.group: str | None = None
         self.invitation: str | None = None
-        self.max_epsilon = None if max_epsilon is None else parse_cap(max_epsilon)
+        self.max_epsilon = parse_cap("max_epsilon", max_epsilon)
         self._pin = _checked_pin(pin)
         self._auth = auth
         self._transport = Transport(self.url, timeout, retries)
@@ -132,10 +142,15 @@ class SurveyClient:
         max_epsilon or is another survey; RejectedError if the server has none; DeliveryError if it cannot be reached.
         """
         if survey_id not in self._surveys:
-            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}"))
+            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}", limit=MAX_DEFINITION))
             self._refuse_unwanted(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the surveys' digests are named by the caller or the link, and any other definition is refused."""
+        return self._pin is not None
 
     def _refuse_unwanted(self, survey: Survey, survey_id: str) -> None:
         if survey.id != survey_id:
@@ -146,8 +161,11 @@ class SurveyClient:
                 raise RefusedError(f"survey {survey_id}: pin must have a digest for each survey, got none for this one")
             if survey.digest != pin:
                 raise RefusedError(f"survey {survey_id}: the definition must have the pinned digest {pin}, got {survey.digest}")
-        if self.max_epsilon is not None and survey.epsilon > self.max_epsilon * (1 + SLACK):
-            raise RefusedError(f"survey {survey_id}: epsilon must be at most {self.max_epsilon}, got {survey.epsilon}")
+        if survey.epsilon > self.max_epsilon * (1 + SLACK):
+            raise RefusedError(
+                f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
+                f"If the people asked accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
+            )
 
     def submit(self, survey_id: str, answers: Mapping[str, Answer], *, group: str | None = None, invitation: str | None = None) -> Receipt:
         """Randomizes and sends one respondent's answers, by question id.
@@ -164,7 +182,7 @@ class SurveyClient:
         submission, code = perturb(survey, categories, group, invitation)
         self.outbox.add(self.url, survey.id, submission)
         self._delivery.send(survey.id, submission)
-        return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code)
+        return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code, self.pinned)
 
     def _of_the_link(self, survey_id: str, group: str | None, invitation: str | None) -> tuple[str | None, str | None]:
         """What the caller names, else what the link had for this survey."""
@@ -215,7 +233,7 @@ class SurveyClient:
         public.check(survey)
         source = as_rows(rows)
         name, mark = (job, "") if job is not None else (source.name, source.mark)
-        bulk = Bulk(self._delivery, survey, source, public, columns, batch, on_invalid == "raise")
+        bulk = Bulk(self._delivery, survey, source, public, columns, batch, on_invalid == "raise", self.pinned)
         if name is None:
             return bulk.run(None, progress)
         begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, str(public))
@@ -278,14 +296,16 @@ class SurveyClient:
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
 
 
-def parse_cap(written: float | str) -> float:
-    """A cap on epsilon, a number or `ln x`. Raises ValueError."""
+def parse_cap(name: str, written: float | str) -> float:
+    """A cap on epsilon, a number, `inf` or `ln x`; `name` is what the caller calls it. Raises ValueError."""
     try:
         cap = float(written)
-    except ValueError:
-        return parse_epsilon(written)
+    except (TypeError, ValueError):
+        with suppress(ValueError):
+            return parse_epsilon(written, most=inf)
+        cap = 0.0
     if not cap > 0:
-        raise ValueError(f"max_epsilon must be a number above 0 or `ln x`, got {written!r}")
+        raise ValueError(f"{name} must be a number above 0 or `ln x`, got {written!r}")
     return cap
 
 
