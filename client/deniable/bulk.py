@@ -11,11 +11,12 @@ import click
 import numpy as np
 
 from deniable import codes
+from deniable.account import Account
 from deniable.delivery import Delivery
-from deniable.errors import AnswerError, DeliveryError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
 from deniable.outbox import Job
 from deniable.perturb import encode_many, invitation_problems, perturb, public_problems
-from deniable.rows import Batch, Rejected, Rows
+from deniable.rows import Batch, Beside, Rejected, Rows
 from deniable.submission import Submission
 from deniable.survey import Survey
 
@@ -67,7 +68,7 @@ class Public:
 
 @dataclass(frozen=True)
 class Bulk:
-    """One call of `submit_many`. strict: a wrong row stops everything."""
+    """One call of `submit_many`. strict: a wrong row stops everything. account: who is charged for the rows before they are sent."""
 
     delivery: Delivery
     survey: Survey
@@ -77,6 +78,7 @@ class Bulk:
     size: int
     strict: bool
     pinned: bool
+    account: Account | None = None
 
     def run(self, job: Job | None, progress: bool) -> Report:
         done = job.rows if job else 0
@@ -92,6 +94,8 @@ class Bulk:
                 self.refuse_more_than_invited(done + batch.size)
                 if self.strict and batch.rejected:
                     raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
+                if self.account:
+                    batch = self.charged(self.account, batch, done)
                 made = self.perturbed(batch)
                 self.send([submission for submission, _ in made], batch, job, done)
                 accepted += sum(submission.count for submission, _ in made)
@@ -100,6 +104,8 @@ class Bulk:
                 rejected += batch.rejected
                 done += batch.size
                 advance(batch.size)
+        if self.account:
+            self.account.settle()
         if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
             are = "is" if left == 1 else "are"
             raise DeliveryError(
@@ -109,8 +115,15 @@ class Bulk:
 
     def batches(self, skip: int) -> Iterator[Batch]:
         size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
-        options = {"columns": self.columns, "group_column": self.public.group_column, "size": size, "skip": skip}
-        return encode_many(self.survey, self.source, **options)
+        beside = Beside(self.public.group_column, self.account.column if self.account else None)
+        return encode_many(self.survey, self.source, columns=self.columns, beside=beside, size=size, skip=skip)
+
+    def charged(self, account: Account, batch: Batch, done: int) -> Batch:
+        """The rows whose persons are charged, durably, so that they may be sent."""
+        try:
+            return account.charged(batch)
+        except RefusedError as error:
+            raise RefusedError(f"{error}; {done:,} rows before them are dealt with") from None
 
     def refuse_more_than_invited(self, rows: int) -> None:
         if self.public.invitation and rows > 1:
@@ -128,13 +141,18 @@ class Bulk:
     def check(self, skip: int) -> int:
         """Reads all rows before any is sent; returns how many there are."""
         rejected: list[Rejected] = []
+        above: list[int] = []
+        trial = self.account.trial() if self.account else None
         total = skip
         for batch in self.batches(skip):
             rejected += batch.rejected
+            above += self.account.above(batch, trial) if self.account and trial else []
             total += batch.size
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
+        if self.account:
+            self.account.refuse(above)
         return total
 
     def perturbed(self, batch: Batch) -> list[tuple[Submission, str]]:

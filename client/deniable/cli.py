@@ -21,6 +21,7 @@ import click
 from deniable import codes
 from deniable.bulk import Report, counted
 from deniable.cli_estimate import estimate
+from deniable.cli_ledger import ledger_command, ledger_option
 from deniable.cli_plan import plan_command
 from deniable.cli_verify import verify_command
 from deniable.client import SurveyClient, parse_cap
@@ -90,6 +91,7 @@ def main() -> None:
 
 main.add_command(plan_command)
 main.add_command(estimate)
+main.add_command(ledger_command)
 main.add_command(verify_command)
 
 
@@ -152,6 +154,16 @@ def schema() -> None:
 @click.option("--group", metavar="LABEL", help="The group of all rows, where the survey has groups.  [default: the link's]")
 @click.option("--group-column", metavar="NAME", help="The column that names each row's group.")
 @click.option("--invitation", metavar="CODE", help="The code of the only row, where the survey takes invitations.  [default: the link's]")
+@click.option("--person-column", metavar="NAME", help="The column with each person's key: what they give away is added up in the ledger.")
+@click.option(
+    "--person-cap",
+    metavar="E",
+    default=str(HIGH),
+    show_default=True,
+    callback=_cap,
+    help="Send nothing of a person whose sum over all surveys would come above this.",
+)
+@ledger_option
 @click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
 @click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
 @click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
@@ -171,6 +183,9 @@ def submit(
     group: str | None,
     group_column: str | None,
     invitation: str | None,
+    person_column: str | None,
+    person_cap: float,
+    ledger: Path | None,
     columns: Sequence[str],
     jsonl: bool,
     batch: int,
@@ -193,19 +208,22 @@ def submit(
       deniable submit 'https://example.org/s/health#digest=9f…' answers.csv
       deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
       deniable submit https://example.org/s/health --group-column clinic answers.csv
+      deniable submit https://example.org/s/health --person-column staff_id answers.csv
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
     if rejects and not skip_invalid:
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
-    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox) as client:
+    account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
+    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, **account) as client:
         report = client.submit_many(
             client.survey_id or "",
             _source(file, jsonl),
             group=group,
             group_column=group_column,
             invitation=invitation,
+            person_column=person_column,
             job=job,
             columns=_columns(columns),
             batch=batch,

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from deniable import codes
+from deniable.account import Account, charge_one
 from deniable.bulk import Bulk, Public, Report
 from deniable.delivery import Delivery
 from deniable.epsilon import parse_epsilon
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.ledger import Ledger, Use
 from deniable.link import DIGEST, parse_link
 from deniable.outbox import Kept, Outbox
 from deniable.parse import SURVEY_ID
@@ -28,13 +30,11 @@ from deniable.question_types import Answer
 from deniable.rows import as_rows
 from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import MAX_DEFINITION, Survey
-from deniable.total import HIGH
+from deniable.total import HIGH, within
 from deniable.transport import Transport, refuse_plain_http
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
-
-SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`, whose doubles add up to a little more or less
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,9 @@ class SurveyClient:
     than 8 only if its file says so, and this client takes part only if it is told so too.
     pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every
     survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
-    folder), or ":memory:" to keep them no longer than this process. auth: a researcher's name and password, for
+    folder), or ":memory:" to keep them no longer than this process. ledger: the file that keeps, for each person whom `submit` and
+    `submit_many` then must name, the sum of what they gave away, or True for the one in the user's data folder; person_cap: that sum's
+    cap, as max_epsilon. auth: a researcher's name and password, for
     `results` only, and never over plain http to another machine. timeout: seconds for each wait on the network. retries: further
     attempts after the first one fails.
 
@@ -82,6 +84,8 @@ class SurveyClient:
         max_epsilon: float | str = HIGH,
         pin: str | Mapping[str, str] | None = None,
         outbox: str | Path | None = None,
+        ledger: str | Path | bool = False,
+        person_cap: float | str = HIGH,
         auth: tuple[str, str] | None = None,
         timeout: float = 30.0,
         retries: int = 6,
@@ -98,11 +102,13 @@ class SurveyClient:
         self.group: str | None = None
         self.invitation: str | None = None
         self.max_epsilon = parse_cap("max_epsilon", max_epsilon)
+        self.person_cap = parse_cap("person_cap", person_cap)
         self._pin = _checked_pin(pin)
         self._auth = auth
         self._transport = Transport(self.url, timeout, retries)
         self._delivery = Delivery(self._transport, outbox)
         self._surveys: dict[str, Survey] = {}
+        self._ledger = Ledger(None if ledger is True else ledger) if ledger else None
 
     @classmethod
     def from_link(cls, link: str, **options: Any) -> Self:
@@ -126,9 +132,12 @@ class SurveyClient:
         self.close()
 
     def close(self) -> None:
-        """Closes connections and the outbox."""
+        """Closes connections, the outbox and the ledger."""
         self._transport.close()
         self._delivery.close()
+        if self._ledger:
+            self._ledger.close()
+            self._ledger = None
 
     @property
     def outbox(self) -> Outbox:
@@ -161,25 +170,39 @@ class SurveyClient:
                 raise RefusedError(f"survey {survey_id}: pin must have a digest for each survey, got none for this one")
             if survey.digest != pin:
                 raise RefusedError(f"survey {survey_id}: the definition must have the pinned digest {pin}, got {survey.digest}")
-        if survey.epsilon > self.max_epsilon * (1 + SLACK):
+        if not within(survey.epsilon, self.max_epsilon):
             raise RefusedError(
                 f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
                 f"If the people asked accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
             )
 
-    def submit(self, survey_id: str, answers: Mapping[str, Answer], *, group: str | None = None, invitation: str | None = None) -> Receipt:
+    def submit(
+        self,
+        survey_id: str,
+        answers: Mapping[str, Answer],
+        *,
+        group: str | None = None,
+        invitation: str | None = None,
+        person: str | int | None = None,
+    ) -> Receipt:
         """Randomizes and sends one respondent's answers, by question id.
 
         group: one of the survey's groups, if it has any; it travels openly. invitation: the code, where the survey takes them, as written.
+        person: the key of whose answers they are, the same in every survey. It stays here; the ledger is charged before anything is sent.
 
         Call it once a respondent: answers that are randomized again are less private. After a DeliveryError the outbox has the
         perturbed answers, and `resend` sends them. Raises AnswerError, which lists all that is wrong and
-        quotes no answer; RefusedError, RejectedError, DeliveryError.
+        quotes no answer; RefusedError, above person_cap too; RejectedError, DeliveryError; ValueError if a person is named without a
+        ledger, or the other way round.
         """
+        self._check_named("person", person)
+        charged = self._ledger.hashed(person) if self._ledger else None
         survey = self.survey(survey_id)
         group, invitation = self._of_the_link(survey_id, group, invitation)
         categories = encode_one(survey, answers, public_problems(survey, group, invitation))
         submission, code = perturb(survey, categories, group, invitation)
+        if self._ledger and charged:
+            charge_one(self._ledger, charged, Use(survey.digest, survey.epsilon), self.person_cap)
         self.outbox.add(self.url, survey.id, submission)
         self._delivery.send(survey.id, submission)
         return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code, self.pinned)
@@ -198,6 +221,7 @@ class SurveyClient:
         group: str | None = None,
         group_column: str | None = None,
         invitation: str | None = None,
+        person_column: str | None = None,
         job: str | None = None,
         columns: Mapping[str, str] | None = None,
         batch: int = 10_000,
@@ -215,6 +239,9 @@ class SurveyClient:
         must not be that of a question. Rows of different groups travel in different submissions; a row with an unknown
         group is a wrong row. invitation: where the survey takes codes, that of the only row.
 
+        person_column: the column with each person's key, where the client keeps a ledger, which is charged before anything is sent. A
+        row whose person would come above person_cap is a wrong row (a RefusedError with "raise"); one person may have several rows.
+
         job: a name for this input. Progress is kept under it, so that after a failure, or a kill, the same call goes on
         behind the last row that was randomized. A file has one without asking, its path, and is refused once its size or
         time has changed. An input without a name must not be submitted twice.
@@ -227,20 +254,36 @@ class SurveyClient:
             raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
+        self._check_named("person_column", person_column)
         survey = self.survey(survey_id)
         of_all, invitation = self._of_the_link(survey_id, group, invitation)
         public = Public(None if group_column is not None else of_all, group_column, invitation)
         public.check(survey)
         source = as_rows(rows)
         name, mark = (job, "") if job is not None else (source.name, source.mark)
-        bulk = Bulk(self._delivery, survey, source, public, columns, batch, on_invalid == "raise", self.pinned)
+        strict = on_invalid == "raise"
+        account = self._account(survey, person_column, strict, None if name is None else (name, mark))
+        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account)
         if name is None:
             return bulk.run(None, progress)
-        begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, str(public))
+        named = "" if person_column is None else f", persons from the column {person_column}"
+        begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, f"{public}{named}".removeprefix(", "))
         try:
             return bulk.run(begun, progress)
         finally:
             self.outbox.end(begun)
+
+    def _check_named(self, what: str, named: object) -> None:
+        if self._ledger and named is None:
+            raise ValueError(f"{what} must be given: this client keeps a ledger of what each person gives away")
+        if named is not None and not self._ledger:
+            raise ValueError(f"{what} needs a ledger: SurveyClient(ledger=True), or the path of one")
+
+    def _account(self, survey: Survey, column: str | None, strict: bool, job: tuple[str, str] | None) -> Account | None:
+        if not self._ledger or column is None:
+            return None
+        name = None if job is None else self._ledger.job(self.url, survey.digest, *job, column)
+        return Account(self._ledger, Use(survey.digest, survey.epsilon), self.person_cap, column, strict, name)
 
     def resend(self, *, refused: bool = False) -> Resent:
         """Sends what waits in the outbox for this server, the very bytes of the first attempt.

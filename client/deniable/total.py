@@ -15,6 +15,13 @@ from deniable.randomize import SCALE, exp_below
 HIGH = 8
 """A total above this needs the survey's and the client's consent: it lets a 50:50 guess become sure in 2,981 of 2,982 cases."""
 
+SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`, whose doubles add up to a little more or less
+
+
+def within(epsilon: float, cap: float) -> bool:
+    """Whether a sum of doubles is at most a cap."""
+    return epsilon <= cap * (1 + SLACK)
+
 
 def total_epsilon(questions: Sequence[Question], ask: int | None) -> float:
     """The total as a double, for display and for sums over surveys."""
