@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,8 @@ _SHOWN = 20
 class Account:
     """Charges `use` to the persons of rows, whose keys are in `column`, up to `cap`.
 
-    strict: where somebody would come above it, nobody of the batch is charged. job: as `Ledger.job` names it, where the input has a name.
+    strict: where a row is wrong or its person would come above the cap, nobody of the batch is charged. job: as `Ledger.job` names it,
+    where the input has a name.
     """
 
     ledger: Ledger
@@ -28,41 +29,60 @@ class Account:
     job: bytes | None = None
 
     def charged(self, batch: Batch) -> Batch:
-        """The rows whose persons are charged now; the others are rejected, or all refused. Raises RefusedError."""
-        people = self._hashed(batch)
-        may = self.ledger.charge(people, self.use, self.cap, place=self._place(batch), all_or_none=self.strict)
-        if self.strict and not all(may):
-            raise RefusedError(_listed([found.row for found in self._above(batch, may)], self.cap, "nothing of theirs was sent"))
-        keep = np.array(may, dtype=np.bool_)
-        return replace(batch.only(keep), rejected=[*batch.rejected, *self._above(batch, may)])
+        """The rows whose persons are charged now; the others are rejected, or all refused. To be called under a seal.
 
-    def trial(self) -> Trial:
-        """For `above`, over all batches of an input."""
-        return self.ledger.trial(self.use, self.cap)
+        Raises RefusedError, which names rows.
+        """
+        if self.strict and batch.rejected:
+            return batch  # nothing of it will be sent
+        may = self.ledger.charge(self.people(batch), self.use, self.cap, place=self.place(batch), all_or_none=self.strict)
+        if self.strict:
+            self.refuse(_without(batch, may), f"nothing of theirs was sent; {int(batch.rows[0]) - 1:,} rows before them are dealt with")
+        reason = f"would bring what this person has given away above {self.cap:.12g}"
+        above = [Rejected(row, self.column, reason) for row in _without(batch, may)]
+        return replace(batch.only(np.array(may, dtype=np.bool_)), rejected=[*batch.rejected, *above])
 
-    def above(self, batch: Batch, trial: Trial) -> list[int]:
-        """The numbers of the rows whose persons would come above the cap, after the batches before."""
-        return [found.row for found in self._above(batch, trial(self._hashed(batch), self._place(batch)))]
-
-    def refuse(self, rows: list[int]) -> None:
-        """Raises RefusedError where there are any."""
-        if rows:
-            raise RefusedError(_listed(rows, self.cap, "nothing was sent"))
+    def trial(self) -> Rehearsal:
+        """To see beforehand who would come above the cap, in all batches of an input."""
+        return Rehearsal(self, self.ledger.trial(self.use, self.cap))
 
     def settle(self) -> None:
         """The job is done."""
         if self.job:
             self.ledger.settle(self.job)
 
-    def _hashed(self, batch: Batch) -> list[bytes]:
+    def people(self, batch: Batch) -> list[bytes]:
         return [self.ledger.hashed(person) for person in batch.people]
 
-    def _place(self, batch: Batch) -> Place | None:
+    def place(self, batch: Batch) -> Place | None:
         return Place(self.job, batch.rows.tolist()) if self.job else None
 
-    def _above(self, batch: Batch, may: list[bool]) -> list[Rejected]:
-        reason = f"would bring what this person has given away above {self.cap:.12g}"
-        return [Rejected(row, self.column, reason) for row, fits in zip(batch.rows.tolist(), may, strict=True) if not fits]
+    def refuse(self, rows: list[int], state: str) -> None:
+        """Raises RefusedError where there are any."""
+        if rows:
+            shown = ", ".join(f"{row:,}" for row in rows[:_SHOWN])
+            more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
+            these = f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
+            raise RefusedError(
+                f"{these}: with this survey the persons' sums of epsilon would be above person_cap, {self.cap:.12g}; {state}"
+            )
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Goes through batches without charging anybody, and remembers the rows whose persons would come above the cap."""
+
+    account: Account
+    trial: Trial
+    above: list[int] = field(default_factory=list)
+
+    def __call__(self, batch: Batch) -> Batch:
+        self.above.extend(_without(batch, self.trial(self.account.people(batch), self.account.place(batch))))
+        return batch
+
+    def refuse(self) -> None:
+        """Raises RefusedError where somebody would."""
+        self.account.refuse(self.above, "nothing was sent")
 
 
 def charge_one(ledger: Ledger, person: bytes, use: Use, cap: float) -> None:
@@ -71,8 +91,5 @@ def charge_one(ledger: Ledger, person: bytes, use: Use, cap: float) -> None:
         raise RefusedError(f"with this survey, the sum of epsilon of this person would be above person_cap, {cap:.12g}; nothing was sent")
 
 
-def _listed(rows: list[int], cap: float, state: str) -> str:
-    shown = ", ".join(f"{row:,}" for row in rows[:_SHOWN])
-    more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
-    these = f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
-    return f"{these}: with this survey the persons' sums of epsilon would be above person_cap, {cap:.12g}; {state}"
+def _without(batch: Batch, may: list[bool]) -> list[int]:
+    return [row for row, fits in zip(batch.rows.tolist(), may, strict=True) if not fits]

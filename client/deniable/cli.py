@@ -399,6 +399,7 @@ def _description(survey: Survey) -> dict[str, Any]:
         "groups": list(survey.groups),
         "access": survey.access,
         "layout": survey.layout,
+        "batch": survey.batch,
         "accept_high_epsilon": survey.accept_high_epsilon,
         "untranslated": [{"language": language, "where": where} for language, where in survey.untranslated],
         "questions": [
@@ -434,6 +435,7 @@ def _overview(survey: Survey) -> str:
             f"digest         {survey.digest}",
             f"access         {survey.access}",
             f"layout         {survey.layout}",
+            f"batch          {survey.batch}",
             *([f"groups         {', '.join(survey.groups)}"] if survey.groups else []),
             "",
             f"What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers "

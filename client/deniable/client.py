@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from deniable import codes
 from deniable.account import Account, charge_one
-from deniable.bulk import Bulk, Public, Report
+from deniable.bulk import Bulk, Report
 from deniable.delivery import Delivery
 from deniable.epsilon import parse_epsilon
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
@@ -25,9 +25,11 @@ from deniable.ledger import Ledger, Use
 from deniable.link import DIGEST, parse_link
 from deniable.outbox import Kept, Outbox
 from deniable.parse import SURVEY_ID
-from deniable.perturb import encode_one, perturb, public_problems
+from deniable.perturb import perturb_one
+from deniable.public import Public
 from deniable.question_types import Answer
 from deniable.rows import as_rows
+from deniable.sealed import Sealed
 from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import MAX_DEFINITION, Survey
 from deniable.total import HIGH, within
@@ -49,7 +51,7 @@ class Receipt:
     survey: str
     digest: str
     epsilon: float
-    code: str
+    code: str = field(repr=False)
     pinned: bool
 
 
@@ -192,15 +194,18 @@ class SurveyClient:
 
         Call it once a respondent: answers that are randomized again are less private. After a DeliveryError the outbox has the
         perturbed answers, and `resend` sends them. Raises AnswerError, which lists all that is wrong and
-        quotes no answer; RefusedError, above person_cap too; RejectedError, DeliveryError; ValueError if a person is named without a
-        ledger, or the other way round.
+        quotes no answer and no unknown key; RefusedError, above person_cap too; RejectedError, DeliveryError. No frame of theirs has an
+        answer. ValueError if a person is named without a ledger, or the other way round.
         """
-        self._check_named("person", person)
+        perturbed = Sealed(perturb_one, answers)
+        del answers  # from here on no frame shows them
+        self._check_named("person", person is not None)
         charged = self._ledger.hashed(person) if self._ledger else None
+        del person
         survey = self.survey(survey_id)
         group, invitation = self._of_the_link(survey_id, group, invitation)
-        categories = encode_one(survey, answers, public_problems(survey, group, invitation))
-        submission, code = perturb(survey, categories, group, invitation)
+        submission, code = perturbed(survey, Public(group, None, invitation))
+        del perturbed  # from here on no frame has them
         if self._ledger and charged:
             charge_one(self._ledger, charged, Use(survey.digest, survey.epsilon), self.person_cap)
         self.outbox.add(self.url, survey.id, submission)
@@ -248,18 +253,20 @@ class SurveyClient:
 
         Raises AnswerError naming rows, questions and rules, never answers; RefusedError, RejectedError, DeliveryError.
         """
+        read = Sealed(as_rows, rows)
+        del rows  # from here on no frame shows them
         if not 1 <= batch <= MAX_COUNT:
             raise ValueError(f"batch must be 1 to {MAX_COUNT:,}, got {batch}")
         if on_invalid not in ("raise", "skip"):
             raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
-        self._check_named("person_column", person_column)
+        self._check_named("person_column", person_column is not None)
         survey = self.survey(survey_id)
         of_all, invitation = self._of_the_link(survey_id, group, invitation)
         public = Public(None if group_column is not None else of_all, group_column, invitation)
         public.check(survey)
-        source = as_rows(rows)
+        source = read()
         name, mark = (job, "") if job is not None else (source.name, source.mark)
         strict = on_invalid == "raise"
         account = self._account(survey, person_column, strict, None if name is None else (name, mark))
@@ -273,10 +280,10 @@ class SurveyClient:
         finally:
             self.outbox.end(begun)
 
-    def _check_named(self, what: str, named: object) -> None:
-        if self._ledger and named is None:
+    def _check_named(self, what: str, named: bool) -> None:
+        if self._ledger and not named:
             raise ValueError(f"{what} must be given: this client keeps a ledger of what each person gives away")
-        if named is not None and not self._ledger:
+        if named and not self._ledger:
             raise ValueError(f"{what} needs a ledger: SurveyClient(ledger=True), or the path of one")
 
     def _account(self, survey: Survey, column: str | None, strict: bool, job: tuple[str, str] | None) -> Account | None:
