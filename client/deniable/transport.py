@@ -60,6 +60,8 @@ class Transport:
             except httpx.RequestError as error:
                 failure = type(error).__name__
             else:
+                if len(body) > limit and expected is None:
+                    raise RejectedError(status, f"{self.url} answered with more than {limit:,} bytes")
                 if status == 200 and (expected is None or _parsed(body) == expected):
                     return body
                 if status < 500 and status != 200 and status not in _TRY_AGAIN:
@@ -79,7 +81,7 @@ class Transport:
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > limit:
-                    raise RejectedError(response.status_code, f"{self.url} answered with more than {limit:,} bytes")
+                    break  # `_request` sees that it is cut off
             return response.status_code, response.headers, bytes(body)
 
 
