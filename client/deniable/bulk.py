@@ -6,17 +6,19 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import click
 
 from deniable import codes
+from deniable.account import Account, Rehearsal
 from deniable.delivery import Delivery
 from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
 from deniable.outbox import Job
 from deniable.perturb import Perturbed, check_many, perturb_many
 from deniable.public import Public
-from deniable.rows import Rejected, Rows
+from deniable.rows import Batch, Rejected, Rows
 from deniable.survey import Survey
 
 _SHOWN = 20
@@ -28,7 +30,7 @@ class Report:
 
     accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs
     had dealt with. rejected: what was wrong with the rows that were left out, each question by itself. code: what withdraws
-    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else.
+    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else. pinned: as in `Receipt`.
     """
 
     survey: str
@@ -38,11 +40,12 @@ class Report:
     resumed: int
     rejected: tuple[Rejected, ...]
     code: str | None = field(default=None, repr=False)
+    pinned: bool = False
 
 
 @dataclass(frozen=True)
 class Bulk:
-    """One call of `submit_many`. strict: a wrong row stops everything."""
+    """One call of `submit_many`. strict: a wrong row stops everything. account: who is charged for the rows before they are sent."""
 
     delivery: Delivery
     survey: Survey
@@ -51,6 +54,8 @@ class Bulk:
     columns: Mapping[str, str] | None
     size: int
     strict: bool
+    pinned: bool
+    account: Account | None = None
 
     def run(self, job: Job | None, progress: bool) -> Report:
         done = job.rows if job else 0
@@ -73,23 +78,36 @@ class Bulk:
                 rejected += part.rejected
                 done += part.size
                 advance(part.size)
+        if self.account:
+            self.account.settle()
         if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
             are = "is" if left == 1 else "are"
             raise DeliveryError(
                 f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
-        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code)
+        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code, self.pinned)
 
     def options(self, skip: int) -> dict[str, Any]:
         """Which rows to read: those behind the first `skip`, so many at a time."""
         size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
-        return {"columns": self.columns, "size": size, "skip": skip}
+        person = self.account.column if self.account else None
+        return {"columns": self.columns, "person_column": person, "size": size, "skip": skip}
 
     def refuse_more_than_invited(self, rows: int) -> None:
         if self.public.invitation and rows > 1:
             raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
 
-    def admit(self, rows: int) -> None:
+    def admit(self, batch: Batch) -> Batch:
+        """The rows of a stretch that may be sent; their persons are charged."""
+        self.refuse_many_without_key(batch.size)
+        return self.account.charged(batch) if self.account else batch
+
+    def rehearse(self, trial: Rehearsal | None, batch: Batch) -> Batch:
+        """As `admit`, and charges nobody."""
+        self.refuse_many_without_key(batch.size)
+        return trial(batch) if trial else batch
+
+    def refuse_many_without_key(self, rows: int) -> None:
         """Refuses many rows without a key before they are randomized: the server would refuse them, and they would wait in the outbox."""
         if rows > 1 and self.delivery.key is None and not self.public.invitation:
             raise RefusedError(
@@ -110,13 +128,16 @@ class Bulk:
     def check(self, skip: int) -> int:
         """Reads all rows before any is sent; returns how many there are."""
         rejected: list[Rejected] = []
+        trial = self.account.trial() if self.account else None
         total = skip
-        for part in check_many(self.survey, self.source, self.public, self.admit, **self.options(skip)):
+        for part in check_many(self.survey, self.source, self.public, partial(self.rehearse, trial), **self.options(skip)):
             rejected += part.rejected
             total += part.size
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
+        if trial:
+            trial.refuse()
         return total
 
     def send(self, part: Perturbed, job: Job | None, done: int) -> None:

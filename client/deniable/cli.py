@@ -21,15 +21,23 @@ import click
 from deniable import codes
 from deniable.bulk import Report, counted
 from deniable.cli_estimate import estimate
+from deniable.cli_ledger import ledger_command, ledger_option
 from deniable.cli_plan import plan_command
 from deniable.cli_verify import verify_command
 from deniable.client import SurveyClient, parse_cap
 from deniable.errors import DeliveryError, DeniableError, SurveyError
+from deniable.link import parse_link
 from deniable.outbox import Outbox, default_path
 from deniable.rows import CsvRows, JsonLines, Rejected
 from deniable.schema import survey_schema
 from deniable.submission import record_bytes
 from deniable.survey import Survey
+from deniable.total import HIGH
+
+_UNPINNED = (
+    "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "
+    "survey is the one that was meant, or the one that others get."
+)
 
 
 class _Commands(click.Group):
@@ -46,9 +54,9 @@ class _Commands(click.Group):
             ctx.exit(1)
 
 
-def _cap(ctx: click.Context, param: click.Parameter, written: str | None) -> float | None:
+def _cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
     try:
-        return None if written is None else parse_cap(written)
+        return parse_cap(param.opts[0], written)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -102,6 +110,7 @@ def main() -> None:
 
 main.add_command(plan_command)
 main.add_command(estimate)
+main.add_command(ledger_command)
 main.add_command(verify_command)
 
 
@@ -152,11 +161,28 @@ def schema() -> None:
 @click.argument("address")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @_survey
-@click.option("--max-epsilon", metavar="E", callback=_cap, help="Send nothing if a submission would give away more, e.g. 2 or 'ln 9'.")
+@click.option(
+    "--max-epsilon",
+    metavar="E",
+    default=str(HIGH),
+    show_default=True,
+    callback=_cap,
+    help="Send nothing if a submission would give away more, e.g. 2 or 'ln 9'.",
+)
 @click.option("--pin", metavar="DIGEST", help="Send nothing unless the survey has this digest (`deniable check` prints it).")
 @click.option("--group", metavar="LABEL", help="The group of all rows, where the survey has groups.  [default: the link's]")
 @click.option("--group-column", metavar="NAME", help="The column that names each row's group.")
 @click.option("--invitation", metavar="CODE", help="The code of the only row, where the survey takes invitations.  [default: the link's]")
+@click.option("--person-column", metavar="NAME", help="The column with each person's key: what they give away is added up in the ledger.")
+@click.option(
+    "--person-cap",
+    metavar="E",
+    default=str(HIGH),
+    show_default=True,
+    callback=_cap,
+    help="Send nothing of a person whose sum over all surveys would come above this.",
+)
+@ledger_option
 @click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
 @click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
 @click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
@@ -172,11 +198,14 @@ def submit(
     address: str,
     file: str,
     survey_id: str | None,
-    max_epsilon: float | None,
+    max_epsilon: float,
     pin: str | None,
     group: str | None,
     group_column: str | None,
     invitation: str | None,
+    person_column: str | None,
+    person_cap: float,
+    ledger: Path | None,
     columns: Sequence[str],
     jsonl: bool,
     batch: int,
@@ -203,25 +232,30 @@ def submit(
       deniable submit 'https://example.org/s/health#digest=9f…' answers.csv
       deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
       deniable submit https://example.org/s/health --group-column clinic answers.csv
+      deniable submit https://example.org/s/health --person-column staff_id answers.csv
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
     if rejects and not skip_invalid:
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
-    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key) as client:
+    account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
+    with _client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key, **account) as client:
         report = client.submit_many(
             client.survey_id or "",
             _source(file, jsonl),
             group=group,
             group_column=group_column,
             invitation=invitation,
+            person_column=person_column,
             job=job,
             columns=_columns(columns),
             batch=batch,
             progress=sys.stderr.isatty(),
             on_invalid="skip" if skip_invalid else "raise",
         )
+    if not report.pinned:
+        click.echo(_UNPINNED, err=True)
     if rejects:
         _write_rejects(rejects, report.rejected)
     click.echo(json.dumps(_summary(report)) if as_json else _told(report))
@@ -329,14 +363,17 @@ def _server(url: str, **options: Any) -> SurveyClient:
 
 def _client(address: str, survey_id: str | None, **options: Any) -> SurveyClient:
     """A client for a link, or for a server and a survey id; its `survey_id` is set."""
+    is_link = survey_id is None or "/s/" in address
     try:
-        if survey_id is None or "/s/" in address:  # noqa: SIM108
-            client = SurveyClient.from_link(address, **options)
-        else:
-            client = SurveyClient(address, **options)
+        if is_link:
+            parse_link(address)
     except ValueError as error:
         hint = "" if survey_id else " (or give a server's address, and --survey ID)"
         raise click.UsageError(f"{error}{hint}") from None
+    try:
+        client = SurveyClient.from_link(address, **options) if is_link else SurveyClient(address, **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     if survey_id and client.survey_id not in (None, survey_id):
         client.close()
         raise click.UsageError(f"--survey must be the survey of the link, {client.survey_id}, got {survey_id}")
@@ -399,6 +436,7 @@ def _description(survey: Survey) -> dict[str, Any]:
         "access": survey.access,
         "layout": survey.layout,
         "batch": survey.batch,
+        "accept_high_epsilon": survey.accept_high_epsilon,
         "untranslated": [{"language": language, "where": where} for language, where in survey.untranslated],
         "questions": [
             {
@@ -444,8 +482,12 @@ def _overview(survey: Survey) -> str:
 
 
 def _notes(survey: Survey) -> list[str]:
-    """What a respondent reads in the survey's own language, for want of a translation."""
+    """What a respondent reads in the survey's own language, for want of a translation; and a consent that nothing needs."""
     found = [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
+    if survey.accept_high_epsilon and survey.epsilon <= HIGH:
+        found.append(
+            f"note: accept_high_epsilon is not needed: the total is at most {HIGH}; without it, a later change that goes above is told"
+        )
     return ["", *found] if found else []
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -17,11 +18,13 @@ from urllib.parse import urlsplit
 import httpx
 
 from deniable import codes
+from deniable.account import Account, charge_one
 from deniable.bulk import Bulk, Report
 from deniable.delivery import Delivery
 from deniable.epsilon import parse_epsilon
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.key import Key
+from deniable.ledger import Ledger, Use
 from deniable.link import DIGEST, parse_link
 from deniable.outbox import Kept, Outbox
 from deniable.parse import SURVEY_ID
@@ -31,20 +34,20 @@ from deniable.question_types import Answer
 from deniable.rows import as_rows
 from deniable.sealed import Sealed
 from deniable.submission import MAX_COUNT, Submission
-from deniable.survey import Survey
-from deniable.transport import Transport
+from deniable.survey import MAX_DEFINITION, Survey
+from deniable.total import HIGH, within
+from deniable.transport import Transport, refuse_plain_http
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
-
-SLACK = 1e-12  # a cap of `ln 9` must admit two questions of `ln 3`, whose doubles add up to a little more or less
 
 
 @dataclass(frozen=True)
 class Receipt:
     """One respondent's submission, acknowledged: `submission` is its id in hexadecimal, `epsilon` what it gave away at most.
 
-    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else.
+    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else. pinned: whether the caller or
+    the link named the digest; if not, the server could have shown this client another survey than others.
     """
 
     submission: str
@@ -52,6 +55,7 @@ class Receipt:
     digest: str
     epsilon: float
     code: str = field(repr=False)
+    pinned: bool
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,15 @@ class Resent:
 class SurveyClient:
     """Takes part in the surveys of the server at `url`, for one respondent or for many.
 
-    max_epsilon: refuse a survey whose submission would give away more; a number, or text such as "ln 9".
+    max_epsilon: refuse a survey whose submission would give away more; a number, or text such as "ln 9". A survey may give away more
+    than 8 only if its file says so, and this client takes part only if it is told so too.
     pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every
     survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
-    folder), or ":memory:" to keep them no longer than this process. auth: a researcher's name and password, for
-    `results` only. key: what `deniable-server key make` printed, for submissions of many records, and for `results` where there is no
-    auth; nothing else carries it. timeout: seconds for each wait on the network. retries: further attempts after the first one fails.
+    folder), or ":memory:" to keep them no longer than this process. ledger: the file that keeps, for each person whom `submit` and
+    `submit_many` then must name, the sum of what they gave away, or True for the one in the user's data folder; person_cap: that sum's
+    cap, as max_epsilon. auth: a researcher's name and password, for `results` only. key: what `deniable-server key make` printed, for
+    submissions of many records, and for `results` where there is no auth; nothing else carries it. Neither travels over plain http to
+    another machine. timeout: seconds for each wait on the network. retries: further attempts after the first one fails.
 
     Randomness comes from the operating system; there is no seed. Raises ValueError for an argument out of its range.
     """
@@ -79,28 +86,38 @@ class SurveyClient:
         self,
         url: str,
         *,
-        max_epsilon: float | str | None = None,
+        max_epsilon: float | str = HIGH,
         pin: str | Mapping[str, str] | None = None,
         outbox: str | Path | None = None,
+        ledger: str | Path | bool = False,
+        person_cap: float | str = HIGH,
         auth: tuple[str, str] | None = None,
         key: str | None = None,
         timeout: float = 30.0,
         retries: int = 6,
     ) -> None:
         parts = urlsplit(url)
+        if parts.username is not None:  # it would travel with every submission
+            raise ValueError("url must have no name or password in it; give them as auth=")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"url must be the address of a server, such as https://example.org, got {url!r}")
+        if auth is not None:
+            refuse_plain_http(url, "a password")
+        if key is not None:
+            refuse_plain_http(url, "a key")
         self.url = url.rstrip("/")
         self.survey_id: str | None = None
         self.group: str | None = None
         self.invitation: str | None = None
-        self.max_epsilon = None if max_epsilon is None else parse_cap(max_epsilon)
+        self.max_epsilon = parse_cap("max_epsilon", max_epsilon)
+        self.person_cap = parse_cap("person_cap", person_cap)
         self._pin = _checked_pin(pin)
         held = None if key is None else Key(key)
         self._auth = held if auth is None else httpx.BasicAuth(*auth)
         self._transport = Transport(self.url, timeout, retries)
         self._delivery = Delivery(self._transport, outbox, held)
         self._surveys: dict[str, Survey] = {}
+        self._ledger = Ledger(None if ledger is True else ledger) if ledger else None
 
     @classmethod
     def from_link(cls, link: str, **options: Any) -> Self:
@@ -124,9 +141,12 @@ class SurveyClient:
         self.close()
 
     def close(self) -> None:
-        """Closes connections and the outbox."""
+        """Closes connections, the outbox and the ledger."""
         self._transport.close()
         self._delivery.close()
+        if self._ledger:
+            self._ledger.close()
+            self._ledger = None
 
     @property
     def outbox(self) -> Outbox:
@@ -140,10 +160,15 @@ class SurveyClient:
         max_epsilon or is another survey; RejectedError if the server has none; DeliveryError if it cannot be reached.
         """
         if survey_id not in self._surveys:
-            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}"))
+            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}", limit=MAX_DEFINITION))
             self._refuse_unwanted(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the surveys' digests are named by the caller or the link, and any other definition is refused."""
+        return self._pin is not None
 
     def _refuse_unwanted(self, survey: Survey, survey_id: str) -> None:
         if survey.id != survey_id:
@@ -154,27 +179,45 @@ class SurveyClient:
                 raise RefusedError(f"survey {survey_id}: pin must have a digest for each survey, got none for this one")
             if survey.digest != pin:
                 raise RefusedError(f"survey {survey_id}: the definition must have the pinned digest {pin}, got {survey.digest}")
-        if self.max_epsilon is not None and survey.epsilon > self.max_epsilon * (1 + SLACK):
-            raise RefusedError(f"survey {survey_id}: epsilon must be at most {self.max_epsilon}, got {survey.epsilon}")
+        if not within(survey.epsilon, self.max_epsilon):
+            raise RefusedError(
+                f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
+                f"If the people asked accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
+            )
 
-    def submit(self, survey_id: str, answers: Mapping[str, Answer], *, group: str | None = None, invitation: str | None = None) -> Receipt:
+    def submit(
+        self,
+        survey_id: str,
+        answers: Mapping[str, Answer],
+        *,
+        group: str | None = None,
+        invitation: str | None = None,
+        person: str | int | None = None,
+    ) -> Receipt:
         """Randomizes and sends one respondent's answers, by question id.
 
         group: one of the survey's groups, if it has any; it travels openly. invitation: the code, where the survey takes them, as written.
+        person: the key of whose answers they are, the same in every survey. It stays here; the ledger is charged before anything is sent.
 
         Call it once a respondent: answers that are randomized again are less private. After a DeliveryError the outbox has the
         perturbed answers, and `resend` sends them. Raises AnswerError, which lists all that is wrong and
-        quotes no answer and no unknown key; RefusedError, RejectedError, DeliveryError. No frame of theirs has an answer.
+        quotes no answer and no unknown key; RefusedError, above person_cap too; RejectedError, DeliveryError. No frame of theirs has an
+        answer. ValueError if a person is named without a ledger, or the other way round.
         """
         perturbed = Sealed(perturb_one, answers)
         del answers  # from here on no frame shows them
+        self._check_named("person", person is not None)
+        charged = self._ledger.hashed(person) if self._ledger else None
+        del person
         survey = self.survey(survey_id)
         group, invitation = self._of_the_link(survey_id, group, invitation)
         submission, code = perturbed(survey, Public(group, None, invitation))
         del perturbed  # from here on no frame has them
+        if self._ledger and charged:
+            charge_one(self._ledger, charged, Use(survey.digest, survey.epsilon), self.person_cap)
         self.outbox.add(self.url, survey.id, submission)
         self._delivery.send(survey.id, submission)
-        return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code)
+        return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code, self.pinned)
 
     def _of_the_link(self, survey_id: str, group: str | None, invitation: str | None) -> tuple[str | None, str | None]:
         """What the caller names, else what the link had for this survey."""
@@ -190,6 +233,7 @@ class SurveyClient:
         group: str | None = None,
         group_column: str | None = None,
         invitation: str | None = None,
+        person_column: str | None = None,
         job: str | None = None,
         columns: Mapping[str, str] | None = None,
         batch: int = 10_000,
@@ -206,6 +250,9 @@ class SurveyClient:
         group: the public label of all rows, where the survey has groups; or group_column: the column that names each row's, which
         must not be that of a question. Rows of different groups travel in different submissions; a row with an unknown
         group is a wrong row. invitation: where the survey takes codes, that of the only row.
+
+        person_column: the column with each person's key, where the client keeps a ledger, which is charged before anything is sent. A
+        row whose person would come above person_cap is a wrong row (a RefusedError with "raise"); one person may have several rows.
 
         job: a name for this input. Progress is kept under it, so that after a failure, or a kill, the same call goes on
         behind the last row that was randomized. A file has one without asking, its path, and is refused once its size or
@@ -224,20 +271,36 @@ class SurveyClient:
             raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
+        self._check_named("person_column", person_column is not None)
         survey = self.survey(survey_id)
         of_all, invitation = self._of_the_link(survey_id, group, invitation)
         public = Public(None if group_column is not None else of_all, group_column, invitation)
         public.check(survey)
         source = read()
         name, mark = (job, "") if job is not None else (source.name, source.mark)
-        bulk = Bulk(self._delivery, survey, source, public, columns, batch, on_invalid == "raise")
+        strict = on_invalid == "raise"
+        account = self._account(survey, person_column, strict, None if name is None else (name, mark))
+        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account)
         if name is None:
             return bulk.run(None, progress)
-        begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, str(public))
+        named = "" if person_column is None else f", persons from the column {person_column}"
+        begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, f"{public}{named}".removeprefix(", "))
         try:
             return bulk.run(begun, progress)
         finally:
             self.outbox.end(begun)
+
+    def _check_named(self, what: str, named: bool) -> None:
+        if self._ledger and not named:
+            raise ValueError(f"{what} must be given: this client keeps a ledger of what each person gives away")
+        if named and not self._ledger:
+            raise ValueError(f"{what} needs a ledger: SurveyClient(ledger=True), or the path of one")
+
+    def _account(self, survey: Survey, column: str | None, strict: bool, job: tuple[str, str] | None) -> Account | None:
+        if not self._ledger or column is None:
+            return None
+        name = None if job is None else self._ledger.job(self.url, survey.digest, *job, column)
+        return Account(self._ledger, Use(survey.digest, survey.epsilon), self.person_cap, column, strict, name)
 
     def resend(self, *, refused: bool = False) -> Resent:
         """Sends what waits in the outbox for this server, the very bytes of the first attempt.
@@ -293,14 +356,16 @@ class SurveyClient:
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
 
 
-def parse_cap(written: float | str) -> float:
-    """A cap on epsilon, a number or `ln x`. Raises ValueError."""
+def parse_cap(name: str, written: float | str) -> float:
+    """A cap on epsilon, a number, `inf` or `ln x`; `name` is what the caller calls it. Raises ValueError."""
     try:
         cap = float(written)
-    except ValueError:
-        return parse_epsilon(written)
+    except (TypeError, ValueError):
+        with suppress(ValueError):
+            return parse_epsilon(written, most=inf)
+        cap = 0.0
     if not cap > 0:
-        raise ValueError(f"max_epsilon must be a number above 0 or `ln x`, got {written!r}")
+        raise ValueError(f"{name} must be a number above 0 or `ln x`, got {written!r}")
     return cap
 
 

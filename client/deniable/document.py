@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.composer import MaxDepthExceededError
+from ruamel.yaml.composer import Composer, MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from deniable.errors import Problem, SurveyError
 
-MAX_BYTES = 1 << 20
+MAX_BYTES = 1 << 18  # the reader takes some seconds for as much
 MAX_DEPTH = 20  # the reader's time grows with the square of the depth
 MAX_NODES = 50_000  # aliases can repeat a part of a file; this bounds what they add up to
 
@@ -35,10 +35,10 @@ class Document:
 
 
 def read(path: str | Path) -> Document:
-    """Reads a survey file. Raises SurveyError if it is no UTF-8 YAML or JSON, or over 1 MiB; OSError as `open` does."""
-    raw = Path(path).read_bytes()
-    if len(raw) > MAX_BYTES:
-        raise SurveyError([Problem(str(path), f"must be at most {MAX_BYTES:,} bytes, got {len(raw):,}")])
+    """Reads a survey file. Raises SurveyError if it is no UTF-8 YAML or JSON, or over 256 KiB; OSError as `open` does."""
+    with open(path, "rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    _refuse_large(str(path), len(raw))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -47,9 +47,11 @@ def read(path: str | Path) -> Document:
 
 
 def parse(text: str) -> Document:
-    """Parses YAML 1.2, of which JSON is a part. Raises SurveyError with the line where the syntax breaks."""
+    """Parses YAML 1.2, of which JSON is a part. Raises SurveyError with the line where the syntax breaks, or if it is over 256 KiB."""
+    _refuse_large("file", len(text.encode("utf-8", "surrogatepass")))
     try:
         reader = YAML(typ="safe", pure=True)
+        reader.Composer = _Composer
         reader.max_depth = MAX_DEPTH
         reader.composer.warn_double_anchors = False
         node = reader.compose(text)
@@ -67,6 +69,27 @@ def parse(text: str) -> Document:
     return document
 
 
+def _refuse_large(where: str, size: int) -> None:
+    if size > MAX_BYTES:
+        raise SurveyError([Problem(where, f"must be at most {MAX_BYTES:,} bytes, got more")])
+
+
+def _too_many() -> SurveyError:
+    return SurveyError([Problem("file", f"must hold at most {MAX_NODES:,} values, aliases counted")])
+
+
+class _Composer(Composer):
+    """Stops a reader at MAX_NODES, before it has read the rest."""
+
+    nodes = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.nodes += 1
+        if self.nodes > 2 * MAX_NODES:  # keys are nodes too
+            raise _too_many()
+        return super().compose_node(parent, index)
+
+
 def strict_json(raw: bytes) -> Any:
     """Parses JSON in which a repeated key, NaN or Infinity is an error. Raises ValueError."""
     return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
@@ -75,7 +98,7 @@ def strict_json(raw: bytes) -> Any:
 def _plain(node: Node | None, where: str, document: Document, count: list[int]) -> Any:
     count[0] += 1
     if count[0] > MAX_NODES:
-        raise SurveyError([Problem("file", f"must hold at most {MAX_NODES:,} values, aliases counted")])
+        raise _too_many()
     if node is None:
         return ""
     document.lines[where] = node.start_mark.line + 1

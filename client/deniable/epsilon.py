@@ -9,21 +9,23 @@ from fractions import Fraction
 from typing import Any
 
 MAX_EPSILON = 10
-LN = re.compile(r"ln\s*\(?\s*([0-9]+(?:\.[0-9]+)?)\s*\)?")
+LN = re.compile(r"ln\s*(?:([0-9]+(?:\.[0-9]+)?)|\(\s*([0-9]+(?:\.[0-9]+)?)\s*\))")
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[+-]?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
-def parse_epsilon(written: Any, parts: int = 1) -> float:
+def parse_epsilon(written: Any, parts: int = 1, most: float = MAX_EPSILON) -> float:
     """The binary number that an epsilon, shared equally by `parts` questions, stands for.
 
     `written` is a number, its text, or `ln x`. A logarithm stands for the smallest double that is not below
-    it, so that `ln 3` gives the two fair coins exactly; a number is shared rounding down. Raises ValueError.
+    it, so that `ln 3` gives the two fair coins exactly; a number is shared rounding down. Raises ValueError if it is neither,
+    or not above 0 and at most `most`.
     """
     text = written.strip() if isinstance(written, str) else repr(written) if type(written) in (int, float) else ""
     if match := LN.fullmatch(text):
         with localcontext() as context:
             context.prec = 60
-            value = Decimal(match[1]).ln() / parts if Decimal(match[1]) > 0 else Decimal(0)
+            power = Decimal(match[1] or match[2])
+            value = power.ln() / parts if power > 0 else Decimal(0)
         nearest = float(value)
         epsilon = nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
     elif NUMBER.fullmatch(text) and math.isfinite(float(text)):
@@ -32,6 +34,6 @@ def parse_epsilon(written: Any, parts: int = 1) -> float:
         epsilon = nearest if Fraction(nearest) * parts <= whole else math.nextafter(nearest, 0)
     else:
         raise ValueError("must be a number or `ln x`")
-    if not 0 < epsilon * parts <= MAX_EPSILON:
-        raise ValueError(f"must be above 0 and at most {MAX_EPSILON}")
+    if not 0 < epsilon * parts <= most:
+        raise ValueError(f"must be above 0 and at most {most}")
     return epsilon

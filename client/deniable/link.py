@@ -28,9 +28,11 @@ class Link:
 def parse_link(link: str) -> Link:
     """Reads `https://host/s/<survey id>#digest=…&group=…&code=…`: the parts behind # in any order, percent-encoded, each may be left out.
 
-    Raises ValueError, which quotes no code.
+    Raises ValueError, which quotes no code and no password.
     """
     parts = urlsplit(link)
+    if parts.username is not None:
+        raise ValueError("link must have no name or password in it")
     found = _PATH.fullmatch(parts.path)
     if parts.scheme not in ("http", "https") or not parts.netloc or not found or not SURVEY_ID.fullmatch(found[2]):
         raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {link.partition('#')[0]!r}")

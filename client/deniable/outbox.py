@@ -98,7 +98,7 @@ class Outbox:
         try:
             if self.path != MEMORY:
                 self.path = os.path.abspath(self.path)
-                _create_private(self.path)
+                create_private(self.path)
             self._db = _opened(self.path)
             if self.path != MEMORY:
                 self._life = _Life(self._life_path(self.owner))
@@ -288,7 +288,7 @@ class _Life:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        _create_private(path)
+        create_private(path)
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("BEGIN EXCLUSIVE")
 
@@ -312,7 +312,7 @@ class _Life:
         return False
 
 
-def _create_private(path: str) -> None:
+def create_private(path: str) -> None:
     """Makes an empty file that only its owner may read, unless it is there."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,11 +18,14 @@ from deniable.errors import Problem, SurveyError
 from deniable.question import Condition, Question, block_numbers, blocks_of
 from deniable.question_types import NO_ANSWER, TYPES, label_problems, number, printable
 from deniable.randomize import Channel
+from deniable.total import HIGH, exceeds, total_epsilon
 from deniable.translation import TEXTS, language_problem, option_problems, plain
 
 FORMAT = 1
-OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "batch", "language", "translations")
+OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon")
 MAX_BITS = 2048
+MAX_QUESTIONS = 2048
+MAX_PROBLEMS = 1000  # a hostile definition can have any number, and each takes time
 LENGTHS = {"title": 200, "about": 5000, "contact": 1000, "ethics": 1000, "text": 1000}
 ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
@@ -46,6 +51,7 @@ class Parts(NamedTuple):
     batch: int = BATCH
     language: str = "en"
     translations: Mapping[str, Any] = MappingProxyType({})
+    accept_high_epsilon: bool = False
 
 
 def parse(source: Document) -> Parts:
@@ -74,20 +80,23 @@ class _Builder:
             self.text(top, "", key)
         questions = self.questions(top)
         ask = self.asked(top, questions)
-        self.size(questions, ask)
+        self.size(top, questions, ask)
         self.groups(top)
         self.one_of(top, "access", ACCESS)
         self.one_of(top, "layout", LAYOUT)
         batch = self.batch(top)
         translations = self.translations(top, questions)
+        accepts = self.high(top, questions, ask)
         if self.problems:
             raise SurveyError(sorted(self.problems, key=lambda p: p.line or 0))
         others: dict[str, Any] = {key: top[key] for key in ("contact", "ethics", "access", "layout", "language") if key in top}
-        others |= {"groups": tuple(top.get("groups", ())), "batch": batch, "translations": translations}
+        others |= {"groups": tuple(top.get("groups", ())), "batch": batch, "translations": translations, "accept_high_epsilon": accepts}
         return Parts(top["id"], top["title"], top["about"], questions, ask, **others)
 
     def refuse(self, where: str, message: str) -> None:
         self.problems.append(Problem(where, message, self.line(where)))
+        if len(self.problems) == MAX_PROBLEMS:
+            raise SurveyError([*self.problems, Problem("file", "has too many mistakes; the rest was not looked at")])
 
     def line(self, where: str) -> int | None:
         """The line of the nearest value that has one: a missing key is reported where it is missing."""
@@ -187,9 +196,14 @@ class _Builder:
         if not isinstance(written, list | tuple) or ("questions" in top and not written):
             self.refuse("questions", "must be a list of at least one question")
             written = []
+        if len(written) > MAX_QUESTIONS:
+            self.refuse("questions", f"must be at most {MAX_QUESTIONS:,} questions, got {len(written):,}")
+            return ()
         block = block_numbers([_dependence(source) for source in written])
-        share = _whole(top.get("ask")) or len(set(block))
+        shared = Counter(block)
+        share = _whole(top.get("ask")) or len(shared)
         built: list[Question | None] = []
+        bits = 0
         first: dict[str, int] = {}
         for index, source in enumerate(written):
             where = f"questions[{index}]"
@@ -199,7 +213,10 @@ class _Builder:
             name = source.get("id")
             if isinstance(name, str) and first.setdefault(name, index) != index:
                 self.refuse(f"{where}.id", f"must be unique, got the id of questions[{first[name]}] again: {_shown(name)}")
-            built.append(self.question(source, where, top, share * block.count(block[index]), tuple(built)))
+            built.append(self.question(source, where, top, share * shared[block[index]], built))
+            bits += _bits(built[-1]) if built[-1] else 0
+            if bits > 2 * MAX_BITS:
+                break  # `size` refuses what was read so far
         if "epsilon" in top:
             self.epsilon(top["epsilon"], "epsilon", 1)
         return tuple(question for question in built if question)
@@ -221,7 +238,7 @@ class _Builder:
         if kind and all(key in source for key in own):
             for key, message in kind.problems(source):
                 self.refuse(f"{where}.{key}", message)
-        required = self.flag(source, where, "required") and "show_if" not in source
+        required = self.flag(source, f"{where}.required", True) and "show_if" not in source
         if "show_if" in source and source.get("required") in (True, "true"):
             self.refuse(f"{where}.required", "must be left out or false beside show_if: a question that is not shown is sent as no answer")
         show_if = self.condition(source["show_if"], f"{where}.show_if", earlier) if "show_if" in source else None
@@ -264,11 +281,11 @@ class _Builder:
                 self.refuse(f"{where}.is[{index}]", f"must be one of {', '.join(known[:8])}, got {_shown(option)}")
         return Condition(found.id, tuple(map(str, options)))
 
-    def flag(self, source: Mapping[str, Any], where: str, key: str) -> bool:
-        """A true or false that is true if left out."""
-        written = source.get(key, True)
+    def flag(self, source: Mapping[str, Any], where: str, otherwise: bool) -> bool:
+        """A true or false, whose key is the last part of `where`; `otherwise` if it is left out."""
+        written = source.get(where.rpartition(".")[2], otherwise)
         if written not in (True, False, "true", "false") or isinstance(written, int | float) != isinstance(written, bool):
-            self.refuse(f"{where}.{key}", f"must be true or false, got {_shown(written)}")
+            self.refuse(where, f"must be true or false, got {_shown(written)}")
         return written not in (False, "false")
 
     def question_epsilon(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> float | None:
@@ -301,10 +318,23 @@ class _Builder:
             self.refuse("ask", f"must be a whole number from 1 to {max(blocks, 2) - 1}, fewer than all, got {_shown(top['ask'])}")
         return ask
 
-    def size(self, questions: Sequence[Question], ask: int | None) -> None:
-        bits = sum(item.k - 1 for question in questions for item in question.items) + (len(questions) if ask else 0)
+    def size(self, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> None:
+        bits = sum(map(_bits, questions)) + (len(questions) if ask else 0)
         if bits > MAX_BITS:
-            self.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}")
+            more = " or more" if len(questions) < len(top["questions"]) else ""
+            self.refuse("questions", f"must need at most {MAX_BITS:,} bits in all (options less one, added up), got {bits:,}{more}")
+
+    def high(self, top: Mapping[str, Any], questions: Sequence[Question], ask: int | None) -> bool:
+        """Whether the file accepts a high total epsilon, without which it must not have one."""
+        accepts = self.flag(top, "accept_high_epsilon", False)
+        if not self.problems and not accepts and exceeds(questions, ask, HIGH):
+            total = math.ceil(total_epsilon(questions, ask) * 1e4) / 1e4
+            self.refuse(
+                "epsilon" if "epsilon" in top else "questions",
+                f"must be at most {HIGH} in total, got {total:,.4f}: lower it, or write `accept_high_epsilon: true` beside it "
+                f"if it must be; respondents are then told how weakly they are protected",
+            )
+        return accepts
 
 
 def _dependence(source: Any) -> tuple[Any, Any]:
@@ -313,6 +343,10 @@ def _dependence(source: Any) -> tuple[Any, Any]:
         return None, None
     show_if = source.get("show_if")
     return source.get("id"), show_if.get("question") if isinstance(show_if, Mapping) else None
+
+
+def _bits(question: Question) -> int:
+    return (question.k - 1) * max(1, len(question.labels))
 
 
 def _whole(written: Any) -> int | None:

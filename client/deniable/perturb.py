@@ -30,7 +30,9 @@ from deniable.survey import Survey
 
 Coded = tuple[Submission, str]
 """A submission, and the code that withdraws it."""
-Admit = Callable[[int], None]
+
+Admit = Callable[[Batch], Batch]
+"""Takes a stretch of rows, and gives it without those that may not be sent."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +70,22 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
 def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
     """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
 
-    admit: is told of each stretch how many rows it has, before a coin is tossed for them; what it raises ends all.
+    admit: asked of each stretch which rows may be sent, before a coin is tossed for them; what it raises ends all.
     Once a stretch is handed out, nothing refers to the answers in it any more.
     """
-    return _each(partial(_submissions, survey, public, admit), survey, rows, public, options)
+    return _each(partial(_submissions, survey, public), admit, survey, rows, public, options)
 
 
 def check_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
     """As `perturb_many`, without tossing a coin: what is wrong with which rows, and no submissions."""
-    return _each(partial(_none, admit), survey, rows, public, options)
+    return _each(lambda batch: [], admit, survey, rows, public, options)
 
 
 def _each(
-    make: Callable[[Batch], list[Coded]], survey: Survey, rows: Rows, public: Public, options: Mapping[str, Any]
+    make: Callable[[Batch], list[Coded]], admit: Admit, survey: Survey, rows: Rows, public: Public, options: Mapping[str, Any]
 ) -> Iterator[Perturbed]:
     def perturbed(batch: Batch) -> Perturbed:
+        batch = admit(batch)
         return Perturbed(batch.size, batch.rejected, make(batch))
 
     # map and iter, not a generator: one would hold on to its last batch while that is being sent
@@ -90,14 +93,8 @@ def _each(
     return iter(Sealed(next, stretches, None), None)
 
 
-def _none(admit: Admit, batch: Batch) -> list[Coded]:
-    admit(batch.size)
-    return []
-
-
-def _submissions(survey: Survey, public: Public, admit: Admit, batch: Batch) -> list[Coded]:
+def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
     """A submission for the rows of each group."""
-    admit(batch.size)
     if public.group_column is None:
         return [perturb(survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
     return [

@@ -89,15 +89,21 @@ class Question:
 def blocks_of(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
     """What is drawn together where a survey asks a sample: a question and those shown after answers to it, by number."""
     block = block_numbers([(q.id, q.show_if.question if q.show_if else None) for q in questions])
-    return tuple(tuple(i for i, own in enumerate(block) if own == number) for number in range(max(block) + 1))
+    members: list[list[int]] = [[] for _ in range(max(block) + 1)]
+    for i, number in enumerate(block):
+        members[number].append(i)
+    return tuple(map(tuple, members))
 
 
 def block_numbers(questions: Sequence[tuple[Any, Any]]) -> list[int]:
     """The number of each question's block, from the (id, id of the question it depends on) of each."""
     block: list[int] = []
     known: dict[Any, int] = {}
+    blocks = 0
     for name, asked in questions:
-        block.append(known[asked] if isinstance(asked, str) and asked in known else max(block, default=-1) + 1)
+        joined = isinstance(asked, str) and asked in known
+        block.append(known[asked] if joined else blocks)
+        blocks += not joined
         if isinstance(name, str):
             known.setdefault(name, block[-1])
     return block

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD = 1 << 32
-_SCALE = 192  # bits after the binary point while e^epsilon is computed
+SCALE = 192  # bits after the binary point while e^epsilon is computed
 
 Words = Callable[[int], NDArray[np.uint32]]
 """Gives that many fresh, independent, uniform words below `Channel.coin`, in an array of its own."""
@@ -42,9 +42,9 @@ class Channel:
     @classmethod
     def for_epsilon(cls, epsilon: float | Fraction, k: int) -> Channel:
         """The channel of least worst-case variance whose loss is at most `epsilon`, taken as the exact number it is."""
-        power = _exp_below(epsilon)
+        power = exp_below(epsilon)
         d = _best_subset_size(power, k)
-        own, other = power * d, (k - d) << _SCALE
+        own, other = power * d, (k - d) << SCALE
         return cls(k, d, WORD * own // (own + other))
 
     @property
@@ -68,10 +68,10 @@ class Channel:
         return math.log(self.odds)
 
 
-def _exp_below(x: float | Fraction) -> int:
+def exp_below(x: float | Fraction) -> int:
     """2^192 e^x for x >= 0, rounded down: the exponential series, every term truncated."""
     numerator, denominator = x.as_integer_ratio()
-    term = total = 1 << _SCALE
+    term = total = 1 << SCALE
     i = 0
     while term:
         i += 1
@@ -86,7 +86,7 @@ def _best_subset_size(power: int, k: int) -> int:
     d beats d + 1 exactly when e^(2 eps) d (d + 1) >= (k - d) (k - d - 1): the cross terms cancel.
     """
     d = 1
-    while power * power * d * (d + 1) < (k - d) * (k - d - 1) << 2 * _SCALE:
+    while power * power * d * (d + 1) < (k - d) * (k - d - 1) << 2 * SCALE:
         d += 1
     return d
 

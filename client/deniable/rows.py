@@ -11,9 +11,10 @@ import errno
 import itertools
 import json
 import os
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TextIO
 
@@ -48,13 +49,38 @@ class Rejected(NamedTuple):
 class Batch:
     """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
 
-    groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it.
+    groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it. rows: the number of each,
+    from 1. people: the key of each one's person, where a column names it.
     """
 
     size: int
     categories: NDArray[np.int64] = field(repr=False)
     rejected: list[Rejected]
     groups: NDArray[np.int64] = field(repr=False)
+    rows: NDArray[np.int64]
+    people: list[Any] = field(default_factory=list, repr=False)
+
+    def only(self, keep: NDArray[np.bool_]) -> Batch:
+        """The same stretch with fewer rows that can be sent."""
+        people = list(itertools.compress(self.people, keep))
+        return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], people=people)
+
+
+class Beside(NamedTuple):
+    """The columns beside the answers, which are not randomized: the group's is sent as it is, the person's never."""
+
+    group: str | None = None
+    person: str | None = None
+
+    def check(self, survey: Survey, names: Sequence[str]) -> None:
+        """Raises AnswerError where one is the column of a question, or both are one."""
+        questions = {*names, *(question.id for question in survey.questions)}
+        if self.group in questions:
+            raise AnswerError(f"group_column must be a column of its own, got that of a question, {self.group}: a group is public")
+        if self.person in questions:
+            raise AnswerError(f"person_column must be a column of its own, got that of a question, {self.person}")
+        if self.person is not None and self.person == self.group:
+            raise AnswerError(f"person_column must be another column than group_column, {self.group}: a group is sent, a key never")
 
 
 @dataclass
@@ -103,6 +129,7 @@ def batches(
     *,
     columns: Mapping[str, str] | None = None,
     group_column: str | None = None,
+    person_column: str | None = None,
     size: int,
     skip: int = 0,
 ) -> Iterator[Batch]:
@@ -114,39 +141,53 @@ def batches(
             f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
         )
     names = [columns.get(question.id, question.id) for question in survey.items]
-    if group_column in {*names, *(question.id for question in survey.questions)}:
-        raise AnswerError(f"group_column must be a column of its own, got that of a question, {group_column}: a group is public")
-    labels = [] if group_column is None else [group_column]
+    beside = Beside(group_column, person_column)
+    beside.check(survey, names)
+    labels = [name for name in beside if name is not None]
     for raw in rows.stretches([*names, *labels], size, skip):
-        yield _encoded(survey, raw, skip + 1, words, group_column)
+        yield _encoded(survey, raw, skip + 1, words, beside)
         skip += raw.size
 
 
-def _encoded(survey: Survey, raw: Raw, first: int, words: Words, group_column: str | None) -> Batch:
-    answers = raw.columns[: len(survey.items)]
+def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
+    answers, others = raw.columns[: len(survey.items)], raw.columns[len(survey.items) :]
     stand = zip(survey.items, answers, strict=True)
     categories = hide(survey, np.array([settle(item, _places(item, column), words) for item, column in stand]))
-    groups = np.full(raw.size, -1) if group_column is None else _group_places(survey, raw.columns[-1])
+    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, others[0])
+    people = [] if beside.person is None else _cells(others[-1])
+    nobody = {row for row, person in enumerate(people) if known_by(person) is None}
     valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
-    if group_column is not None:
+    if beside.group is not None:
         valid &= groups >= 0
-    valid[list(raw.broken)] = False
+    valid[[*raw.broken, *nobody]] = False
     rejected: list[Rejected] = []
     for row in np.flatnonzero(~valid).tolist():
         rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
-        if group_column is not None and groups[row] < 0 and row not in raw.broken:
-            rejected.append(Rejected(first + row, group_column, f"must be {some_of(survey.groups)}"))
+        if beside.group is not None and groups[row] < 0 and row not in raw.broken:
+            rejected.append(Rejected(first + row, beside.group, f"must be {some_of(survey.groups)}"))
+        if row in nobody and row not in raw.broken:
+            rejected.append(Rejected(first + row, str(beside.person), "must name the person, by text or a whole number"))
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
-    return Batch(raw.size, categories[:, valid], rejected, groups[valid])
+    numbers = first + np.flatnonzero(valid)
+    return Batch(raw.size, categories[:, valid], rejected, groups[valid], numbers, list(itertools.compress(people, valid)))
 
 
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
     """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
     known = {label: place for place, label in enumerate(survey.groups)}
-    cells = column.tolist() if hasattr(column, "tolist") else column
-    return np.array(
-        [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in cells], dtype=np.int64
-    )
+    found = [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in _cells(column)]
+    return np.array(found, dtype=np.int64)
+
+
+def _cells(column: Any) -> list[Any]:
+    return column.tolist() if hasattr(column, "tolist") else column  # type: ignore[no-any-return]
+
+
+def known_by(person: Any) -> str | None:
+    """A person's key in one form: text in composed characters, or a whole number, without space around; None where it is neither."""
+    if isinstance(person, bool) or not isinstance(person, str | int | np.integer):
+        return None
+    return unicodedata.normalize("NFC", str(person)).strip() or None
 
 
 def _places(question: Question, column: Any) -> NDArray[np.float64]:

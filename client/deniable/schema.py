@@ -1,7 +1,7 @@
 """The JSON Schema (2020-12) of a survey file, made from the same tables that the parser reads.
 
 It holds for a file as a YAML 1.2 or JSON reader gives it. What the parser accepts, the schema accepts. The
-parser is stricter where a schema cannot be: ids and options that repeat, the bits in all, and a logarithm's value.
+parser is stricter where a schema cannot be: ids and options that repeat, the bits and the epsilon in all, and a logarithm's value.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.parse import ACCESS, BATCH, FORMAT, LAYOUT, LENGTHS, MAX_BATCH, MAX_BITS, QUESTION_ID, SURVEY_ID
+from deniable.parse import ACCESS, BATCH, FORMAT, LAYOUT, LENGTHS, MAX_BATCH, MAX_QUESTIONS, QUESTION_ID, SURVEY_ID
 from deniable.question_types import MAX_OPTIONS, TYPES, QuestionType
+from deniable.total import HIGH
 from deniable.translation import LANGUAGE, TEXTS
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
@@ -111,7 +112,16 @@ def survey_schema() -> dict[str, Any]:
             },
             "language": {"type": "string", "pattern": f"^{LANGUAGE.pattern}$", "description": "That of the texts; en if left out."},
             "translations": TRANSLATIONS,
-            "questions": {"type": "array", "minItems": 1, "maxItems": MAX_BITS, "items": {"oneOf": [_question(t) for t in TYPES.items()]}},
+            "accept_high_epsilon": {
+                "enum": [True, False, "true", "false"],
+                "description": f"true where the questions may give away more than {HIGH} in total; respondents are told so.",
+            },
+            "questions": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MAX_QUESTIONS,
+                "items": {"oneOf": [_question(t) for t in TYPES.items()]},
+            },
         },
         "required": ["deniable", "id", "title", "about", "questions"],
         "additionalProperties": False,

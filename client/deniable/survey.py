@@ -9,7 +9,6 @@ what its declared epsilon implies is refused.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +18,10 @@ from typing import Any
 import rfc8785
 
 from deniable import document
-from deniable.errors import RefusedError, SurveyError
+from deniable.errors import Problem, RefusedError, SurveyError
 from deniable.parse import BATCH, FORMAT, parse
 from deniable.question import Question, blocks_of
+from deniable.total import total_epsilon
 from deniable.translation import TEXTS, options_of, plain
 
 _DEFAULTS: dict[str, Any] = {
@@ -34,8 +34,11 @@ _DEFAULTS: dict[str, Any] = {
     "batch": BATCH,
     "language": "en",
     "translations": {},
+    "accept_high_epsilon": False,
 }
 _COMPUTED = ("categories", "k", "d", "keep_threshold")
+MAX_DEFINITION = 1 << 20
+"""The bytes of the longest definition: clients read no more."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Survey:
     ask, and who approved it; empty where nothing is said. groups: the public labels, one of which a submission carries. access:
     "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
     batch: how many records of one part (a group, by hand or not) a server counts together at least.
-    language: that of the texts; translations: the texts in others, as a survey file has them.
+    language: that of the texts; translations: the texts in others, as a survey file has them. accept_high_epsilon: whether its
+    file says that `epsilon` may be above 8.
     """
 
     id: str
@@ -62,25 +66,37 @@ class Survey:
     batch: int = BATCH
     language: str = "en"
     translations: Mapping[str, Any] = field(default_factory=dict)
+    accept_high_epsilon: bool = False
 
     @classmethod
     def from_file(cls, path: str | Path) -> Survey:
         """Reads a YAML 1.2 or JSON survey file. Raises SurveyError, which lists every problem; OSError as `open` does."""
-        return cls(*parse(document.read(path)))
+        return cls._of(document.read(path))
 
     @classmethod
     def from_text(cls, text: str) -> Survey:
         """Parses the text of a survey file. Raises SurveyError."""
-        return cls(*parse(document.parse(text)))
+        return cls._of(document.parse(text))
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Survey:
         """Builds a survey from what a survey file holds. Raises SurveyError."""
-        return cls(*parse(document.Document(source)))
+        return cls._of(document.Document(source))
+
+    @classmethod
+    def _of(cls, source: document.Document) -> Survey:
+        survey = cls(*parse(source))
+        if (size := len(survey.definition)) > MAX_DEFINITION:
+            raise SurveyError(
+                [Problem("file", f"must give a definition of at most {MAX_DEFINITION:,} bytes, got {size:,}: shorten its texts")]
+            )
+        return survey
 
     @classmethod
     def from_definition(cls, raw: bytes) -> Survey:
         """Parses a published definition. Raises RefusedError unless every byte is what its declared epsilons imply."""
+        if len(raw) > MAX_DEFINITION:
+            raise RefusedError(f"the definition must be at most {MAX_DEFINITION:,} bytes, got more")
         try:
             served = document.strict_json(raw)
             survey = cls.from_dict(_without_computed(served))
@@ -118,10 +134,7 @@ class Survey:
     @property
     def epsilon(self) -> float:
         """What one submission gives away at most: the exact losses of the questions asked add (sequential composition)."""
-        if self.ask is None:
-            return math.fsum(question.epsilon for question in self.questions)
-        blocks = sorted(math.fsum(self.questions[i].epsilon for i in block) for block in self.blocks)
-        return math.fsum(blocks[-self.ask :])
+        return total_epsilon(self.questions, self.ask)
 
     def text_in(self, language: str, key: str) -> tuple[str, str]:
         """title, about, contact or ethics for a reader of `language`, and the language that it is in: the survey's own, for want of it."""

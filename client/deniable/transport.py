@@ -7,8 +7,10 @@ import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from time import sleep
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -16,6 +18,8 @@ from deniable.errors import DeliveryError, RejectedError
 from deniable.question_types import printable
 
 MAX_REPLY = 64 << 20
+MAX_WORD = 1 << 16
+"""The bytes of the longest reply to a POST: a few words, or the reason of a refusal."""
 LONGEST_WAIT = 120.0
 _FIRST_WAIT, _LONGEST_BACKOFF = 0.5, 30.0
 _TRY_AGAIN = (408, 425, 429)
@@ -34,26 +38,29 @@ class Transport:
     def close(self) -> None:
         self._http.close()
 
-    def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None) -> bytes:
-        """The body of a 200. Raises DeliveryError, RejectedError."""
-        return self._request("GET", path, params=params, auth=auth)
+    def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
+        """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
+        return self._request("GET", path, limit=limit or MAX_REPLY, params=params, auth=auth)
 
     def post(self, path: str, body: bytes, expected: Any, auth: httpx.Auth | None = None) -> None:
         """Sends JSON until the server replies 200 with exactly `expected`. Raises DeliveryError, RejectedError.
 
         Any other 200, such as a hotel's login page, is no acknowledgement and counts as a failed attempt.
         """
-        self._request("POST", path, content=body, headers={"Content-Type": "application/json"}, expected=expected, auth=auth)
+        told = {"Content-Type": "application/json"}
+        self._request("POST", path, limit=MAX_WORD, content=body, headers=told, expected=expected, auth=auth)
 
-    def _request(self, method: str, path: str, *, expected: Any = None, **options: Any) -> bytes:
+    def _request(self, method: str, path: str, *, limit: int, expected: Any = None, **options: Any) -> bytes:
         attempt = 0
         while True:
             asked = 0.0
             try:
-                status, headers, body = self._once(method, path, **options)
+                status, headers, body = self._once(method, path, limit, **options)
             except httpx.RequestError as error:
                 failure = type(error).__name__
             else:
+                if len(body) > limit and expected is None:
+                    raise RejectedError(status, f"{self.url} answered with more than {limit:,} bytes")
                 if status == 200 and (expected is None or _parsed(body) == expected):
                     return body
                 if status < 500 and status != 200 and status not in _TRY_AGAIN:
@@ -66,15 +73,31 @@ class Transport:
             sleep(max(asked, backoff(attempt)))
             attempt += 1
 
-    def _once(self, method: str, path: str, **options: Any) -> tuple[int, httpx.Headers, bytes]:
+    def _once(self, method: str, path: str, limit: int, **options: Any) -> tuple[int, httpx.Headers, bytes]:
         self._http.cookies.clear()  # a cookie would tie one respondent's submissions together
         with self._http.stream(method, self.url + path, **options) as response:
             body = bytearray()
             for chunk in response.iter_bytes():
                 body += chunk
-                if len(body) > MAX_REPLY:
-                    raise RejectedError(response.status_code, f"{self.url} answered with more than {MAX_REPLY:,} bytes")
+                if len(body) > limit:
+                    break  # `_request` sees that it is cut off
             return response.status_code, response.headers, bytes(body)
+
+
+def refuse_plain_http(url: str, secret: str) -> None:
+    """Raises ValueError where `secret` (say, "a password") would travel unencrypted to another machine. Quotes nothing of the address."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
+        raise ValueError(f"url must begin with https:// where {secret} is sent to another machine, got {parts.scheme}://")
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def backoff(attempt: int) -> float:

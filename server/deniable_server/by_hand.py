@@ -25,6 +25,7 @@ from deniable_server.store import ClosedError, ConflictError, FullError, Invitat
 
 bp = Blueprint("by_hand", __name__)
 Page = tuple[str, int]
+WEAK = 49  # odds above this are shown as 99 % or more
 
 
 @bp.get("/s/<survey_id>/by-hand")
@@ -82,7 +83,7 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
     if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
         form.secret.data = codes.written(secrets.token_bytes(codes.SECRET_BYTES))
     odds = math.prod((item.channel.odds for item in survey.items), start=Fraction(1))
-    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "surest": accounting.surest(odds)}
+    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "surest": accounting.surest(odds), "weak": odds > WEAK}
     return render_template("respond/by_hand.html", **shown), status
 
 

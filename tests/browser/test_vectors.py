@@ -151,6 +151,19 @@ def in_python(survey: Survey, answer: Any) -> Any:
         return "AnswerError"
 
 
+def test_what_is_too_large_is_refused_before_it_is_read(javascript: Javascript) -> None:
+    """The definition of 2,048 questions is the largest; one of more, and one of more than a mebibyte, are refused by the limit."""
+    question = {"id": "q", "text": "Q", "type": "yes_no", "epsilon": 0.001}
+    source: dict[str, Any] = {"deniable": 1, "id": "s", "title": "T", "about": "A"}
+    largest = Survey.from_dict({**source, "questions": [{**question, "id": f"q{n}"} for n in range(2048)]}).definition.decode()
+    one_more = largest.replace('"questions":[', '"questions":[' + json.dumps(question) + ",")
+    read = """const read = (text) => definition.readDefinition(new TextEncoder().encode(text));
+        return Promise.all(given.map((text) => read(text).then(() => "", (error) => error.message)));"""
+    told = javascript(read, [largest, one_more, largest + " " * (1 << 20)])
+    assert told[:2] == ["", "questions must be at most 2048 questions, got 2049"]
+    assert told[2].startswith("the definition must be at most 1048576 bytes, got 1")
+
+
 # ---- controls: a twin with a bug fails these vectors ---------------------------------------------
 
 BUGS = {
@@ -167,6 +180,17 @@ BUGS = {
     "questions may share an id": ("definition.mjs", "new Set(questions.map(({ id }) => id)).size === questions.length", "true"),
     "a survey may have any number of bits": ("definition.mjs", "bits <= MAX_BITS", "true"),
     "one bit more": ("definition.mjs", "MAX_BITS = 2048", "MAX_BITS = 2049"),
+    "a high total need not be accepted": ("definition.mjs", "rule(accepted || !exceeds(", "rule(true || !exceeds("),
+    "a high total is never accepted": ("definition.mjs", "rule(accepted || !exceeds(", "rule(!exceeds("),
+    "a high total begins at nine": ("definition.mjs", "HIGH = 8", "HIGH = 9"),
+    "a high total is told by doubles": (
+        "definition.mjs",
+        "!exceeds(channels, ask ?? blocks.length, HIGH)",
+        "epsilonOfAll({ ask, blocks, questions }) <= HIGH",
+    ),
+    "a high total is that of all questions": ("definition.mjs", "ask ?? blocks.length, HIGH", "blocks.length, HIGH"),
+    "a high total is that of the least blocks": ("randomize.mjs", "a.own * b.other > b.own * a.other", "a.own * b.other < b.own * a.other"),
+    "accepting may be said in any way": ("definition.mjs", "rule(accepted === undefined || accepted === true", "rule(true"),
     "an epsilon may be eleven": ("definition.mjs", "MAX_EPSILON = 10", "MAX_EPSILON = 11"),
     "a coin may say nothing": ("definition.mjs", "rule(reveals(channel)", "rule(true"),
     "ids may be longer": ("definition.mjs", "[a-z0-9_-]{0,63}", "[a-z0-9_-]{0,64}"),

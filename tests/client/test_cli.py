@@ -126,8 +126,49 @@ def test_submit_sends_a_file_and_a_second_time_nothing(run, server, answers):
         "resumed": 10,
         "rejected": [],
         "code": None,
+        "pinned": False,
     }
     assert server.counted == 10
+
+
+def test_submit_says_where_the_definition_was_not_pinned(run, server, study, answers, tmp_path):
+    link = f"{server.url}/s/study"
+    pinned = ([f"{link}#digest={study.digest}"], [link, "--pin", study.digest], [server.url, "--survey", "study", "--pin", study.digest])
+    for number, words in enumerate([[link], [server.url, "--survey", "study"], *pinned]):
+        file = tmp_path / f"{number}.csv"
+        file.write_text(TABLE)
+        result = run("submit", *words, str(file))
+        assert result.exit_code == 0
+        assert ("Note: the survey's definition was not pinned" in result.stderr) == (words not in pinned)
+
+
+def test_submit_above_eight_needs_to_be_told(run, server, study, answers):
+    questions = [question.to_dict() | {"epsilon": 9} for question in study.questions]
+    server.publish(Survey.from_dict({**study.to_dict(), "accept_high_epsilon": True, "questions": questions}))
+    result = run("submit", f"{server.url}/s/study", str(answers))
+    assert result.exit_code == 1
+    assert "epsilon must be at most 8, got 17.99" in result.stderr
+    assert "--max-epsilon" in result.stderr
+    assert server.posts == []
+    assert run("submit", f"{server.url}/s/study", "--max-epsilon", "18", str(answers)).exit_code == 0
+
+
+def test_check_refuses_a_total_above_eight_and_says_where_the_consent_to_it_is_not_needed(run, survey_file):
+    survey_file.write_text(FILE.replace("ln 9", "9"))
+    assert f"{survey_file}:5: epsilon: must be at most 8 in total, got 9.0000" in run("check", str(survey_file)).stderr
+    survey_file.write_text(FILE.replace("ln 9", "9\naccept_high_epsilon: true"))
+    result = run("check", str(survey_file))
+    assert (result.exit_code, "not needed" in result.stdout) == (0, False)
+    survey_file.write_text(FILE.replace("ln 9", "ln 9\naccept_high_epsilon: true"))
+    assert "note: accept_high_epsilon is not needed: the total is at most 8" in run("check", str(survey_file)).stdout
+    assert json.loads(run("check", "--json", str(survey_file)).stdout)["accept_high_epsilon"] is True
+
+
+def test_a_password_never_leaves_over_plain_http(run, monkeypatch):
+    monkeypatch.setenv("SECRET", "CANARY")
+    result = run("results", "http://192.0.2.7/s/study", "--user", "ada", "--password-env", "SECRET")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "url must begin with https:// where a password is sent to another machine" in result.stderr
 
 
 GROUPED = TABLE.replace("party\n", "party,clinic\n").replace("Red\n", "Red,North\n").replace("1\n", "1,South\n")
@@ -226,7 +267,7 @@ def test_submit_with_columns_of_other_names(run, server, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--max-epsilon", "2"], "epsilon must be at most 2.0, got 2.197"),
+        (["--max-epsilon", "2"], "epsilon must be at most 2, got 2.197"),
         (["--max-epsilon", "ln 8"], "epsilon must be at most 2.079"),
         (["--pin", "0" * 64], "must have the pinned digest"),
     ],

@@ -180,7 +180,7 @@ def refused(server, outbox, **options) -> str:
 
 def test_the_right_pin_and_cap_are_no_obstacle(server, outbox, study):
     for pin in (study.digest, {"study": study.digest}, None):
-        for cap in (study.epsilon, "ln 9", 2.2, None):
+        for cap in (study.epsilon, "ln 9", 2.2, 8):
             with SurveyClient(server.url, outbox=outbox, pin=pin, max_epsilon=cap) as client:
                 client.submit("study", ANSWERS)
     assert len(server.posts) == 12
@@ -245,8 +245,95 @@ def test_a_wrong_address_is_a_value_error(url):
 
 
 def test_a_cap_is_a_number_or_a_logarithm():
-    assert [parse_cap(written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
-    assert parse_cap("ln 9") == pytest.approx(np.log(9))
+    assert [parse_cap("cap", written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
+    assert parse_cap("cap", "ln 9") == pytest.approx(np.log(9))
+    assert parse_cap("cap", "ln 1000000") == pytest.approx(np.log(1e6))
+    for wrong in (0, -1, "nan", "much", "ln(3", None, [8]):
+        with pytest.raises(ValueError, match="cap must be a number above 0 or `ln x`, got"):
+            parse_cap("cap", wrong)
+
+
+@pytest.fixture
+def high(server):
+    """A survey of nine in all, which its file accepts."""
+    survey = Survey.from_text(
+        "{deniable: 1, id: high, title: T, about: A, epsilon: 9, accept_high_epsilon: true, questions: [{id: a, text: A, type: yes_no}]}"
+    )
+    server.publish(survey)
+    return survey
+
+
+def test_a_survey_above_eight_is_refused_unless_this_client_is_told_to_accept_it(server, outbox, high):
+    with SurveyClient(server.url, outbox=outbox) as client, pytest.raises(RefusedError) as caught:
+        client.submit("high", {"a": "yes"})
+    assert "epsilon must be at most 8, got 8.99" in str(caught.value)
+    assert "raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon" in str(caught.value)
+    assert server.posts == []
+    for cap in (high.epsilon, 9, "ln 9000", "inf"):
+        with SurveyClient(server.url, outbox=outbox, max_epsilon=cap) as client:
+            assert client.submit("high", {"a": "yes"}).epsilon == high.epsilon
+    assert len(server.posts) == 4
+
+
+def test_a_definition_above_eight_that_does_not_say_so_is_refused_whatever_the_cap(server, outbox, high):
+    server.definitions["high"] = high.definition.replace(b'"accept_high_epsilon":true,', b"")
+    with SurveyClient(server.url, outbox=outbox, max_epsilon="inf") as client, pytest.raises(RefusedError, match="at most 8 in total"):
+        client.submit("high", {"a": "yes"})
+    assert server.posts == []
+
+
+def test_a_definition_longer_than_any_is_not_read_to_its_end(server, client):
+    server.definitions["study"] = b" " * (2 << 20)
+    with pytest.raises(RejectedError, match="answered with more than 1,048,576 bytes"):
+        client.submit("study", ANSWERS)
+
+
+# --- pins and passwords ----------------------------------------------------------------------------------------------
+
+
+def test_a_receipt_and_a_report_say_whether_the_definition_was_pinned(server, outbox, study):
+    link = f"{server.url}/s/study"
+    clients = {
+        SurveyClient(server.url, outbox=outbox): False,
+        SurveyClient.from_link(link, outbox=outbox): False,
+        SurveyClient.from_link(f"{link}#group=x", outbox=outbox): False,
+        SurveyClient(server.url, outbox=outbox, pin=study.digest): True,
+        SurveyClient(server.url, outbox=outbox, pin={"study": study.digest}): True,
+        SurveyClient.from_link(f"{link}#digest={study.digest}", outbox=outbox): True,
+        SurveyClient.from_link(link, pin=study.digest, outbox=outbox): True,
+    }
+    for client, pinned in clients.items():
+        with client:
+            client.group = None
+            assert client.submit("study", ANSWERS).pinned is pinned
+            assert client.submit_many("study", ROWS).pinned is pinned
+
+
+ELSEWHERE = ("example.org", "192.0.2.7:8000", "127.0.0.1.example.org", "localhost.example.org", "[2001:db8::1]", "0x7f.1")
+HERE = ("127.0.0.1:8000", "127.9.9.9", "localhost", "LOCALHOST:1", "[::1]:80")
+
+
+@pytest.mark.parametrize("url", [f"http://{host}" for host in ELSEWHERE])
+def test_a_password_over_plain_http_to_another_machine_is_refused(url):
+    with pytest.raises(ValueError, match="url must begin with https:// where a password is sent to another machine, got http://"):
+        SurveyClient(url, auth=("ada", "CANARY"))
+    with pytest.raises(ValueError, match="https://"):
+        SurveyClient.from_link(f"{url}/s/study", auth=("ada", "CANARY"))
+    SurveyClient(url).close()  # answers may travel: they are perturbed
+
+
+@pytest.mark.parametrize("url", [*(f"http://{host}" for host in HERE), *(f"https://{host}" for host in ELSEWHERE)])
+def test_a_password_may_travel_encrypted_or_inside_this_machine(url):
+    SurveyClient(url, auth=("ada", "secret")).close()
+
+
+@pytest.mark.parametrize("make", [SurveyClient, lambda url: SurveyClient.from_link(f"{url}/s/study")])
+@pytest.mark.parametrize("scheme", ["https", "http", "ftp"])
+def test_a_password_inside_an_address_is_refused_and_not_repeated(make, scheme):
+    """It would be sent along with each submission, and tie it to a researcher."""
+    with pytest.raises(ValueError, match="must have no name or password in it") as caught:
+        make(f"{scheme}://ada:CANARY@example.org")
+    assert "CANARY" not in str(caught.value)
 
 
 def test_a_link_gives_server_survey_and_pin(server, study, outbox):
@@ -608,10 +695,11 @@ def test_rows_come_as_mappings_a_csv_file_json_lines_or_a_frame(client, server, 
 def test_every_answer_reaches_its_own_question_and_category(server, client):
     """At epsilon 10 a coin lies once in 22,000: of 300 rows almost all arrive as they are, the order apart."""
     survey = Survey.from_text(
-        "{deniable: 1, id: loud, title: T, about: A, questions: ["
+        "{deniable: 1, id: loud, title: T, about: A, accept_high_epsilon: true, questions: ["
         "{id: a, text: A, type: yes_no, epsilon: 10}, {id: b, text: B, type: choice, options: [x, y, z], epsilon: 10}]}"
     )
     server.publish(survey)
+    client.max_epsilon = 20
     rows = [{"A": "yes", "B": "z"}] * 100 + [{"A": "no", "B": "x"}] * 200
     for source in (rows, pd.DataFrame(rows)):
         client.submit_many("loud", source, columns={"a": "A", "b": "B"})
@@ -623,8 +711,10 @@ def test_every_answer_reaches_its_own_question_and_category(server, client):
 
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_order_inside_a_submission_says_nothing(server, client, monkeypatch, shuffled):
-    survey = Survey.from_text("{deniable: 1, id: loud, title: T, about: A, epsilon: 10, questions: [{id: a, text: A, type: yes_no}]}")
+    questions = "questions: [{id: a, text: A, type: yes_no}]"
+    survey = Survey.from_text(f"{{deniable: 1, id: loud, title: T, about: A, epsilon: 10, accept_high_epsilon: true, {questions}}}")
     server.publish(survey)
+    client.max_epsilon = 10
     if not shuffled:  # the control
         monkeypatch.setattr(perturb_module, "_shuffle", np.arange)
     client.submit_many("loud", [{"a": i < 500} for i in range(1000)])

@@ -65,14 +65,25 @@ def test_aliases_that_multiply_are_stopped():
     assert refused(bomb) == "file: must hold at most 50,000 values, aliases counted"
 
 
-def test_a_file_over_a_mebibyte_or_not_in_utf8_is_refused(tmp_path):
+def test_a_file_that_is_too_large_or_not_in_utf8_is_refused(tmp_path):
     big, latin = tmp_path / "big.yaml", tmp_path / "latin.yaml"
     big.write_bytes(b"#" * (document.MAX_BYTES + 1))
     latin.write_bytes("title: é".encode("latin-1"))
-    with pytest.raises(SurveyError, match="must be at most 1,048,576 bytes, got 1,048,577"):
+    with pytest.raises(SurveyError, match="must be at most 262,144 bytes, got more"):
         document.read(big)
+    assert refused("a: é" + "é" * (document.MAX_BYTES // 2)) == "file: must be at most 262,144 bytes, got more"
     with pytest.raises(SurveyError, match="must be UTF-8 text, got another byte at position 7"):
         document.read(latin)
+
+
+@pytest.mark.parametrize("piece", ["a,", "[],", "{b: c},"])
+def test_values_without_end_are_not_all_read(monkeypatch, piece):
+    composed = []
+    compose = document.Composer.compose_node
+    monkeypatch.setattr(document.Composer, "compose_node", lambda *given: composed.append(1) or compose(*given))
+    monkeypatch.setattr(document, "MAX_NODES", 100)
+    assert refused(f"[{piece * 2000}]") == "file: must hold at most 100 values, aliases counted"
+    assert len(composed) <= 200
 
 
 def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):

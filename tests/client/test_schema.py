@@ -42,7 +42,10 @@ GOOD = [
     START + "epsilon: ln 9\n" + YES_NO,
     START + "epsilon: 'ln(9)'\n" + YES_NO,
     START + "epsilon: ' ln ( 2.5 ) '\n" + YES_NO,
-    START + "epsilon: 10\n" + YES_NO,
+    START + "epsilon: 8\n" + YES_NO,
+    START + "epsilon: 10\naccept_high_epsilon: true\n" + YES_NO,
+    START + "epsilon: 10\naccept_high_epsilon: 'true'\n" + YES_NO,
+    START + "epsilon: 1\naccept_high_epsilon: false\n" + YES_NO,
     START + "epsilon: 0.01\n" + YES_NO,
     START + "epsilon: '2.5'\n" + YES_NO,
     START.replace("deniable: 1", "deniable: '1'") + "epsilon: 1\n" + YES_NO,
@@ -74,6 +77,12 @@ BAD = [
     START + "epsilon: -1\n" + YES_NO,
     START + "epsilon: 10.1\n" + YES_NO,
     START + "epsilon: log 9\n" + YES_NO,
+    START + "epsilon: ln(3\n" + YES_NO,
+    START + "epsilon: ln 3)\n" + YES_NO,
+    START + "epsilon: ln\n" + YES_NO,
+    START + "epsilon: 1\naccept_high_epsilon: 1\n" + YES_NO,
+    START + "epsilon: 1\naccept_high_epsilon: perhaps\n" + YES_NO,
+    START + "epsilon: 1\naccept_high_epsilon: [true]\n" + YES_NO,
     START + "epsilon: true\n" + YES_NO,
     START + "epsilon: ln -9\n" + YES_NO,
     START + "epsilon: 1\nquestions: []\n",
@@ -103,6 +112,8 @@ STRICTER = [
     with_question("{id: q, text: Q, type: choice, options: [a, a]}"),
     START + "epsilon: ln 30000\n" + YES_NO,
     START + "epsilon: '11'\n" + YES_NO,
+    START + "epsilon: 10\n" + YES_NO,
+    START + "epsilon: 10\naccept_high_epsilon: false\n" + YES_NO,
 ]
 
 

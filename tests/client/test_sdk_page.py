@@ -35,6 +35,7 @@ def folder(server, study, tmp_path, monkeypatch):
     monkeypatch.setenv("PASSWORD", "secret")
     monkeypatch.setenv("DENIABLE_KEY", server.key)
     Path("answers.csv").write_text("smokes,party\nyes,Red\nno,1\n")
+    Path("staff.csv").write_text("smokes,party,staff_id\nyes,Red,4711\nno,1,4712\n")
     Path("clinics.csv").write_text("smokes,party,clinic\nyes,Red,North\nno,1,South\nno,1,South\n")
     Path("survey.yaml").write_text((Path(__file__).parents[2] / "examples" / "anes1996.yaml").read_text())
     return tmp_path
@@ -45,16 +46,17 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     for example in examples("python"):
         exec(compile(example.replace(ADDRESS, server.url), "docs/sdk.md", "exec"), {})
         printed.append(capsys.readouterr().out)
-    receipt, refusal, groups, withdrawal, bulk, rejected, resent, results = printed
+    receipt, refusal, groups, withdrawal, bulk, rejected, ledger, resent, results = printed
     assert receipt.split()[1].startswith("2.197")
     assert "must have the pinned digest" in refusal
     assert groups == "3 rows in 2 submissions\n"
     assert len(read(withdrawal.removeprefix("To withdraw: "))) == 15
     assert bulk == "2 rows accepted, 0 problems\n"
     assert rejected == "2 smokes must be one of yes, no\n"
+    assert ledger == "2 rows accepted\n"
     assert resent == "0 submissions delivered\n"
     assert "smokes" in results
-    assert server.counted == 8
+    assert server.counted == 11
 
 
 def test_the_commands_of_the_page_work(server, folder):
@@ -65,7 +67,7 @@ def test_the_commands_of_the_page_work(server, folder):
         stdin = "smokes,party\nyes,Red\n" if words[-1] == "-" else None
         result = CliRunner().invoke(main, words[1:], input=stdin)
         assert result.exit_code == 0, (line, result.output)
-    assert server.counted == 6
+    assert server.counted == 8
 
 
 def test_the_control_a_wrong_example_fails(server, folder):

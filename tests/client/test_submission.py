@@ -24,7 +24,7 @@ def survey_of(*sizes: int, epsilon: float = 1.0) -> Survey:
     """A survey with one question of each number of categories."""
     options = [[f"o{n}" for n in range(k)] for k in sizes]
     questions = [{"id": f"q{i}", "text": "?", "type": "choice", "options": o, "epsilon": epsilon} for i, o in enumerate(options)]
-    return Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "questions": questions})
+    return Survey.from_dict({"deniable": 1, "id": "s", "accept_high_epsilon": True, "title": "t", "about": "a", "questions": questions})
 
 
 def reports(survey: Survey, categories: list[list[int]]) -> list[NDArray[np.bool_]]:

@@ -105,6 +105,12 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
         (as_dict(epsilon="ln 1"), "epsilon: must be above 0 and at most 10, got 'ln 1'"),
         (as_dict(epsilon="ln 0"), "epsilon: must be above 0 and at most 10, got 'ln 0'"),
         (as_dict(epsilon="ln 30000"), "epsilon: must be above 0 and at most 10, got 'ln 30000'"),
+        (as_dict(epsilon="ln(3"), "epsilon: must be a number or `ln x`, got 'ln(3'"),
+        (as_dict(epsilon="ln 3)"), "epsilon: must be a number or `ln x`, got 'ln 3)'"),
+        (as_dict(epsilon="ln ((3))"), "epsilon: must be a number or `ln x`, got 'ln ((3))'"),
+        (as_dict(epsilon="ln()"), "epsilon: must be a number or `ln x`, got 'ln()'"),
+        (as_dict(accept_high_epsilon="maybe"), "accept_high_epsilon: must be true or false, got 'maybe'"),
+        (as_dict(accept_high_epsilon=1), "accept_high_epsilon: must be true or false, got 1"),
         (as_dict(epsilon="much"), "epsilon: must be a number or `ln x`, got 'much'"),
         (as_dict(epsilon=True), "epsilon: must be a number or `ln x`, got True"),
         (as_dict(epsilon=math.nan), "epsilon: must be a number or `ln x`, got nan"),
@@ -253,7 +259,8 @@ choice = st.fixed_dictionaries({"text": texts, "type": st.just("choice"), "optio
 def surveys(draw: st.DrawFn) -> dict[str, Any]:
     written = draw(st.lists(yes_no | choice, min_size=1, max_size=4))
     named = [{"id": f"q{i}", **source} for i, source in enumerate(written)]
-    return {"deniable": 1, "id": "s", "title": draw(texts), "about": draw(texts), "questions": named}
+    accepts = {"accept_high_epsilon": True} if draw(st.booleans()) or sum(q["epsilon"] for q in named) > 7.9 else {}
+    return {"deniable": 1, "id": "s", "title": draw(texts), "about": draw(texts), **accepts, "questions": named}
 
 
 @settings(max_examples=100, deadline=None)
@@ -302,6 +309,128 @@ def test_shares_of_an_epsilon_never_add_up_to_more(whole, parts):
     from fractions import Fraction
 
     assert Fraction(parse_epsilon(whole, parts)) * parts <= Fraction(whole)
+
+
+# --- the whole survey's epsilon --------------------------------------------------------------------------------------
+
+
+def of_epsilons(*epsilons: float, **changes: Any) -> dict[str, Any]:
+    """A survey with a yes/no question of each epsilon."""
+    source = as_dict(questions=[{"id": f"q{i}", "text": "Q", "type": "yes_no", "epsilon": e} for i, e in enumerate(epsilons)])
+    del source["epsilon"]
+    return source | changes
+
+
+def test_two_thousand_questions_at_ten_are_refused_with_their_total():
+    [problem] = problems(of_epsilons(*[10] * 2000))
+    assert problem == (
+        "questions: must be at most 8 in total, got 19,999.9935: lower it, or write `accept_high_epsilon: true` beside it if it must be; "
+        "respondents are then told how weakly they are protected"
+    )
+    assert Survey.from_dict(of_epsilons(*[10] * 2000, accept_high_epsilon=True)).epsilon == pytest.approx(19_999.995, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        of_epsilons(8),
+        of_epsilons(*[1] * 8),
+        of_epsilons(*[math.log(3)] * 7),
+        of_epsilons(10, 9, 8, 7.5, ask=1, accept_high_epsilon=True),
+        of_epsilons(8, 7, 6, ask=1),
+        of_epsilons(4, 4, 1, 1, ask=2),
+        as_dict(epsilon=8),
+        as_dict(epsilon="ln 2980"),
+        question(type="multi_choice", options=list("abcdefgh")) | {"epsilon": 8},
+    ],
+)
+def test_a_total_of_eight_or_less_of_what_is_asked_needs_nothing(source):
+    assert Survey.from_dict(source).epsilon <= 10
+
+
+@pytest.mark.parametrize(
+    ("source", "where"),
+    [
+        (of_epsilons(8.001), "questions"),
+        (of_epsilons(4, 4.001), "questions"),
+        (of_epsilons(*[math.log(3)] * 8), "questions"),
+        (of_epsilons(4, 1, 4.001, ask=2), "questions"),
+        (as_dict(epsilon=10), "epsilon"),
+        (as_dict(epsilon="ln 2981"), "epsilon"),
+        (question(type="multi_choice", options=list("abcdefgh")) | {"epsilon": 8.001}, "epsilon"),
+        (of_epsilons(9, accept_high_epsilon=False), "questions"),
+        (of_epsilons(9, accept_high_epsilon="false"), "questions"),
+    ],
+)
+def test_a_total_above_eight_of_what_is_asked_must_be_accepted(source, where):
+    [problem] = problems(source)
+    assert problem.startswith(f"{where}: must be at most 8 in total, got ")
+    for yes in (True, "true"):
+        assert Survey.from_dict(source | {"accept_high_epsilon": yes}).accept_high_epsilon
+
+
+def coin_of(threshold: int) -> float:
+    """The epsilon of a yes/no question with this threshold, rounded up."""
+    return math.nextafter(math.log(threshold / (2**32 - threshold)), 99)
+
+
+def test_a_total_that_doubles_cannot_tell_from_eight_is_told_exactly():
+    """The control is in the numbers: added up as doubles, both totals would pass."""
+    above, below = (4250417048, 4161767554), (4238169386, 4190082468)
+    for thresholds in (above, below):
+        accepted = Survey.from_dict(of_epsilons(*map(coin_of, thresholds), accept_high_epsilon=True))
+        assert tuple(q.keep_threshold for q in accepted.questions) == thresholds
+        assert accepted.epsilon <= 8
+    assert Survey.from_dict(of_epsilons(*map(coin_of, below)))
+    assert problems(of_epsilons(*map(coin_of, above)))[0].startswith("questions: must be at most 8 in total")
+
+
+def test_accepting_is_a_part_of_the_digest_and_not_accepting_is_none():
+    plain, refused = Survey.from_dict(as_dict()), Survey.from_dict(as_dict(accept_high_epsilon="false"))
+    accepted = Survey.from_dict(as_dict(accept_high_epsilon=True))
+    assert plain.definition == refused.definition
+    assert b"accept" not in plain.definition
+    assert accepted.digest != plain.digest
+    assert Survey.from_definition(accepted.definition) == accepted
+
+
+# --- hostile sizes: the limits come before the work ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (of_epsilons(*[0.001] * 2049), "questions: must be at most 2,048 questions, got 2,049"),
+        (
+            as_dict(questions=[{"id": f"q{i}", "text": "Q", "type": "number", "low": 0, "high": 1, "levels": 1024} for i in range(2000)]),
+            "questions: must need at most 2,048 bits in all (options less one, added up), got 5,115 or more",
+        ),
+        (
+            of_epsilons(*[0.001] * 1100, title="T" * 200)
+            | {"questions": [{"id": f"q{i}", "text": "x" * 1000, "type": "yes_no", "epsilon": 0.001} for i in range(1100)]},
+            "file: must give a definition of at most 1,048,576 bytes, got 1,",
+        ),
+    ],
+)
+def test_what_is_too_large_is_told_by_the_limit_alone(source, told):
+    [problem] = problems(source)
+    assert problem.startswith(told)
+
+
+def test_the_largest_of_each_is_accepted():
+    largest = Survey.from_dict(of_epsilons(*[0.001] * 2048))
+    assert Survey.from_definition(largest.definition) == largest
+
+
+def test_a_hostile_definition_is_refused_before_it_is_read():
+    with pytest.raises(RefusedError, match="must be at most 1,048,576 bytes"):
+        Survey.from_definition(b" " * (1 << 20) + b"{}")
+
+
+def test_mistakes_without_end_are_not_all_looked_at():
+    told = problems(as_dict(**{f"questionx{i}": 1 for i in range(20_000)}))
+    assert len(told) == 1001
+    assert told[-1] == "file: has too many mistakes; the rest was not looked at"
 
 
 # --- published definitions -------------------------------------------------------------------------------------------

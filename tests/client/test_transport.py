@@ -113,6 +113,14 @@ def test_a_reply_without_end_is_cut_off(server, connect, monkeypatch):
         connect(3).get(PATH)
 
 
+@pytest.mark.parametrize("size", [100, 1 << 20])
+def test_a_long_page_in_place_of_an_acknowledgement_is_a_failed_attempt(server, connect, no_waiting, fault, size):
+    """A hotel's login page may be of any length; the perturbed answers must go on waiting, and not count as turned down."""
+    server.faults.append(fault(status=200, body=b"<html>" + b"x" * size))
+    with pytest.raises(DeliveryError, match="a reply that is no acknowledgement"):
+        connect(0).post("/api/v1/surveys/study/submissions", b"{}", {"accepted": 1})
+
+
 def test_a_server_that_is_not_there_is_a_delivery_error(connect, no_waiting):
     with pytest.raises(DeliveryError, match="ConnectError"):
         connect(1, "http://127.0.0.1:9").get("/")

@@ -83,6 +83,7 @@ EVERYTHING: dict[str, Any] = {
     "questions": QUESTIONS,
     "translations": TRANSLATIONS,
     "epsilon": 10,
+    "accept_high_epsilon": True,
 }
 ONE: dict[str, Any] = {"title": "One question", "questions": QUESTIONS[:1], "epsilon": "ln 3"}
 COINS: dict[str, Any] = {

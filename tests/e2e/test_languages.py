@@ -37,6 +37,27 @@ def complaints(driver: Chrome) -> list[str]:
     return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
 
+WEAK = {
+    "en": "could be right for up to 99.996 of 100 people. Think about it before you agree.",
+    "de": "läge bei bis zu 99,996 von 100 richtig. Überlegen Sie es sich, bevor Sie zustimmen.",
+    "ar": "إلى 99.996 من كل 100 شخص. يُرجى التفكير في ذلك قبل الموافقة.",
+}
+UNPINNED = {"en": "Your link does not pin this survey", "de": "Ihr Link legt diese Umfrage nicht fest", "ar": "رابطك لا يثبّت هذا الاستبيان"}
+
+
+@pytest.mark.parametrize("language", WEAK)
+def test_weak_protection_and_a_link_that_pins_nothing_are_told_in_every_language(page: Any, site: Any, language: str) -> None:
+    questions = [{"id": "watched", "text": "Did you watch?", "type": "yes_no"}]
+    weak = site.publish(id=next(names), epsilon=10, accept_high_epsilon=True, questions=questions)
+    strong = site.publish(id=next(names), epsilon="ln 3", questions=questions)
+    for survey, link, told in (
+        (weak, f"{site.url}/s/{weak.id}?lang={language}#digest={weak.digest}", (True, False)),
+        (strong, f"{site.url}/s/{strong.id}?lang={language}", (False, True)),
+    ):
+        assert page.open(link) == "consent", survey.id
+        assert (WEAK[language] in page.text(), UNPINNED[language] in page.text()) == told
+
+
 def test_a_browser_gets_the_page_and_the_texts_of_its_modules_in_its_language(
     new_browser: Callable[..., Chrome], make_page: Any, site: Any, survey: Survey
 ) -> None:

@@ -104,7 +104,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
     ):
         assert sentence in words(page)
     assert page.text.count('class="counted"') == 75 + 25
-    assert "weak protection" not in page.text
+    assert "protects weakly" not in page.text
 
 
 def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(coins: Survey) -> None:
@@ -116,7 +116,8 @@ def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish
     questions = [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no", "epsilon": "ln 3"} for i in range(5)]
     publish(questions=questions, epsilon=None)
     assert "at most 99.6 % sure" in words(client.get(URL))
-    assert "weak protection" in words(client.get(URL))
+    told = "This survey protects weakly: a guess about you, made with your record, could be right for up to 99.6 of 100 people."
+    assert told in words(client.get(URL))
 
 
 def test_the_surveys_texts_are_in_the_visitors_language_where_it_has_them(client: FlaskClient, publish: Publish) -> None:

@@ -263,6 +263,28 @@ def weakest(k: int) -> float:
     return high
 
 
+def coin_of(name: str, threshold: int) -> Json:
+    """A yes/no question with this threshold, declared at the next double above what it gives away."""
+    made = question(name, math.nextafter(float((Decimal(threshold) / (COIN - threshold)).ln()), 99))
+    assert made["keep_threshold"] == threshold
+    return made
+
+
+def a_hair(above: bool) -> list[Json]:
+    """Two questions whose losses are 1.5e-16 above 8 in all, which doubles cannot tell from 8, or 1.5e-15 below. Found by search."""
+    return [coin_of(f"q{n}", t) for n, t in enumerate((4250417048, 4161767554) if above else (4238169386, 4190082468))]
+
+
+def blocks_of_three() -> list[Json]:
+    """Three blocks of 4.4, 4 and 3.5; the first two together are above 8."""
+    return [question("a", 2.2), shown_if(question("b", 2.2), "a", "yes"), question("c", 4.0), question("d", 3.5)]
+
+
+def accepting(made: Json) -> Json:
+    """A survey whose file says that its total may be above 8."""
+    return {**made, "accept_high_epsilon": True}
+
+
 def good_definitions() -> dict[str, Json]:
     long = "x" * 63
     good = {
@@ -285,10 +307,19 @@ def good_definitions() -> dict[str, Json]:
         ),
         "options that differ in case, width or accent": survey([question("q", 1.0, ["a", "A", "ａ", "á"])]),
         "options that read as numbers and booleans": survey([question("q", 1.0, ["yes", "1", "1.10", "true", "null", "1e3"])]),
-        "200 questions": survey([question(f"q{n}", 0.05) for n in range(200)]),
-        "an epsilon of ten": survey([question("q", 10.0)]),
+        "200 questions": survey([question(f"q{n}", 0.03) for n in range(200)]),
+        "an epsilon of ten": accepting(survey([question("q", 10.0)])),
+        "an epsilon of eight": survey([question("q", 8.0)]),
+        "an epsilon one double above eight, whose coin is the same": survey([question("q", math.nextafter(8, 9))]),
+        "eight questions of one": survey([question(f"q{n}", 1.0) for n in range(8)]),
+        "a hair below eight in all": survey(a_hair(above=False)),
+        "a hair above eight in all, accepted": accepting(survey(a_hair(above=True))),
+        "nineteen in all, accepted": accepting(survey([question("q", 10.0), question("r", 9.0, COLOURS)])),
+        "less than eight, where more is accepted": accepting(survey([question("q", LN3)])),
+        "nineteen in all, of which eight are asked": survey([question(f"q{n}", 8.0 - n) for n in range(3)], ask=1),
+        "blocks above eight, of which the largest is below": survey(blocks_of_three(), ask=1),
         "an epsilon one double higher, whose coin is the same": survey([{**question("q", LN3), "epsilon": math.nextafter(LN3, 9)}]),
-        "an epsilon of ten over 1,024 options": survey([question("q", 10.0, many(1024))]),
+        "an epsilon of ten over 1,024 options": accepting(survey([question("q", 10.0, many(1024))])),
     }
     good |= {
         "a scale": survey([scale("q", 1.0, ["never", "sometimes", "often"], [1, 2, 3])]),
@@ -297,15 +328,16 @@ def good_definitions() -> dict[str, Json]:
         "a choice that is not required": survey([optional(question("q", 1.0, COLOURS)), question("second", 1.0, ["no answer", "answer"])]),
         "a scale that is not required": survey([optional(scale("q", 3.0, list("abcdefg"), [1, 2, 3, 4, 5, 6, 9.5])), question("r", 0.5)]),
         "a multiple choice": survey([several("q", LN3, COLOURS), question("r", 1.0)]),
-        "a multiple choice that is not required": survey([question("p", 0.5), optional(several("q", 10.0, list("abcdefg")))]),
+        "a multiple choice that is not required": accepting(survey([question("p", 0.5), optional(several("q", 10.0, list("abcdefg")))])),
+        "a multiple choice of eight for its items": survey([several("q", 8.0, list("abcdefg"))]),
         "ln 27 for three items": survey([several("q", math.nextafter(float(Decimal(27).ln()), 9), ["a [1]", "]", "["])]),
-        "a multiple choice of 1,024": survey([several("q", 10.0, many(1024))]),
+        "a multiple choice of 1,024": accepting(survey([several("q", 10.0, many(1024))])),
         "branches": survey(
             [
                 question("smokes", LN3),
                 shown_if(question("often", 1.0, ["daily", "weekly", "never"]), "smokes", "yes"),
                 shown_if(several("what", 2.0, ["pipe", "cigar", "other"]), "often", "daily", "weekly"),
-                shown_if(numeric("age", 2.0, 0, 100, 3), "what", "pipe", "other"),
+                shown_if(numeric("age", 1.5, 0, 100, 3), "what", "pipe", "other"),
                 optional(scale("hard", 1.0, ["no", "a bit", "very"], [0, 1, 2])),
                 shown_if(question("help", LN3), "hard", "very"),
             ]
@@ -360,12 +392,12 @@ def good_definitions() -> dict[str, Json]:
     for k in (2, 3, 8, 1024):
         good[f"the weakest coin over {k}"] = survey([question("q", weakest(k), many(k))])
     for epsilon in (1e-5, 1.5e-5, 0.0001, 1e-6, 1.25e-6, 1e-7, 1.5e-7, 0.1, 0.30000000000000004, 3.0, 9.999999999999998, 1 / 3):
-        good[f"epsilon {epsilon!r}"] = survey([question("q", epsilon)])
+        good[f"epsilon {epsilon!r}"] = accepting(survey([question("q", epsilon)]))
     for number in range(24):
         epsilons = [RANDOM.choice([RANDOM.uniform(0.01, 3), round(RANDOM.uniform(0.1, 3), 1)]) for _ in range(RANDOM.randint(1, 5))]
         sizes = [RANDOM.choice([0, 2, 3, 7, 30]) for _ in epsilons]
         some = [question(f"q{i}", e, many(k) or None) for i, (e, k) in enumerate(zip(epsilons, sizes, strict=True))]
-        good[f"survey {number} of many"] = survey(some)
+        good[f"survey {number} of many"] = accepting(survey(some)) if sum(epsilons) > 8 else survey(some)
     return good
 
 
@@ -445,9 +477,19 @@ def bad_objects() -> dict[str, Any]:
         "an option of 201 characters": with_options(["a" * 201, "b"]),
         "2,049 bits": changed(questions=[*two_long_lists(), question("c", 1, list("wxyz"))]),
         **{
-            f"epsilon {epsilon!r} and its right coin over {k}": changed(questions=[question("q", epsilon, many(k))])
+            f"epsilon {epsilon!r} and its right coin over {k}": accepting(changed(questions=[question("q", epsilon, many(k))]))
             for epsilon in (-1.0, 0.0, 10.000000000000002, 11.0)
             for k in (2, 5)
+        },
+        "nine in all": changed(questions=[question("a", 5.0), question("b", 4.0, COLOURS)]),
+        "a hair above eight in all": changed(questions=a_hair(above=True)),
+        "a multiple choice of nine for its items": changed(questions=[several("q", 9.0, list("abcdefg"))]),
+        "nine in the two blocks asked": changed(questions=[question("a", 5.0), question("b", 1.0), question("c", 4.0)], ask=2),
+        "blocks above eight, of which the two largest are asked": changed(questions=blocks_of_three(), ask=2),
+        **{
+            f"accept_high_epsilon {value!r}, {total!r} in all": changed(questions=[question("q", total)], accept_high_epsilon=value)
+            for value in (False, "true", 1, 0, [], {})
+            for total in (1.0, 9.0)
         },
         "too weak a coin over 2": changed(questions=[question("q", math.nextafter(weakest(2), 0))]),
         "too weak a coin over 8": changed(questions=[question("q", math.nextafter(weakest(8), 0), many(8))]),

@@ -8,6 +8,7 @@ import { channelForEpsilon, cryptoWords, epsilonOf, randomize } from "./randomiz
 import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
+const WEAK = 99; // percent
 const [YES, NO] = [0, 1];
 
 /**
@@ -25,17 +26,31 @@ export function odds({ k, d, keepThreshold, coin }) {
 
 /**
  * How sure, in percent, a 50:50 guess can become after seeing a record that gives away `epsilon`: 100 e^eps / (1 + e^eps),
- * rounded up, with as many digits as it takes not to say 100.
+ * rounded up, with as many digits as it takes not to say 100 (nine at most). A text in the page's language: compute with `percent`.
  */
 export function surest(epsilon) {
+  const { value, digits } = percent(epsilon);
+  return number(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** That percentage as a number, and the digits behind its decimal point. */
+function percent(epsilon) {
   const doubt = 100 / (1 + Math.exp(epsilon));
   const digits = doubt >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(doubt)));
   const shown = Math.floor(doubt * 10 ** digits + 1e-9) / 10 ** digits; // two times ln 3 is ln 9, whatever its last digit
-  return number(100 - shown, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return { value: 100 - shown, digits: shown === 0 ? 0 : digits };
+}
+
+/** What a survey that protects weakly says of itself, in people of 100; null where it protects well. */
+export function weakness(epsilon) {
+  const { value } = percent(epsilon);
+  if (value < WEAK) return null;
+  if (value === 100) return t("This survey hides next to nothing: a guess about you, made with your record, could be right for all of 100 people. Think about it before you agree.");
+  return t("This survey protects weakly: a guess about you, made with your record, could be right for up to {right} of 100 people. Think about it before you agree.", { right: surest(epsilon) });
 }
 
 /** Fills the consent step from a checked definition. `before` is what this device has spent on other surveys of this server. */
-export function writeConsent(step, { digest, survey, epsilon }, words, before) {
+export function writeConsent(step, { digest, pinned, survey, epsilon }, words, before) {
   const { questions, items } = survey;
   const answers = items.map(({ channel }) => epsilonOf(channel));
   fill(step, {
@@ -46,9 +61,10 @@ export function writeConsent(step, { digest, survey, epsilon }, words, before) {
     length: lengthOf(survey),
     surest: `${surest(epsilon)} %`,
     surestOne: items.length > 1 ? t("From one answer alone: at most {surest} %.", { surest: surest(Math.max(...answers)) }) : null,
-    weak: surest(epsilon) >= 99 ? t("That is weak protection for the survey as a whole. Think about it before you agree.") : null,
+    weak: weakness(epsilon),
     spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
+    unpinned: pinned ? null : t("Your link does not pin this survey: it carries no fingerprint, so nothing shows that you are asked the same as others."),
   });
   for (const slot of ["contact", "ethics"]) step.querySelector(`[data-slot=${slot}]`).closest("div").hidden = !words[slot];
   const example = items.find(({ type }) => type === "yes_no") ?? items[0];

@@ -8,15 +8,18 @@
  */
 
 import { NO_ANSWER, TYPES, characters, labelProblem, printable, strip } from "./encode.mjs";
-import { channelForEpsilon, epsilonOf, reveals } from "./randomize.mjs";
+import { channelForEpsilon, epsilonOf, exceeds, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
+const HIGH = 8; // a total above this must be accepted by the survey's file
 const MAX_BITS = 2048;
+const MAX_QUESTIONS = 2048;
+const MAX_BYTES = 2 ** 20;
 const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, text: 1000 };
 const TEXTS = ["title", "about", "contact", "ethics"];
-const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "batch", "language", "translations"];
+const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon"];
 const BATCH = 10; // records that a server counts together at least, where a survey does not say
 const MAX_BATCH = 1000;
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
@@ -30,23 +33,25 @@ export class RefusedError extends Error {
 }
 
 /**
- * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
+ * Checks a definition as received (a Uint8Array). Gives {digest, pinned, survey, epsilon}: its SHA-256 in hexadecimal, whether `pin` named it,
  * the survey {id, title, about, contact, ethics, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
  * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most.
  *
  * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
- * in canonical form, a total epsilon above `maxEpsilon`, and where the browser cannot compute the digest.
+ * in canonical form, a total epsilon above `maxEpsilon`, or above 8 without `accept_high_epsilon`, and where the browser cannot compute the digest.
  */
 export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
+  rule(bytes.length <= MAX_BYTES, `the definition must be at most ${MAX_BYTES} bytes, got ${bytes.length}`);
   const digest = await sha256(bytes);
-  rule(pin === undefined || pin === null || digest === pin, `the survey's digest must be ${pin}, as the link says, got ${digest}`);
+  const pinned = pin !== undefined && pin !== null;
+  rule(!pinned || digest === pin, `the survey's digest must be ${pin}, as the link says, got ${digest}`);
   const survey = readSurvey(decode(bytes));
   const epsilon = epsilonOfAll(survey);
   if (maxEpsilon !== undefined && maxEpsilon !== null) {
     rule(epsilon <= maxEpsilon * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
   }
-  return { digest, survey, epsilon };
+  return { digest, pinned, survey, epsilon };
 }
 
 /** The exact losses of the questions asked add; where a sample is asked, those of the blocks that take most. */
@@ -87,9 +92,17 @@ function readSurvey(text) {
   const items = questions.flatMap((question) => question.items);
   const bits = recordBits(items, ask === undefined ? 0 : questions.length);
   rule(bits <= MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got ${bits}`);
+  acceptHigh(served.accept_high_epsilon, questions, blocks, ask);
   const survey = { ...others, questions, items, blocks };
   rule(canonical(definitionOf(served, questions)) === text, "the definition must be the canonical JSON of its survey, got other bytes");
   return survey;
+}
+
+/** A total above `HIGH` must be accepted by the survey's own file, and so be part of what it says. */
+function acceptHigh(accepted, questions, blocks, ask) {
+  rule(accepted === undefined || accepted === true, "accept_high_epsilon must be true, or left out");
+  const channels = blocks.map((block) => block.flatMap((number) => questions[number].items.map(({ channel }) => channel)));
+  rule(accepted || !exceeds(channels, ask ?? blocks.length, HIGH), `the survey's total epsilon must be at most ${HIGH}, unless it has accept_high_epsilon`);
 }
 
 /** What is not about the questions: texts, groups, access, layout and translations, what was left out filled in. */
@@ -156,8 +169,15 @@ function parseJson(text) {
 
 function readQuestions(served) {
   rule(Array.isArray(served) && served.length > 0, "questions must be a list of at least one question");
+  rule(served.length <= MAX_QUESTIONS, `questions must be at most ${MAX_QUESTIONS} questions, got ${served.length}`);
   const questions = [];
-  for (const [index, source] of served.entries()) questions.push(readQuestion(source, `questions[${index}]`, questions));
+  let bits = 0;
+  for (const [index, source] of served.entries()) {
+    const question = readQuestion(source, `questions[${index}]`, questions);
+    questions.push(question);
+    bits += question.items.length * (question.channel.k - 1);
+    rule(bits < 2 * MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got more`);
+  }
   rule(new Set(questions.map(({ id }) => id)).size === questions.length, "the id of each question must be unique");
   return questions;
 }

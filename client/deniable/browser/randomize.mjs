@@ -32,6 +32,23 @@ export function reveals({ k, d, keepThreshold, coin }) {
   return keepThreshold * (k - d) > (coin - keepThreshold) * d;
 }
 
+/**
+ * Whether the losses of these channels add up to more than `cap`, decided exactly: the odds that the thresholds give, against
+ * e^cap. Twin: `total.py`. `groups` are the channels of each block; the `most` that give away most count.
+ */
+export function exceeds(groups, most, cap) {
+  const odds = groups.map((channels) => ({
+    own: product(channels.map(({ k, d, keepThreshold }) => BigInt(keepThreshold) * BigInt(k - d))),
+    other: product(channels.map(({ d, keepThreshold, coin }) => BigInt(coin - keepThreshold) * BigInt(d))),
+  }));
+  const drawn = odds.sort((a, b) => (a.own * b.other > b.own * a.other ? -1 : 1)).slice(0, most);
+  return product(drawn.map(({ own }) => own)) << SCALE > product(drawn.map(({ other }) => other)) * expBelow(cap, 1n);
+}
+
+function product(numbers) {
+  return numbers.reduce((total, number) => total * number, 1n);
+}
+
 /** 2^192 e^(x / parts) for x > 0, rounded down: the exponential series, every term truncated. BigInt division truncates. */
 function expBelow(x, parts) {
   const [numerator, whole] = integerRatio(x);

@@ -18,6 +18,7 @@ id: s
 title: T
 about: A
 epsilon: 10
+accept_high_epsilon: true
 questions:
   - {id: smokes, text: Q, type: yes_no}
   - {id: mood, text: Q, type: scale, options: [bad, fair, good], required: false}

@@ -72,7 +72,7 @@ def with_each(epsilon: float) -> dict[str, object]:
 
 
 def test_what_joins_two_questions_gives_figures_or_a_reason() -> None:
-    survey = Survey.from_dict({**SURVEY, "epsilon": 9})
+    survey = Survey.from_dict({**SURVEY, "epsilon": 9, "accept_high_epsilon": True})
     rng = np.random.default_rng(6)
     given = 0
     for n in (1, 2, 4, 9, 40):

@@ -23,6 +23,7 @@ id: s
 title: T
 about: A
 epsilon: 9
+accept_high_epsilon: true
 questions:
   - {id: smokes, text: Q, type: yes_no}
   - {id: mood, text: Q, type: scale, options: [bad, fair, good], required: false}
@@ -120,7 +121,9 @@ def test_what_is_hidden_from_a_person_is_sent_as_no_answer() -> None:
         "show_if": {"question": "smokes", "is": ["yes"]},
     }
     questions = [{"id": "smokes", "text": "Q", "type": "yes_no"}, cigarettes]
-    survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 9, "questions": questions})
+    survey = Survey.from_dict(
+        {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 9, "accept_high_epsilon": True, "questions": questions}
+    )
     made = simulate(survey, pd.DataFrame({"smokes": ["yes", "no"] * 2000, "many": [40] * 4000}))
     truth = made.truth.set_index(["question", "option"])["share"]
     assert (truth["many", "40"], truth["many", "no answer"]) == (0.5, 0.5)

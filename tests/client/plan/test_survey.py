@@ -123,7 +123,7 @@ def test_the_table_of_a_wanted_precision_says_how_many_to_ask(survey: Survey) ->
 
 
 def test_near_certainty_is_never_rounded_up_to_certainty() -> None:
-    lavish = Survey.from_text(FILE.replace("epsilon: ln 27", "epsilon: 10"))
+    lavish = Survey.from_text(FILE.replace("epsilon: ln 27", "epsilon: 10\naccept_high_epsilon: true"))
     assert "99.99547 % sure at most" in plan(lavish, n=100).to_table()
 
 
