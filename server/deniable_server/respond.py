@@ -14,11 +14,12 @@ from deniable_server import assets, current_store, paths
 from deniable_server.compression import compressed
 
 bp = Blueprint("respond", __name__)
-_BROWSER = assets.load(paths.BROWSER, ".mjs")
+_BROWSER = {**assets.load(paths.BROWSER, ".mjs"), **assets.load(paths.BROWSER, ".js")}
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs")}
 MODULES = {name: asset.integrity for name, asset in _BROWSER.items()}
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
-IMPORT_MAP = json.dumps({"integrity": {f"/browser/{name}": value for name, value in MODULES.items()}}, separators=(",", ":"))
+_CHECKED = {f"/browser/{name}": value for name, value in MODULES.items() if name.endswith(".mjs")}
+IMPORT_MAP = json.dumps({"integrity": _CHECKED}, separators=(",", ":"))
 """Subresource integrity of the modules that run on the respondent's device: the browser runs these bytes or none.
 
 It must be an import map: Chromium loads a module again, unchecked, whose preload failed its integrity.

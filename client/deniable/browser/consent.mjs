@@ -47,6 +47,10 @@ export function writeConsent(step, { digest, survey, epsilon }, words, before) {
     surest: `${surest(epsilon)} %`,
     surestOne: items.length > 1 ? t("From one answer alone: at most {surest} %.", { surest: surest(Math.max(...answers)) }) : null,
     weak: surest(epsilon) >= 99 ? t("That is weak protection for the survey as a whole. Think about it before you agree.") : null,
+    twice: t(
+      "Answer once, on one device. If you answered twice, your two records could make such a guess {twice} % sure instead of {once} %.",
+      { once: surest(epsilon), twice: surest(2 * epsilon) },
+    ),
     spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
   });

@@ -17,7 +17,12 @@ from deniable.verify.released import Released, fingerprint, name, sha384
 from deniable.verify.replies import Browser, Reply, broken_headers
 
 Kind = Literal["differs", "missing", "unexpected"]
-_TYPES = {".mjs": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", "": "text/html; charset=utf-8"}
+_TYPES = {
+    ".mjs": "text/javascript; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    "": "text/html; charset=utf-8",
+}
 _SHOWN = 3
 
 
