@@ -10,7 +10,7 @@
   var NEEDS = [
     "fetch", "AbortController", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa", "BigInt", "Intl.PluralRules",
     "Object.hasOwn", "Object.entries", "Object.fromEntries", "Array.prototype.at", "Array.prototype.flat", "Array.prototype.flatMap",
-    "String.prototype.padStart", "String.prototype.replaceAll", "Uint8Array.from", "DataView.prototype.getBigUint64",
+    "String.prototype.padStart", "String.prototype.replaceAll", "DataView.prototype.getBigUint64",
     "Element.prototype.after", "Element.prototype.closest", "Element.prototype.replaceChildren", "Element.prototype.toggleAttribute",
     "HTMLScriptElement.prototype.noModule", "HTMLTemplateElement.prototype.content", "history.pushState"
   ];
