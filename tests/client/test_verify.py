@@ -192,8 +192,8 @@ def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[...
     assert (found["right"], found["findings"], found["survey"]) == (True, [], "study")
     assert found["digest"] in link(site, "study")
     files = json.loads(sources.read_text())["files"]
-    modules = sum(path.endswith(".mjs") for path in files)
-    assert f"{modules} modules and {len(files) - modules} style sheets" in found["checked"][1]
+    scripts = sum(path.startswith("/browser/") for path in files)
+    assert f"{scripts} scripts and {len(files) - scripts} style sheets" in found["checked"][1]
 
 
 def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(

@@ -80,7 +80,9 @@ def test_a_page_that_sends_a_group_without_a_word_is_noticed(page: Any, proxy: A
 # A second record.
 
 
-@pytest.mark.parametrize(("epsilon", "once", "twice"), [("ln 3", "75", "90"), ("ln 9", "90", "99"), (0.1, "53", "55"), (6, "99.8", "99.9994")])
+@pytest.mark.parametrize(
+    ("epsilon", "once", "twice"), [("ln 3", "75", "90"), ("ln 9", "90", "99"), (0.1, "53", "55"), (6, "99.8", "99.9994")]
+)
 def test_consent_states_the_price_of_a_second_record(page: Any, site: Any, epsilon: str | float, once: str, twice: str) -> None:
     survey = site.publish(id=next(names), questions=QUESTIONS, epsilon=epsilon)
     page.open(site.link(survey))

@@ -77,7 +77,7 @@ class _Verification:
         styles = sum(path.endswith(".css") for path in self.released.files)
         checked = (
             f"the page ({', '.join(kinds) or 'unknown'}) in {', '.join(self.released.pages)}",
-            f"{len(self.released.files) - styles} modules and {styles} style sheets, and what they load",
+            f"{len(self.released.files) - styles} scripts and {styles} style sheets, and what they load",
             f"the headers of {self.replies} replies",
             told,
         )
