@@ -44,6 +44,7 @@ export function sayFault(error, device) {
     reason: kept
       ? t("Your scrambled record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
       : t("Nothing was sent."),
+    elsewhere: kept ? null : t("Open your link in another browser, or on another device."), // a kept record and a new one would be two
     detail: named(error),
   });
   onPress(step, "again", () => (answering ? show(answering, title) : location.reload()));
