@@ -16,7 +16,7 @@ from deniable_server.store import Store
 
 @dataclass(frozen=True)
 class Compared:
-    """One question among the groups: each group's rows, and what sets the second of two groups apart; None where one has no reports."""
+    """One question among the groups: each group's rows, and what sets the second of two groups apart; None where one has no estimate."""
 
     question: Question
     rows: Mapping[str, tuple[Row, ...]]
@@ -76,7 +76,7 @@ class _Pair:
 def _compared(pair: _Pair, question: Question, results: Mapping[str, Results]) -> Compared:
     rows = {group: tuple(row for row in found.rows if row.question == question.id) for group, found in results.items()}
     first, second = (rows[group][0] for group in pair.groups)
-    if not first.n or not second.n:
+    if first.estimate is None or second.estimate is None:
         return Compared(question, rows, None)
     return Compared(question, rows, compare(pair.survey, *pair.tallies, question.id, confidence=first.confidence, target=first.target))
 

@@ -32,6 +32,7 @@ deniable: 1
 id: study
 title: A study
 about: Who asks, and why.
+batch: 1
 epsilon: ln 9
 questions:
   - {id: smokes, text: Do you smoke?, type: yes_no}

@@ -34,7 +34,7 @@ PARTS = [(None, False), ("North", False), ("South", False), (None, True), ("Nort
 def clinics(store: SqliteStore) -> Survey:
     """A published survey with two groups that real coins can answer too."""
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
-    source = {"deniable": 1, "id": "clinics", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
+    source = {"deniable": 1, "batch": 1, "id": "clinics", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
     survey = Survey.from_dict({**source, "questions": questions})
     store.publish(survey)
     return survey
