@@ -119,6 +119,33 @@ def test_the_check_itself_runs_in_browsers_of_any_age() -> None:
     }
 
 
+NEWER_SYNTAX = {
+    "a class with a static block": r"\bstatic\s*\{",
+    "looking behind in an expression": r"\(\?<[=!]",
+    "a flag of expressions": r"/[a-z]*[vd][a-z]*\.(?:test|exec)\(|/[gimsuy]*[vd][gimsuy]*[,;)]",
+    "attributes of an import": r"\bfrom\s+\"[^\"]+\"\s+with\b",
+    "using": r"\busing\s+\w+\s*=",
+    "a decorator": r"^\s*@\w+",
+}
+
+
+def newer_syntax(source: str) -> set[str]:
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", source, flags=re.DOTALL)
+    return {name for name, pattern in NEWER_SYNTAX.items() if re.search(pattern, code, re.MULTILINE)}
+
+
+def test_no_module_uses_syntax_that_came_after_the_oldest_supported_browsers() -> None:
+    """Of what came since: private methods, `??=` and the rest of the modules' syntax had come before `Object.hasOwn`."""
+    assert {file.name: found for file in BROWSER.glob("*.mjs") if (found := newer_syntax(file.read_text(encoding="utf-8")))} == {}
+
+
+@pytest.mark.parametrize(
+    "line", ["static {", "/(?<=a)b/", "/[a--b]/v.test(x)", 'import a from "./a.json" with { type: "json" };', "using x = y;", "@frozen"]
+)
+def test_newer_syntax_is_noticed(line: str) -> None:
+    assert len(newer_syntax(line)) == 1
+
+
 # What does not arrive, or cannot run.
 
 

@@ -6,9 +6,11 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.support.ui import WebDriverWait
+from tests.e2e.dice import coins, record
 
 from deniable.survey import Survey
 
@@ -110,3 +112,48 @@ def test_a_window_that_stands_at_send_while_another_has_long_sent_sends_nothing(
     page.press("send")
     assert page.step("review") == "answered"
     assert len(proxy.bodies) == 1
+
+
+def test_a_browser_that_lets_no_window_wait_for_another_is_told_before_the_first_question(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any, survey: Survey
+) -> None:
+    injected(browser, "LockManager.prototype.request = () => Promise.reject(new DOMException('no', 'SecurityError'));")
+    assert page.open(site.link(survey)) == "refused"
+    assert "must let the page keep" in page.text()
+
+
+# What decided the noise.
+
+WATCHED = """window.buffers = []; const fill = Crypto.prototype.getRandomValues;
+  Crypto.prototype.getRandomValues = function (array) {
+    if (array instanceof Uint32Array) window.buffers.push(array);
+    return fill.call(this, array);
+  };"""
+
+
+def consumed(survey: Survey, words: list[int]) -> int:
+    """How many words a record takes, coins and choices."""
+    for count in range(len(words)):
+        try:
+            record(survey, [0] * len(survey.items), words[:count])
+        except StopIteration:
+            continue
+        return count
+    raise AssertionError("the words do not suffice")
+
+
+@pytest.mark.parametrize("forgets", [True, False], ids=["as released", "control: words are kept"])
+def test_no_word_that_decided_the_noise_is_left_after_send(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey, forgets: bool
+) -> None:
+    words = np.random.default_rng(2).integers(1, 2**32, 60).tolist()
+    injected(browser, coins(survey, words) + WATCHED)
+    if not forgets:
+        proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
+        proxy.alter["/browser/randomize.mjs"] = (b"words[used] = 0;", b"")
+    assert page.answer(proxy.link(survey), *[0] * len(QUESTIONS)) == "thanks"
+    taken = consumed(survey, words)
+    probe, *drawn = browser.execute_script("return window.buffers.map((buffer) => [...buffer])")
+    assert probe[taken:] == drawn[0][taken:]  # one word is drawn before the first question, to see that there are any
+    assert (drawn[0][:taken] == [0] * taken) == forgets
+    assert len(drawn) == 1
