@@ -621,7 +621,7 @@ def test_a_wrong_option_of_a_bulk_is_a_value_error(client, options):
 
 
 def test_the_columns_must_name_questions(client):
-    with pytest.raises(AnswerError, match="columns must name questions of survey study, which are smokes, party; got 1 other$"):
+    with pytest.raises(AnswerError, match=r"columns must name questions of survey study, which are smokes, party; got 1 other$"):
         client.submit_many("study", ROWS, columns={"drinks": "x"})
 
 

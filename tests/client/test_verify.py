@@ -328,7 +328,7 @@ def test_a_right_server_passes_in_a_real_browser_too_and_what_ran_is_hashed(site
     result = run("--browser", "--json", link(site, survey))
     found = json.loads(result.stdout)
     assert (result.exit_code, found["findings"]) == (0, [])
-    assert {"/browser/randomize.mjs", "/browser/support.js"} <= found["ran"].keys()  # the page of a closed survey looks for records that wait
+    assert {"/browser/randomize.mjs", "/browser/support.js"} <= found["ran"].keys()  # a closed page looks for records that wait
     known = json.loads(released.PATH.read_text())["files"]
     assert found["ran"].items() <= known.items()
 

@@ -18,8 +18,7 @@ from deniable.codes import invitation_hash, submission_id
 from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
-from deniable_server.store import ClosedError, ConflictError, InvitationError, StoreError
-from deniable_server.store import releasing
+from deniable_server.store import ClosedError, ConflictError, InvitationError, StoreError, releasing
 from deniable_server.store import sqlite as sqlite_store
 from deniable_server.store.intake import Intake
 from deniable_server.store.sqlite import SqliteStore
@@ -47,7 +46,7 @@ Place = tuple[str, str, bool]
 
 @dataclass
 class Part:
-    """One part of a survey: what has arrived, what is counted, what is erased and still counted, and the codes that are used and not marked."""
+    """One part of a survey: what waits, what is counted, what is erased and still counted, and the codes that are not marked yet."""
 
     arrived: dict[bytes, Submission] = field(default_factory=dict)
     counted: dict[bytes, Submission] = field(default_factory=dict)
