@@ -26,6 +26,7 @@ from deniable.cli_plan import plan_command
 from deniable.cli_verify import verify_command
 from deniable.client import SurveyClient, parse_cap
 from deniable.errors import DeliveryError, DeniableError, SurveyError
+from deniable.labels import warnings
 from deniable.link import parse_link
 from deniable.outbox import Outbox, default_path
 from deniable.rows import CsvRows, JsonLines, Rejected
@@ -116,13 +117,15 @@ main.add_command(verify_command)
 
 @main.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer: are the groups large enough?")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def check(file: Path, as_json: bool) -> None:
+def check(file: Path, respondents: int | None, as_json: bool) -> None:
     """Check the survey in FILE (YAML or JSON), and show what its coins give away.
 
     All mistakes are listed together, with their lines, and the exit code is 1.
 
-    Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own.
+    Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own. Labels of groups
+    that look like persons, and more groups than a tenth of N, are warnings.
 
     \b
     For each question: k, its number of categories; d, how many of them a report names;
@@ -143,7 +146,11 @@ def check(file: Path, as_json: bool) -> None:
                 at = f"{file}:{problem.line}" if problem.line else f"{file}"
                 click.echo(f"{at}: {problem.where}: {problem.message}", err=True)
         raise click.exceptions.Exit(1) from None
-    click.echo(json.dumps(_description(survey), indent=2, ensure_ascii=False) if as_json else _overview(survey))
+    doubts = list(warnings(survey.groups, respondents))
+    if as_json:
+        click.echo(json.dumps({**_description(survey), "warnings": doubts}, indent=2, ensure_ascii=False))
+    else:
+        click.echo("\n".join([_overview(survey), *(f"warning: {doubt}" for doubt in doubts)]))
 
 
 @main.command()

@@ -11,12 +11,12 @@ from flask import Response
 
 from deniable_server.compression import gzipped, negotiated
 
-_MIME = {".mjs": "text/javascript", ".css": "text/css"}
+_MIME = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css"}
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A module or a style sheet: its bytes, the same compressed, and what the browser checks the bytes against."""
+    """A module, the classic script or a style sheet: its bytes, the same compressed, and what the browser checks the bytes against."""
 
     body: bytes
     compressed: bytes

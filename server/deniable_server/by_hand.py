@@ -21,6 +21,7 @@ from deniable_server import callers, current_rate, current_store
 from deniable_server.errors import status_of
 from deniable_server.forms import ByHandForm
 from deniable_server.limiter import TooManyError
+from deniable_server.respond import page
 from deniable_server.store import ClosedError, ConflictError, FullError, InvitationError, UnavailableError
 
 bp = Blueprint("by_hand", __name__)
@@ -35,7 +36,7 @@ def blank(survey_id: str) -> Page:
     if not by_hand(published.survey):
         return _impossible()
     if not published.is_open:
-        return render_template("respond/closed.html", published=published), 403
+        return page("respond/closed.html", published), 403
     return _form(published.survey, ByHandForm.of(published.survey, group=request.args.get("group")), 200)
 
 

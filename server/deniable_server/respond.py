@@ -12,13 +12,15 @@ from werkzeug.wrappers import Response as AnyResponse
 from deniable.survey import Survey
 from deniable_server import assets, current_store, paths
 from deniable_server.compression import compressed
+from deniable_server.store import Published
 
 bp = Blueprint("respond", __name__)
-_BROWSER = assets.load(paths.BROWSER, ".mjs")
+_BROWSER = {**assets.load(paths.BROWSER, ".mjs"), **assets.load(paths.BROWSER, ".js")}
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs")}
 MODULES = {name: asset.integrity for name, asset in _BROWSER.items()}
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
-IMPORT_MAP = json.dumps({"integrity": {f"/browser/{name}": value for name, value in MODULES.items()}}, separators=(",", ":"))
+_CHECKED = {f"/browser/{name}": value for name, value in MODULES.items() if name.endswith(".mjs")}
+IMPORT_MAP = json.dumps({"integrity": _CHECKED}, separators=(",", ":"))
 """Subresource integrity of the modules that run on the respondent's device: the browser runs these bytes or none.
 
 It must be an import map: Chromium loads a module again, unchecked, whose preload failed its integrity.
@@ -54,8 +56,12 @@ def home() -> AnyResponse:
 def survey(survey_id: str) -> str:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
     published = current_store().published(survey_id)
-    page = "respond/survey.html" if published.is_open else "respond/closed.html"
-    return render_template(page, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
+    return page("respond/survey.html" if published.is_open else "respond/closed.html", published)
+
+
+def page(template: str, published: Published) -> str:
+    """One of the pages that run the modules."""
+    return render_template(template, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
 
 
 @bp.get("/browser/<name>")

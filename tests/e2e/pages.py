@@ -228,8 +228,12 @@ def all_at_once(visit: Visit) -> Iterator[str]:
     yield "forgotten"
 
 
+IN_AN_APP = """Object.defineProperty(Navigator.prototype, "userAgent", {
+  get: () => "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Instagram" });"""
+
+
 def one_by_one(visit: Visit) -> Iterator[str]:
-    """With a group and an invitation to give, and one question a page."""
+    """With a group and an invitation to give, and one question a page; and the group of a link, opened inside of an app."""
     survey = visit.publish(**EVERYTHING, layout="steps", groups=["North", f"South {LONG}"], access="invited")
     code = visit.site.invite(survey)
     assert visit.open(survey) == "consent"
@@ -250,6 +254,9 @@ def one_by_one(visit: Visit) -> Iterator[str]:
             visit.page.press("next")
         place += 1
     yield "review after steps"
+    with visit.beforehand(IN_AN_APP):
+        assert visit.open(survey, group="North") == "consent"
+    yield "consent inside of an app, group of the link"
 
 
 def in_vain(visit: Visit) -> Iterator[str]:
@@ -295,6 +302,21 @@ def in_vain(visit: Visit) -> Iterator[str]:
     with visit.beforehand("window.fetch = () => Promise.reject(new TypeError());"):
         assert visit.open(survey) == "refused"
     yield "could not be loaded"
+    with visit.beforehand("delete window.AbortController;"):
+        assert visit.open(survey) == "unsupported"
+    yield "browser too old"
+    with visit.beforehand(
+        "document.addEventListener('DOMContentLoaded', () => dispatchEvent(new ErrorEvent('error', { filename: '/browser/a.mjs' })));"
+        + NO_REPLY
+    ):
+        assert visit.open(survey) == "broken"
+    yield "page not whole"
+    with visit.beforehand("const f = fetch; window.fetch = (u, o) => { if (o.method) null.fetch; return f(u, o); };"):
+        visit.open(survey)
+        visit.page.choose(0)
+        assert visit.page.send() == "fault"
+    yield "fault"
+    visit.driver.execute_script("localStorage.clear()")
     with visit.beforehand(NO_REPLY):
         visit.go(visit.address(survey))
     visit.driver.execute_script("for (const animation of document.getAnimations()) animation.finish()")
@@ -359,6 +381,7 @@ def around(visit: Visit) -> Iterator[str]:
         yield name
     visit.site.close_survey(survey)
     visit.go(visit.address(survey))
+    visit.shows("#closed dl")
     yield "closed"
 
 

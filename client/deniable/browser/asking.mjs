@@ -1,6 +1,6 @@
 /**
  * From the first question to Send: all questions on one page or one at a time, back and forth, and a last look at the answers.
- * No step of it is in the browser's history, whose length would tell which questions were shown. Browsers write a page's title
+ * No step of it is in the browser's history, whose length would tell which questions were shown; `back.mjs` has the one entry for all. Browsers write a page's title
  * to the disk, so a title says nothing that depends on an answer: questions keep their numbers, whichever are shown.
  */
 
@@ -29,6 +29,19 @@ export class Asking {
     this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#controls.elements);
     onPress(this.#step, "next", () => this.#next());
     onPress(this.#step, "previous", () => this.#go(this.#at - 1));
+    this.#show();
+  }
+
+  /** One step back, as the page's own buttons go; false at the first question. */
+  back() {
+    if (!document.getElementById("review").hidden) this.#leaveReview(this.#at);
+    else if (this.#oneByOne && this.#at > 0) this.#go(this.#at - 1);
+    else return false;
+    return true;
+  }
+
+  /** Shows the questions again, where they were left. */
+  resume() {
     this.#show();
   }
 

@@ -62,6 +62,10 @@ export function writeConsent(step, { digest, pinned, survey, epsilon }, words, b
     surest: `${surest(epsilon)} %`,
     surestOne: items.length > 1 ? t("From one answer alone: at most {surest} %.", { surest: surest(Math.max(...answers)) }) : null,
     weak: weakness(epsilon),
+    twice: t(
+      "Answer once, on one device. If you answered twice, your two records could make such a guess {twice} % sure instead of {once} %.",
+      { once: surest(epsilon), twice: surest(2 * epsilon) },
+    ),
     spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
     unpinned: pinned ? null : t("Your link does not pin this survey: it carries no fingerprint, so nothing shows that you are asked the same as others."),

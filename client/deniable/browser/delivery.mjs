@@ -22,9 +22,22 @@ export class RejectedError extends Error {
   }
 }
 
-/** The server could not be reached, or kept failing. The envelope waits on this device. */
+/** The server could not be reached, or kept failing: `status` is that of its last reply, undefined where there was none. */
 export class DeliveryError extends Error {
   name = "DeliveryError";
+
+  constructor(status) {
+    super(status ? `the server answered with status ${status}` : "the server could not be reached");
+    this.status = status;
+  }
+}
+
+/** The published definition, as bytes. Throws DeliveryError. */
+export async function download(url) {
+  // As the page has asked for it already: a request with other credentials than that one's would be a second one.
+  const reply = await replyTo(fetch(url, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" }), (given) => given.arrayBuffer());
+  if (!reply?.ok) throw new DeliveryError(reply?.status);
+  return new Uint8Array(reply.body);
 }
 
 /**
@@ -35,8 +48,8 @@ export async function deliver(url, envelope, onPause) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
     if (reply?.ok) return;
-    if (reply && !AGAIN.has(reply.status)) throw await rejection(reply);
-    if (attempt === PAUSES.length) throw new DeliveryError("the server could not be reached");
+    if (reply && !AGAIN.has(reply.status)) throw rejection(reply);
+    if (attempt === PAUSES.length) throw new DeliveryError(reply?.status);
     onPause(attempt + 2);
     await new Promise((resolve) => setTimeout(resolve, pause(attempt, reply?.headers.get("Retry-After"))));
   }
@@ -50,28 +63,39 @@ export function pause(attempt, asked) {
 
 /** One attempt; undefined where no reply came. */
 async function post(url, envelope) {
+  const patience = new AbortController(); // and no AbortSignal.timeout, which phones up to 2022 do not have
+  const timer = setTimeout(() => patience.abort(), PATIENCE);
+  const sent = fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: envelope,
+    credentials: "omit",
+    cache: "no-store",
+    referrerPolicy: "no-referrer",
+    redirect: "error",
+    signal: patience.signal,
+  });
   try {
-    return await fetch(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: envelope,
-      credentials: "omit",
-      cache: "no-store",
-      referrerPolicy: "no-referrer",
-      redirect: "error",
-      signal: AbortSignal.timeout(PATIENCE),
-    });
-  } catch {
-    return undefined;
+    return await replyTo(sent, (reply) => reply.text());
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-async function rejection(reply) {
+/** The {ok, status, body} of a reply that is under way; undefined where none comes. Only the network's errors end up here. */
+async function replyTo(request, read) {
+  const reply = await request.catch(() => undefined);
+  if (!reply) return undefined;
+  const { ok, status } = reply;
+  return read(reply).then((body) => ({ ok, status, body }), () => undefined);
+}
+
+function rejection({ status, body }) {
   try {
-    const { rule, message } = (await reply.json()).error;
+    const { rule, message } = JSON.parse(body).error;
     return new RejectedError(rule, message);
   } catch {
-    return new RejectedError("status", `it answered with status ${reply.status}`);
+    return new RejectedError("status", `it answered with status ${status}`);
   }
 }
 

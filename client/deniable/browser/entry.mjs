@@ -1,7 +1,9 @@
 /** What a survey with public groups or invitations needs before the questions: which group, and a code. Neither is an answer. */
 
 import { read } from "./codes.mjs";
-import { latinDigits } from "./language.mjs";
+import { RefusedError } from "./definition.mjs";
+import { latinDigits, t } from "./language.mjs";
+import { fill } from "./page.mjs";
 
 /** The fields for what the link does not say; `read()` gives {group, invitation}, or undefined after marking what is missing. */
 export class Entry {
@@ -13,7 +15,7 @@ export class Entry {
     this.#survey = survey;
     this.#fragment = fragment;
     this.#root = root;
-    this.#offer("group", survey.groups.length > 0 && !survey.groups.includes(fragment.get("group")));
+    this.#offer("group", survey.groups.length > 0 && groupOf(survey, fragment) === undefined);
     this.#offer("code", survey.access === "invited");
     root.hidden = [...root.querySelectorAll("label")].every(({ hidden }) => hidden);
     const [first] = this.#field("group").options;
@@ -24,7 +26,7 @@ export class Entry {
   /** Marks every part that is missing or wrong, and moves the focus to the first. */
   async read() {
     const { groups, access } = this.#survey;
-    const group = groups.includes(this.#fragment.get("group")) ? this.#fragment.get("group") : groups[this.#field("group").selectedIndex - 1];
+    const group = groupOf(this.#survey, this.#fragment) ?? groups[this.#field("group").selectedIndex - 1];
     const invitation = access === "invited" ? await read(latinDigits(this.#field("code").value)) : undefined;
     const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && invitation === undefined]];
     for (const [name, missing] of wrong) mark(this.#field(name), missing);
@@ -41,6 +43,19 @@ export class Entry {
   #offer(name, wanted) {
     this.#field(name).closest("label").hidden = !wanted;
   }
+}
+
+/** The group that a link names, undefined where it names none. Throws RefusedError for one that the survey does not have. */
+export function groupOf({ groups }, fragment) {
+  const group = fragment.get("group") ?? undefined;
+  if (group !== undefined && !groups.includes(group)) throw new RefusedError(t("your link names a group that this survey does not have"));
+  return group;
+}
+
+/** Says in a step which group travels with the record, or nothing where there is none. */
+export function sayGroup(step, group) {
+  fill(step, { group });
+  step.querySelector("[data-slot=group]").parentElement.hidden = group === undefined;
 }
 
 /** Shows or hides the problem beside a field. A hidden one must not describe the field: it would be read out all the same. */

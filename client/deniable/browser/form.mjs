@@ -5,13 +5,17 @@
  * to the network, is its return value.
  */
 
+import { alone, possible } from "./alone.mjs";
 import { Asking } from "./asking.mjs";
+import { giveBack, takeBack } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
 import { surest, writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
-import { Device, RejectedError, deliver } from "./delivery.mjs";
+import { DeliveryError, Device, RejectedError, deliver, download } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
-import { Entry, mark } from "./entry.mjs";
+import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
+import { refuse, sayFault, watch } from "./faults.mjs";
+import { appOf } from "./inapp.mjs";
 import { keepFragment, language, latinDigits, number, t, tn } from "./language.mjs";
 import { fill, onPress, show } from "./page.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
@@ -36,17 +40,21 @@ function isAsked(asked) {
   return ({ number }) => asked === undefined || asked[number] === 1;
 }
 
-async function start(url, id) {
+async function start(url, { survey: id, closed }) {
+  const link = location.href;
   keepFragment();
   requireBrowser();
   const fragment = new URLSearchParams(location.hash.slice(1));
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
   const device = storing(() => new Device(definition.digest));
-  const context = { url: `${url}/submissions`, definition, device, fragment, words: wordsOf(definition.survey, language()) };
+  await possible().catch(forbidden); // a browser that forbids one forbids the other
+  const context = { url: `${url}/submissions`, definition, device, fragment, link, words: wordsOf(definition.survey, language()) };
+  watch((error) => refuse(error, device));
   if (device.answered) sayAnswered(context);
   else if (device.waiting) send(context);
-  else askConsent(context);
+  else if (closed === undefined) askConsent(context);
+  else sayClosed(context);
 }
 
 /** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
@@ -68,71 +76,102 @@ function requireBrowser() {
   }
 }
 
-/** The definition, which the page has asked for already: a request with other credentials than that one's would be a second one. */
-async function download(url) {
-  const reply = await fetch(url, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" });
-  if (!reply.ok) throw new Error(`the server did not give the survey (status ${reply.status})`);
-  return new Uint8Array(await reply.arrayBuffer());
-}
-
 /** Does something with this device's storage, which a browser may forbid. */
 function storing(action) {
   try {
     return action();
   } catch {
-    throw new RefusedError(
-      t("this browser must let the page keep the scrambled answers until they have arrived. Allow site data for this page, then reload it"),
-    );
+    return forbidden();
   }
+}
+
+function forbidden() {
+  throw new RefusedError(
+    t("this browser must let the page keep the scrambled answers until they have arrived. Allow site data for this page, then reload it"),
+  );
 }
 
 function askConsent(context) {
   const { definition, device, fragment, words } = context;
+  const group = groupOf(definition.survey, fragment);
   const step = show("consent", words.title.text);
   writeConsent(step, definition, words, device.spent({ others: true }));
+  sayGroup(step, group);
+  sayApp(step, context.link);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
+  let asking;
+  const backToConsent = () => {
+    show("consent", words.title.text);
+    document.querySelector(".languages").hidden = true; // answers wait behind this page
+    return false;
+  };
   onPress(step, "agree", async () => {
-    const more = await entry.read();
-    if (more) askQuestions({ ...context, more });
+    context.more = await entry.read();
+    if (!context.more) return;
+    sayGroup(document.getElementById("review"), context.more.group);
+    if (asking) asking.resume();
+    else asking = askQuestions(context);
+    takeBack(() => context.sending || asking.back() || backToConsent(), () => asking.resume());
   });
-  onPress(step, "decline", () => onPress(show("declined", words.title.text), "back", () => askConsent(context)));
+  onPress(step, "decline", () => {
+    giveBack();
+    asking?.clear();
+    onPress(show("declined", words.title.text), "back", () => askConsent(context));
+  });
+}
+
+/** Where the page is a part of another app, says so, and how to get out of it. */
+function sayApp(step, link) {
+  const app = appOf(navigator.userAgent);
+  const inside = app
+    ? t("This page is open inside of the app {app}, which can read along what you do here.", { app })
+    : t("This page is open inside of another app, which can read along what you do here.");
+  fill(step, { app: app === undefined ? null : inside, link });
+  step.querySelector("[data-slot=app]").parentElement.hidden = app === undefined;
 }
 
 function askQuestions(context) {
   const { definition: { survey }, device, words } = context;
   const asked = storing(() => device.asked(() => draw(survey, cryptoWords())));
   const questions = survey.questions.filter(isAsked(asked));
-  const asking = new Asking(questions, words, survey.layout === "steps", async (controls) => {
-    try {
-      await finish({ ...context, asked }, controls);
-    } catch (error) {
-      refuse(error);
-    } finally {
-      asking.clear();
-    }
+  const asking = new Asking(questions, words, survey.layout === "steps", (controls) => {
+    if (context.sending) return; // pressed twice
+    context.sending = true;
+    finish({ ...context, asked }, controls).catch((error) => {
+      asking.clear(); // what has been drawn and not kept is not drawn again
+      refuse(error, device);
+      onPress(document.getElementById("fault"), "again", () => location.reload());
+    });
   });
   addEventListener("pagehide", () => asking.clear());
+  return asking;
 }
 
-/** Randomizes, keeps, sends. Nothing awaits between the look at what this device has and what it keeps: two tabs draw once. */
+/** Randomizes, keeps, sends; of all windows of this browser one draws, and the others find what it has drawn. */
 async function finish(context, controls) {
   const { definition, device, asked, more } = context;
   const code = secret();
   const [id, text] = await Promise.all([submissionId(code), written(code)]);
-  if (!device.answered && !device.waiting) {
+  await alone(definition.digest, () => {
+    if (device.answered || device.waiting) return;
     const answers = controls.take();
     const perturbed = perturb(definition, answers, cryptoWords(), { id, asked, ...more });
     answers.fill(undefined);
     storing(() => device.keep({ envelope: perturbed, code: text, epsilon: definition.epsilon }));
-  }
-  controls.clear(); // if another tab was faster, its noise is the noise
+  });
+  controls.clear(); // if another window was faster, its noise is the noise
   document.querySelector("#questions [data-slot=list]").replaceChildren();
   document.querySelector("#review [data-slot=answers]").replaceChildren();
+  giveBack();
   send(context);
 }
 
-/** Sends the envelope that waits; ends with thanks, or with the offer to try again. */
-async function send(context) {
+/** Sends the envelope that waits; ends with thanks, with the offer to try again, or with the page's own fault. */
+function send(context) {
+  return attempt(context).catch((error) => sayFault(error, context.device));
+}
+
+async function attempt(context) {
   const { url, definition: { survey }, device, words } = context;
   if (!device.waiting) return device.answered ? sayAnswered(context) : location.reload();
   const { envelope: body, code } = device.waiting;
@@ -141,13 +180,21 @@ async function send(context) {
   try {
     await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
   } catch (error) {
-    return offer(context, error);
+    if (error instanceof RejectedError || error instanceof DeliveryError) return offer(context, error);
+    throw error;
   }
   device.settle();
   const thanks = show("thanks", `${t("Thank you")} · ${words.title.text}`);
   fill(thanks, { code });
+  sayGroup(thanks, JSON.parse(body).group);
   offerLater(thanks, context);
   return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
+}
+
+/** The page of a closed survey is shown as it came; this adds whom to ask. */
+function sayClosed({ words }) {
+  fill(show("closed", `${t("Closed")} · ${words.title.text}`), { title: words.title, contact: words.contact });
+  document.querySelector("#closed dl").hidden = !words.contact;
 }
 
 function sayAnswered(context) {
@@ -182,6 +229,7 @@ function offer(context, error) {
   step.querySelector("[data-slot=waits]").hidden = refused;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting.envelope, t("Show what will be sent")));
   const waiting = new AbortController();
+  sayGroup(step, JSON.parse(device.waiting.envelope).group);
   const again = () => {
     waiting.abort();
     send(context);
@@ -202,6 +250,7 @@ function offer(context, error) {
 }
 
 function reasonOf(error) {
+  if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
   if (error.rule === "closed") return t("The server did not take it: the survey is closed.");
@@ -220,19 +269,11 @@ async function useCode(step, device) {
   return true;
 }
 
-/** Something a respondent must know stands in the way. No message here ever quotes an answer. */
-function refuse(error) {
-  const refused = error instanceof RefusedError;
-  fill(show("refused", t("Not possible")), {
-    heading: refused ? t("This survey cannot be answered here") : t("The survey could not be loaded"),
-    reason: refused ? t("Your browser refuses: {reason}.", { reason: error.message }) : t("Check your connection, then reload the page."),
-    detail: error.detail,
-  });
-}
-
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
 
-const { survey } = document.querySelector("main").dataset;
-start(`/api/v1/surveys/${survey}`, survey).catch(refuse);
+const { dataset } = document.querySelector("main");
+const failed = dataset.closed === undefined ? refuse : () => {}; // the page of a closed survey says what there is to say
+if (dataset.support === "checked") start(`/api/v1/surveys/${dataset.survey}`, dataset).catch(failed);
+else if (dataset.support === undefined) failed(new RefusedError(t("a part of this page did not arrive as it was released")));

@@ -21,7 +21,12 @@ from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers
 from deniable.verify.visits import Visit, other_pages, survey_pages
 
 Kind = Literal["differs", "missing", "unexpected"]
-_TYPES = {".mjs": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", "": "text/html; charset=utf-8"}
+_TYPES = {
+    ".mjs": "text/javascript; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    "": "text/html; charset=utf-8",
+}
 _SHOWN = 3
 
 
@@ -95,7 +100,7 @@ class _Verification:
 
     def count_of_files(self) -> str:
         styles = sum(path.endswith(".css") for path in self.released.files)
-        return f"{len(self.released.files) - styles} modules and {styles} style sheets, and what they load"
+        return f"{len(self.released.files) - styles} scripts and {styles} style sheets, and what they load"
 
     def find(self, kind: Kind, name: str, message: str) -> None:
         self.findings.append(Finding(kind, _clean(name), _clean(message)))

@@ -1,0 +1,56 @@
+/** What stands in the way, and whose it is: a rule of this browser's, the network, the server, or the page's own fault. */
+
+import { RefusedError } from "./definition.mjs";
+import { DeliveryError } from "./delivery.mjs";
+import { t } from "./language.mjs";
+import { fill, onPress, show } from "./page.mjs";
+
+const OWN = /\/browser\/([a-z_]+\.mjs(?::\d+){0,2})/;
+const ANSWERING = ["consent", "questions", "review"];
+
+/** Calls `tell(error)` for every error of this page's modules that nothing has caught; what others run in the page is theirs. */
+export function watch(tell) {
+  addEventListener("error", ({ error, filename }) => {
+    if (OWN.test(`${error?.stack} ${filename}`)) tell(error);
+  });
+  addEventListener("unhandledrejection", ({ reason }) => {
+    if (OWN.test(reason?.stack)) tell(reason);
+  });
+}
+
+/** Says why it does not go on. No message here ever quotes an answer. */
+export function refuse(error, device) {
+  if (error instanceof DeliveryError) return sayUnloaded(error);
+  if (!(error instanceof RefusedError)) return sayFault(error, device);
+  const reason = t("Your browser refuses: {reason}.", { reason: error.message });
+  return fill(show("refused", t("Not possible")), { heading: t("This survey cannot be answered here"), reason, detail: error.detail });
+}
+
+function sayUnloaded({ status, message }) {
+  const reason = status ? t("The server does not give it at the moment. Reload the page a little later.") : t("Check your connection, then reload the page.");
+  fill(show("refused", t("Not possible")), { heading: t("The survey could not be loaded"), reason, detail: message });
+}
+
+/**
+ * The page itself is at fault, or this browser does something otherwise. A record that is kept stays kept, and so do answers that
+ * are still being given: where there are any, there is a way back to them.
+ */
+export function sayFault(error, device) {
+  const kept = device?.waiting !== undefined;
+  const { title } = document;
+  const answering = kept ? undefined : ANSWERING.find((id) => document.getElementById(id)?.hidden === false);
+  const step = show("fault", t("Not possible"));
+  fill(step, {
+    reason: kept
+      ? t("Your scrambled record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
+      : t("Nothing was sent."),
+    elsewhere: kept ? null : t("Open your link in another browser, or on another device."), // a kept record and a new one would be two
+    detail: named(error),
+  });
+  onPress(step, "again", () => (answering ? show(answering, title) : location.reload()));
+}
+
+/** What went wrong and where, "TypeError, form.mjs:45:12". Not the message: engines write values into it, which may be answers. */
+function named(error) {
+  return [error?.name, OWN.exec(error?.stack)?.[1]].filter((part) => typeof part === "string").join(", ");
+}

@@ -1,0 +1,57 @@
+/**
+ * The first program of the page, for any browser, however old: a classic script without a word of new syntax. It looks for all that
+ * the page needs before a question is shown, and says in the page's language if something is missing, or if the page's modules
+ * do not come or cannot run. The modules start only where this has marked the page as `checked`.
+ *
+ * Object.hasOwn, Array.prototype.at and navigator.locks came after every syntax that the modules use: Chrome 93, Safari 15.4, Firefox 96.
+ */
+(function () {
+  "use strict";
+  var NEEDS = [
+    "fetch", "AbortController", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa", "BigInt", "Intl.PluralRules",
+    "Object.hasOwn", "Object.entries", "Object.fromEntries", "Array.prototype.at", "Array.prototype.flat", "Array.prototype.flatMap",
+    "String.prototype.padStart", "String.prototype.replaceAll", "DataView.prototype.getBigUint64",
+    "Element.prototype.after", "Element.prototype.closest", "Element.prototype.replaceChildren", "Element.prototype.toggleAttribute",
+    "HTMLScriptElement.prototype.noModule", "HTMLTemplateElement.prototype.content", "history.pushState"
+  ];
+  var NEEDS_HTTPS = ["crypto.subtle.digest", "navigator.locks.request"]; // without HTTPS no browser has them, and the page says so itself
+
+  function has(path) {
+    var found = window, parts = path.split("."), i;
+    for (i = 0; i < parts.length; i += 1) {
+      if (found === undefined || found === null || !(parts[i] in Object(found))) return false;
+      if (i + 1 < parts.length) found = found[parts[i]]; // what stands last may be a getter that works on elements only
+    }
+    return true;
+  }
+
+  function missing(paths) {
+    var found = [], i;
+    for (i = 0; i < paths.length; i += 1) if (!has(paths[i])) found.push(paths[i]);
+    return found;
+  }
+
+  /** Shows a section in place of the one that says that the survey is being checked. Afterwards, or on other pages, it does nothing. */
+  function stop(id, detail) {
+    var loading = document.getElementById("loading"), section = document.getElementById(id);
+    if (!loading || !section || loading.hasAttribute("hidden")) return;
+    loading.setAttribute("hidden", "");
+    section.removeAttribute("hidden");
+    section.querySelector("[data-slot=detail]").textContent = detail;
+    section.querySelector("h1").focus();
+  }
+
+  /** The name of a file of this page, without where it comes from; undefined for those of others. */
+  function own(address) {
+    return (/\/browser\/([a-z_]+\.m?js)$/.exec(address || "") || [])[1];
+  }
+
+  window.addEventListener("error", function (event) {
+    var file = own(event.filename || (event.target && event.target.src));
+    if (file) stop("broken", file);
+  }, true);
+
+  var lacking = missing(window.isSecureContext === false ? NEEDS : NEEDS.concat(NEEDS_HTTPS));
+  document.querySelector("main").setAttribute("data-support", lacking.length ? "lacking" : "checked");
+  if (lacking.length) stop("unsupported", lacking.join(", "));
+}());

@@ -1,0 +1,63 @@
+"""Labels of groups are public and travel beside each record: what is worth a second look before a survey is published.
+
+A group of one person is that person's name. Nothing is refused here: what looks like a person may be a place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+FEWEST = 10
+"""People that a group should have at least, on average: below that its label says much about each of them."""
+
+_EMAIL = re.compile(r"\S@\S+\.\w{2,}")
+_ID = re.compile(r"(?:\d[\s./-]?){6,}|(?=\w*\d)[0-9a-f]{8,}|[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
+_YEARS = re.compile(r"(?:19|20)\d\d\s?[-/]\s?(?:19|20)\d\d")
+_NUMBERED = re.compile(r"(?:(?:id|nr|no|user|participant|patient|person|respondent|p)[\s.:#_-]*)?#?\d+", re.IGNORECASE)
+_TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "sir", "frau", "herr"])
+_PARTICLES = frozenset(["van", "von", "der", "de", "da", "del", "di", "la", "le", "bin", "ibn", "al"])
+_PLACE = re.compile(
+    r"\b(?:north|south|east|west|upper|lower|new|old|san|santa|saint|st|los|las|el|clinic|hospital|school|college|university|ward|"
+    r"department|team|group|class|unit|office|branch|site|city|town|county|district|region|street|road|house|cent(?:er|re)|island|states?|"
+    r"kingdom|republic|staff|students?|men|women|adults?|children|grade|year|shift|sales|care|control|treatment)\b",
+    re.IGNORECASE,
+)
+
+
+def personal(label: str) -> str | None:
+    """What of a person's a label looks like, in words; None where it looks like nobody's."""
+    if _EMAIL.search(label):
+        return "an e-mail address"
+    if _ID.match(label) and not _YEARS.fullmatch(label):
+        return "somebody's number"
+    return "a name" if _is_name(label) else None
+
+
+def _is_name(label: str) -> bool:
+    """Two or three capitalised words, none of which stands in the names of places and units; or a title before any."""
+    words = [word.strip(".") for word in label.replace(",", " ").split()]
+    names = [word for word in words if word.lower() not in _PARTICLES]
+    capitalised = all(
+        word[:1].isupper() and re.sub("[-'’]", "", word).isalpha() and not (len(word) > 1 and word.isupper()) for word in names
+    )
+    titled = len(names) > 1 and names[0].lower() in _TITLES
+    return capitalised and (titled or (not _PLACE.search(label) and len(names) in (2, 3) and sum(len(word) > 1 for word in names) > 1))
+
+
+def warnings(groups: Sequence[str], respondents: int | None = None) -> Iterator[str]:
+    """What is doubtful about a survey's groups, a sentence each.
+
+    Labels that look like persons; more than ten that are bare numbers; more groups than a tenth of `respondents`, where that is known.
+    """
+    for label in groups:
+        if kind := personal(label):
+            yield f"the group {label} looks like {kind}: labels are public, and sent openly with each record"
+    numbered = sum(bool(_NUMBERED.fullmatch(label)) for label in groups)
+    if numbered > FEWEST:
+        yield f"{numbered} groups are bare numbers: if each is one person's, each record carries the number of its person"
+    if respondents is not None and len(groups) * FEWEST > respondents:
+        yield (
+            f"{len(groups)} groups are more than a tenth of {respondents} respondents: in a group of fewer than {FEWEST} people "
+            "a label says much about each of them, and an estimate little about all"
+        )

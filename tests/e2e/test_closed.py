@@ -1,0 +1,98 @@
+"""The page of a closed survey: whom to ask, how to withdraw, and what becomes of a record that still waits on the device."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from deniable.survey import Survey
+
+pytestmark = pytest.mark.browser
+
+HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms < 10_000 ? ms / 50 : ms);"
+names = (f"closed{i}" for i in itertools.count())
+
+
+@pytest.fixture
+def survey(site: Any) -> Survey:
+    questions = [{"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}]
+    published: Survey = site.publish(id=next(names), questions=questions, contact="Ada, ada@example.org")
+    return published
+
+
+def test_it_names_the_survey_whom_to_ask_and_how_to_withdraw(page: Any, site: Any, survey: Survey) -> None:
+    site.close_survey(survey)
+    assert page.open(site.link(survey)) == "closed"
+    WebDriverWait(page.driver, 20).until(lambda d: "A study" in page.text())
+    for words in ("This survey is closed", "A study", "Contact\nAda, ada@example.org", "The page where a record is withdrawn"):
+        assert words in page.text()
+    links = [link.get_attribute("href") for link in page.driver.find_elements(By.CSS_SELECTOR, "#closed a")]
+    assert links == [f"{site.url}/s/{survey.id}/{path}?lang=en" for path in ("withdraw", "definition")]
+    assert "Ada, ada@example.org" in httpx.get(links[1]).text
+
+
+def test_without_its_script_it_says_so_too(site: Any, survey: Survey) -> None:
+    site.close_survey(survey)
+    shown = httpx.get(f"{site.url}/s/{survey.id}").text.split('<section id="sending"')[0]
+    assert "This survey is closed" in shown
+    assert 'id="consent"' not in shown
+    assert 'id="loading"' not in shown
+
+
+def after(page: Any, link: str) -> str:
+    """The step that takes the place of the page as it came."""
+    page.driver.get("about:blank")
+    page.driver.get(link)
+    return str(page.step("closed"))
+
+
+def kept(page: Any, survey: Survey) -> Any:
+    return json.loads(page.driver.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}") or "null")
+
+
+def test_a_record_that_waits_is_shown_there_and_can_be_removed(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any, survey: Survey
+) -> None:
+    page.open(site.link(survey))
+    page.choose(0)
+    site.close_survey(survey)
+    assert page.send() == "waiting"
+    assert after(page, site.link(survey)) == "waiting"
+    assert "The server did not take it: the survey is closed." in page.text()
+    page.driver.find_element(By.CSS_SELECTOR, "#waiting .receipt summary").click()
+    assert page.driver.find_element(By.CSS_SELECTOR, "#waiting pre").text == kept(page, survey)["envelope"]
+    page.driver.find_element(By.CSS_SELECTOR, "#waiting > details summary").click()
+    page.press("forget")
+    assert page.step("waiting") == "forgotten"
+    assert kept(page, survey) is None
+    assert page.open(site.link(survey)) == "closed"
+
+
+def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
+) -> None:
+    injected(browser, HASTE)
+    proxy.lose = 4
+    assert page.answer(proxy.link(survey), 0) == "waiting"
+    code = kept(page, survey)["code"]
+    proxy.site.close_survey(survey)
+    assert after(page, proxy.link(survey)) == "thanks"
+    assert page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text == code
+    assert after(page, proxy.link(survey)) == "answered"
+    assert proxy.site.results(survey)["n"] == 1
+
+
+def test_a_closed_page_whose_modules_do_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:
+    proxy.site.close_survey(survey)
+    proxy.alter["/browser/delivery.mjs"] = (b"/**", b"/* ")
+    assert page.open(proxy.link(survey)) == "closed"
+    assert "This survey is closed" in page.text()
+    assert "Contact" not in page.text()
