@@ -37,16 +37,29 @@ function isAsked(asked) {
 }
 
 async function start(url, id) {
-  keepFragment();
+  const fragment = takeFragment();
   requireBrowser();
-  const fragment = new URLSearchParams(location.hash.slice(1));
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
   const device = storing(() => new Device(definition.digest));
-  const context = { url: `${url}/submissions`, definition, device, fragment, words: wordsOf(definition.survey, language()) };
+  const words = wordsOf(definition.survey, language());
+  document.title = words.title.text; // one title to the end: browsers write titles to the disk
+  const context = { url: `${url}/submissions`, definition, device, fragment, words };
   if (device.answered) sayAnswered(context);
   else if (device.waiting) send(context);
   else askConsent(context);
+}
+
+/**
+ * What the link says. Group and code go from the address, and so from bookmarks and what is restored; the list of visited pages
+ * keeps what was opened, whatever a page does. The digest is the same for everybody and stays: a page loaded again is held to it.
+ */
+function takeFragment() {
+  keepFragment();
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const digest = fragment.get("digest");
+  history.replaceState(null, "", location.pathname + location.search + (digest === null ? "" : `#digest=${encodeURIComponent(digest)}`));
+  return fragment;
 }
 
 /** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
@@ -88,14 +101,14 @@ function storing(action) {
 
 function askConsent(context) {
   const { definition, device, fragment, words } = context;
-  const step = show("consent", words.title.text);
+  const step = show("consent");
   writeConsent(step, definition, words, device.spent({ others: true }));
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
   onPress(step, "agree", async () => {
     const more = await entry.read();
     if (more) askQuestions({ ...context, more });
   });
-  onPress(step, "decline", () => onPress(show("declined", words.title.text), "back", () => askConsent(context)));
+  onPress(step, "decline", () => onPress(show("declined"), "back", () => askConsent(context)));
 }
 
 function askQuestions(context) {
@@ -123,7 +136,8 @@ async function finish(context, controls) {
     const answers = controls.take();
     const perturbed = perturb(definition, answers, cryptoWords(), { id, asked, ...more });
     answers.fill(undefined);
-    storing(() => device.keep({ envelope: perturbed, code: text, epsilon: definition.epsilon }));
+    storing(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon }));
+    context = { ...context, own: { id: base64url(id), code: text } };
   }
   controls.clear(); // if another tab was faster, its noise is the noise
   document.querySelector("#questions [data-slot=list]").replaceChildren();
@@ -135,8 +149,8 @@ async function finish(context, controls) {
 async function send(context) {
   const { url, definition: { survey }, device, words } = context;
   if (!device.waiting) return device.answered ? sayAnswered(context) : location.reload();
-  const { envelope: body, code } = device.waiting;
-  const step = show("sending", `${t("Sending")} · ${words.title.text}`);
+  const body = device.waiting;
+  const step = show("sending");
   fill(step, { attempt: t("Sending…") });
   try {
     await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
@@ -144,14 +158,22 @@ async function send(context) {
     return offer(context, error);
   }
   device.settle();
-  const thanks = show("thanks", `${t("Thank you")} · ${words.title.text}`);
-  fill(thanks, { code });
+  const thanks = show("thanks");
+  showCode(thanks, context, body);
   offerLater(thanks, context);
   return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
 }
 
+/** Shows the code that erases a record. Only the page that drew the record knows it: it is kept nowhere. */
+function showCode(step, { own }, body) {
+  const code = own?.id === JSON.parse(body).id ? own.code : null;
+  step.querySelector(".withdrawal").hidden = code === null;
+  const gone = t("The code with which this record can be erased was shown before this page was closed or loaded again. This device did not keep it.");
+  fill(step, { code, codeGone: code === null ? gone : null });
+}
+
 function sayAnswered(context) {
-  offerLater(show("answered", `${t("Answered")} · ${context.words.title.text}`), context);
+  offerLater(show("answered"), context);
 }
 
 /** What can be done after the record has arrived: look at what this device has spent, and have it forget. */
@@ -167,20 +189,21 @@ function offerLater(step, { device, words }) {
   fill(step, { spent });
   onPress(step, "forget", () => {
     device.forget();
-    show("forgotten", `${t("Forgotten")} · ${words.title.text}`);
+    show("forgotten");
   });
 }
 
 /** Says why the record waits, and sends it again: by itself when the connection is back or after a while, or on demand. */
 function offer(context, error) {
   const { definition: { survey }, device, words } = context;
-  const step = show("waiting", `${t("Not sent yet")} · ${words.title.text}`);
+  const step = show("waiting");
+  showCode(step, context, device.waiting);
   const refused = error instanceof RejectedError;
   const invitation = refused && error.rule === "invitation";
   fill(step, { reason: reasonOf(error), detail: refused ? error.message : null });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
   step.querySelector("[data-slot=waits]").hidden = refused;
-  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting.envelope, t("Show what will be sent")));
+  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
   const waiting = new AbortController();
   const again = () => {
     waiting.abort();
@@ -197,7 +220,7 @@ function offer(context, error) {
   onPress(step, "forget", () => {
     waiting.abort();
     device.forget();
-    show("forgotten", `${t("Forgotten")} · ${words.title.text}`);
+    show("forgotten");
   });
 }
 
@@ -215,7 +238,7 @@ async function useCode(step, device) {
   const invitation = await read(latinDigits(field.value));
   mark(field, invitation === undefined);
   if (!invitation) return field.focus();
-  const amended = JSON.stringify({ ...JSON.parse(device.waiting.envelope), invitation: base64url(invitation) });
+  const amended = JSON.stringify({ ...JSON.parse(device.waiting), invitation: base64url(invitation) });
   storing(() => device.amend(amended));
   return true;
 }
@@ -223,7 +246,7 @@ async function useCode(step, device) {
 /** Something a respondent must know stands in the way. No message here ever quotes an answer. */
 function refuse(error) {
   const refused = error instanceof RefusedError;
-  fill(show("refused", t("Not possible")), {
+  fill(show("refused"), {
     heading: refused ? t("This survey cannot be answered here") : t("The survey could not be loaded"),
     reason: refused ? t("Your browser refuses: {reason}.", { reason: error.message }) : t("Check your connection, then reload the page."),
     detail: error.detail,
