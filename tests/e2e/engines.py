@@ -14,6 +14,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,20 @@ def wait_for(holds: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
-def flushed_by_tabs(driver: Any, site: str, files: Callable[[], list[Path]]) -> None:
-    """Opens two tabs, one after the other, and waits for each in the browser's session: what came before is there by then."""
+def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> None:
+    """Goes to two pages in another tab, and waits for each in the browser's session: what came before is there by then."""
     own = driver.current_window_handle
-    for number in (1, 2):
-        driver.switch_to.new_window("tab")
-        driver.get(f"{site}/static/base.css?mark-{number}")
-        marks = [f"mark-{number}".encode(code) for code in ("utf-8", "utf-16-le")]
-        wait_for(lambda m=marks: any(mark in part for f in files() for part in unpacked(f) for mark in m), "the session on the disk")  # type: ignore[misc]
-        driver.close()
-        driver.switch_to.window(own)
+    driver.switch_to.new_window("tab")
+    for mark in ("mark-1", "mark-2"):
+        driver.get(f"{site}/static/base.css?{mark}")
+        wait_for(partial(_stands_in, mark, files), "the session on the disk")
+    driver.close()
+    driver.switch_to.window(own)
+
+
+def _stands_in(mark: str, files: Callable[[], list[Path]]) -> bool:
+    parts = [part for file in files() for part in unpacked(file)]
+    return any(mark.encode(code) in part for part in parts for code in ("utf-8", "utf-16-le"))
 
 
 class Chromium(Chrome):
@@ -62,7 +67,7 @@ class Chromium(Chrome):
         super().__init__(options, ChromeService(shutil.which("chromedriver")))
 
     def flushed(self, site: str) -> None:
-        flushed_by_tabs(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
+        flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
 
     def kill(self) -> None:
         os.kill(self.capabilities["goog:processID"], signal.SIGKILL)
@@ -74,7 +79,7 @@ class Firefox(firefox.Firefox):
     """Firefox, headless, which opens again what was open."""
 
     def flushed(self, site: str) -> None:
-        flushed_by_tabs(self, site, lambda: sorted((self.profile / "sessionstore-backups").glob("recovery.jsonlz4")))
+        flushed_by_a_tab(self, site, lambda: sorted((self.profile / "sessionstore-backups").glob("recovery.jsonlz4")))
 
 
 class WebKit(Remote):
@@ -105,12 +110,15 @@ class WebKit(Remote):
     def flushed(self, site: str) -> None:
         for _ in range(2):
             before = self._written()
-            wait_for(lambda b=before: self._written() > b, "the session on the disk")  # type: ignore[misc]
+            wait_for(partial(self._written_since, before), "the session on the disk")
 
     def _written(self) -> int:
         with contextlib.suppress(FileNotFoundError):
             return (self.profile / "session-0").stat().st_mtime_ns
         return 0
+
+    def _written_since(self, moment: int) -> bool:
+        return self._written() > moment
 
     def kill(self) -> None:
         os.kill(int((self.profile / "pid").read_text(encoding="ascii")), signal.SIGKILL)

@@ -68,7 +68,8 @@ class Marionette(RemoteConnection):
 
     def __init__(self, port: int) -> None:
         super().__init__(client_config=ClientConfig("http://127.0.0.1"))
-        self._stream = socket.create_connection(("127.0.0.1", port), timeout=120).makefile("rwb")
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=120)
+        self._stream = self._socket.makefile("rwb")
         self._number = 0
         self._read()
 
@@ -105,6 +106,7 @@ class Marionette(RemoteConnection):
 
     def close(self) -> None:
         self._stream.close()
+        self._socket.close()
 
 
 class Firefox(Remote):

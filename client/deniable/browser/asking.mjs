@@ -5,7 +5,7 @@
  */
 
 import { number, t, tn } from "./language.mjs";
-import { copy, fill, onPress, show } from "./page.mjs";
+import { copy, fill, onPress, show, toTop } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 
 /** Asks `questions`; `send(controls)` is called once, when everything is answered and the respondent has said so. */
@@ -52,7 +52,7 @@ export class Asking {
     if (this.#oneByOne) {
       for (const [index, element] of elements.entries()) element.hidden = index !== visible[place];
       elements[visible[place]].focus({ preventScroll: true });
-      scrollTo(0, 0);
+      toTop();
     }
     this.#progress();
   }

@@ -4,6 +4,7 @@
  */
 
 const FLEETING = ["questions", "review", "thanks"];
+const ANSWERS = ["questions", "review"];
 
 /**
  * Shows one step and hides the others, and moves the focus to its heading. Gives the step. The page's title stays as it is: browsers
@@ -13,10 +14,20 @@ const FLEETING = ["questions", "review", "thanks"];
 export function show(id) {
   document.querySelector(".languages").hidden = FLEETING.includes(id);
   for (const step of document.querySelectorAll("main > section")) step.hidden = step.id !== id;
+  document.documentElement.classList.toggle("still", ANSWERS.includes(id));
   const step = document.getElementById(id);
   step.querySelector("h1").focus({ preventScroll: true });
-  scrollTo(0, 0);
+  toTop();
   return step;
+}
+
+/**
+ * Shows the top of the page. Browsers write to the disk how far a window is scrolled, which tells how many questions there are and
+ * where somebody is: while there are answers, the window stays still, and its body is scrolled, of which they keep nothing.
+ */
+export function toTop() {
+  scrollTo(0, 0);
+  document.body.scrollTo(0, 0);
 }
 
 /**
