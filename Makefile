@@ -48,9 +48,9 @@ messages: $(VENV)/.dev
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.released
 
-# 200 respondents in 200 browsers, and a search for their answers in every place.
+# 200 respondents in 200 browsers of three engines, and a search for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=200 $(BIN)/python -m pytest -s tests/e2e/test_canaries.py
+	DENIABLE_CANARY_SESSIONS=200 $(BIN)/python -m pytest -s tests/e2e/test_states.py tests/e2e/test_canaries.py
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser

@@ -22,14 +22,14 @@ import cramjam
 import numpy as np
 from numpy.typing import NDArray
 
-WIDTH = 6  # bytes that are compared at a time
+WIDTH = 8  # bytes that are compared at a time: fewer meet by chance too often, such as four digits of a random id
 PAGE = 4096
 MOZ_LZ4, SQLITE, LEVELDB = b"mozLz40\0", b"SQLite format 3\0", struct.pack("<Q", 0xDB4775248B80FB57)
 
 
 @dataclass
 class Profile:
-    """Of each file, by a name without what differs from run to run: all of its bytes, unpacked, and what it says where that is known."""
+    """What is known to say something, as facts, and the unpacked bytes of all else, by a file's name without what differs from run to run."""
 
     contents: dict[str, list[bytes]] = field(default_factory=dict)
     facts: set[str] = field(default_factory=set)
@@ -42,9 +42,12 @@ def read(folder: Path) -> Profile:
         if not file.is_file() or file.is_symlink() or "startupCache" in file.parts:  # Firefox's own programs, compiled
             continue
         name = re.sub(r"[0-9a-fA-F]{8,}|\d+", "#", str(file.relative_to(folder)))
-        parts = unpacked(file)
-        profile.contents.setdefault(name, []).extend(parts)
-        profile.facts.update(f"{name}: {fact}" for part in parts for fact in _facts(file, part))
+        for part in unpacked(file):
+            document = _parsed(part)
+            facts = _leaves("", document) if document is not None else _cells(file) if part.startswith(SQLITE) else ()
+            profile.facts.update(f"{name}: {fact}" for fact in facts)
+            if document is None:
+                profile.contents.setdefault(name, []).append(part)
     return profile
 
 
@@ -108,18 +111,16 @@ def _varint(raw: bytes, place: int) -> tuple[int, int]:
             return value, place
 
 
-def _facts(file: Path, content: bytes) -> Iterator[str]:
-    """A database's cells, one by one, and a JSON document's values with the way to each."""
-    if content.startswith(SQLITE):
-        yield from _cells(file)
-    elif content[:1] in (b"{", b"["):
-        try:
-            yield from _leaves("", json.loads(content))
-        except ValueError:
-            return
+def _parsed(content: bytes | str) -> Any:
+    """A JSON document; None where it is something else."""
+    try:
+        return json.loads(content) if content[:1] in (b"{", b"[", "{", "[") else None
+    except ValueError:
+        return None
 
 
 def _cells(file: Path) -> Iterator[str]:
+    """A database's cells, one by one."""
     with tempfile.TemporaryDirectory() as folder:
         for part in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-journal"))):
             if part.exists():
@@ -139,6 +140,7 @@ def _cells(file: Path) -> Iterator[str]:
 
 
 def _leaves(way: str, value: Any) -> Iterator[str]:
+    """A document's values, each with the way to it, also in documents that are texts in it."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _leaves(f"{way}.{key}", part)
@@ -146,6 +148,8 @@ def _leaves(way: str, value: Any) -> Iterator[str]:
         yield f"{way}: {len(value)} entries"
         for part in value:
             yield from _leaves(f"{way}[]", part)
+    elif isinstance(value, str) and (inner := _parsed(value)) is not None:
+        yield from _leaves(f"{way}:", inner)
     else:
         yield f"{way}={value!r}"
 

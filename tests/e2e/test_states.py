@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from selenium.webdriver.common.by import By
 from tests.e2e import profiles
 from tests.e2e.dice import alike, coins
 from tests.e2e.engines import ENGINES
+from tests.e2e.pages import HASTE
 
 from deniable.survey import Survey
 
@@ -99,7 +99,9 @@ class Study:
 
     def __init__(self, engine: str, proxy: Any, make_page: Callable[[Any], Any], folder: Path, layout: str) -> None:
         self.engine, self.proxy, self.make_page, self.folder = engine, proxy, make_page, folder
-        self.survey: Survey = proxy.site.publish(id=f"state-{engine}-{layout}-{folder.name[-3:]}", questions=QUESTIONS, layout=layout, epsilon=4)
+        self.survey: Survey = proxy.site.publish(
+            id=f"state-{engine}-{layout}-{folder.name[-3:]}", questions=QUESTIONS, layout=layout, epsilon=4
+        )
         self.link = proxy.link(self.survey)
         self.words = alike(self.survey, ANSWERS)
         self.runs = 0
@@ -116,7 +118,7 @@ class Study:
         self.runs += 1
         profile = self.folder / f"run-{self.runs}"
         shutil.copytree(self.folder / "blank", profile, symlinks=True)
-        self.proxy.insert(self.survey, coins(self.survey, self.words[which]))
+        self.proxy.insert(self.survey, HASTE + coins(self.survey, self.words[which]))
         driver = self.open(profile)
         return Person(self.engine, driver, self.make_page(driver), ANSWERS[which]), profile
 
@@ -146,7 +148,7 @@ class Study:
             if len(seen[0]) == len(seen[1]) > 1:
                 states = seen[0][0].keys()
                 found = {s: t for s in states if (t := profiles.traces_of_the_answer([v[s] for v in seen[0]], [v[s] for v in seen[1]]))}
-                if not found:
+                if not found or len(seen[0]) == most:
                     break
         return found
 
@@ -211,7 +213,10 @@ def study(proxy: Any, make_page: Any, tmp_path: Path) -> Callable[[str, str], St
 
 @pytest.mark.parametrize("layout", ["list", "steps"] if LONG else ["list"])
 def test_a_browser_keeps_nothing_that_follows_the_answer(study: Callable[..., Study], engine: str, layout: str) -> None:
-    assert study(engine, layout).traces(everything if LONG else answering) == {}
+    made = study(engine, layout)
+    found = made.traces(everything if LONG else answering)
+    print(made.runs, "respondents,", engine, layout)
+    assert found == {}
 
 
 # Controls: the same search, where there is something to find.
@@ -231,14 +236,17 @@ def without_the_mend(study: Study) -> None:
 
 def with_a_telling_title(study: Study) -> None:
     """The page with a title that counts the questions answered."""
-    study.proxy.alter["/browser/asking.mjs"] = (b"    const last =", b"    document.title = `${answered} of ${visible.length}`;\n    const last =")
+    study.proxy.alter["/browser/asking.mjs"] = (
+        b"    const last =",
+        b"    document.title = `${answered} of ${visible.length}`;\n    const last =",
+    )
     study.proxy.unsealed.add(f"/s/{study.survey.id}")
 
 
 def says(found: dict[str, list[str]], text: str) -> bool:
     """Whether what was found has a part of this text, in any width of its characters."""
     raws = [text.encode(code) for code in ("utf-8", "utf-16-le")]
-    parts = [repr(raw[i : i + profiles.WIDTH]) for raw in raws for i in range(len(raw) - profiles.WIDTH + 1)]
+    parts = [repr(raw[i : i + profiles.WIDTH]) for raw in raws for i in range(max(1, len(raw) - profiles.WIDTH + 1))]
     return any(part[2:-1] in trace for traces in found.values() for trace in traces for part in parts)
 
 
