@@ -29,7 +29,7 @@ MOZ_LZ4, SQLITE, LEVELDB = b"mozLz40\0", b"SQLite format 3\0", struct.pack("<Q",
 
 @dataclass
 class Profile:
-    """What is known to say something, as facts, and the unpacked bytes of all else, by a file's name without what differs from run to run."""
+    """What can be read, as facts, and the unpacked bytes of all else; by a file's name without what differs from run to run."""
 
     contents: dict[str, list[bytes]] = field(default_factory=dict)
     facts: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""The respondent's page in each of the three engines, from the link to the end, as the tests beside this one walk through it in Chromium."""
+"""The respondent's page in each of the three engines, from the link to the end: what the tests beside this one do in Chromium."""
 
 from __future__ import annotations
 
