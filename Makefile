@@ -4,7 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries frames format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries stalls format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -48,9 +50,21 @@ messages: $(VENV)/.dev
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.released
 
-# 200 respondents in 200 browsers of three engines, and a search for their answers, and for whatever follows them, in every place.
+# Over 200 respondents in browsers of three engines (140, and at least 60 whose profiles are compared), and a search for their answers,
+# and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=200 $(BIN)/python -m pytest -s tests/e2e/test_states.py tests/e2e/test_canaries.py
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s tests/e2e/test_states.py tests/e2e/test_canaries.py
+
+# A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
+order: $(VENV)/.dev
+	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/test_small_surveys.py tests/server/test_unordered.py
+# 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
+frames: $(VENV)/.dev
+	$(BIN)/python -m tests.client.frames 3000
+	$(BIN)/python -m tests.client.frames signals 1000
+# 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
+stalls: $(VENV)/.dev
+	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/test_stalls.py
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser

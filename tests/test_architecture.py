@@ -13,13 +13,27 @@ import deniable
 
 PACKAGE = Path(deniable.__file__).parent
 CORE = (
-    *("errors", "document", "randomize", "grid", "question_types", "encode", "epsilon", "question", "translation", "parse", "survey"),
-    *("branching", "sampling", "codes", "submission", "tally", "accounting", "shuffling", "estimate", "plan"),
+    *(
+        "errors",
+        "sealed",
+        "document",
+        "randomize",
+        "grid",
+        "question_types",
+        "encode",
+        "epsilon",
+        "question",
+        "translation",
+        "parse",
+        "survey",
+    ),
+    *("branching", "sampling", "codes", "public", "submission", "tally", "accounting", "shuffling", "estimate", "plan"),
 )
 IO = {"socket", "http", "httpx", "urllib", "requests", "sqlite3", "subprocess", "logging", "ssl", "asyncio", "threading", "multiprocessing"}
 ORDER = [
-    *("errors", "entropy", "document", "randomize", "grid", "question_types", "encode", "epsilon", "question", "translation"),
-    *("parse", "survey", "branching", "sampling", "codes", "submission", "tally", "accounting", "shuffling", "estimate", "plan"),
+    *("errors", "sealed", "entropy", "document", "randomize", "grid", "question_types", "encode", "epsilon", "question", "translation"),
+    *("parse", "survey", "branching", "sampling", "codes", "public", "submission", "tally", "accounting", "shuffling"),
+    *("estimate", "plan"),
 ]
 
 PUBLIC = [

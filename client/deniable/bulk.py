@@ -5,18 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import click
-import numpy as np
 
 from deniable import codes
 from deniable.delivery import Delivery
 from deniable.errors import AnswerError, DeliveryError, RejectedError
 from deniable.outbox import Job
-from deniable.perturb import encode_many, invitation_problems, perturb, public_problems
-from deniable.rows import Batch, Rejected, Rows
-from deniable.submission import Submission
+from deniable.perturb import Perturbed, check_many, perturb_many
+from deniable.public import Public
+from deniable.rows import Rejected, Rows
 from deniable.survey import Survey
 
 _SHOWN = 20
@@ -37,31 +37,7 @@ class Report:
     submissions: int
     resumed: int
     rejected: tuple[Rejected, ...]
-    code: str | None = None
-
-
-@dataclass(frozen=True)
-class Public:
-    """What goes openly beside the rows: one group for all of them or the column that names each row's, and an invitation."""
-
-    group: str | None = None
-    group_column: str | None = None
-    invitation: str | None = None
-
-    def check(self, survey: Survey) -> None:
-        """Raises AnswerError, which lists what is wrong."""
-        if self.group_column is None:
-            problems = public_problems(survey, self.group, self.invitation)
-        else:
-            missing = [] if survey.groups else [f"group_column: must be left out: survey {survey.id} has no groups"]
-            problems = [*missing, *invitation_problems(survey, self.invitation)]
-        if problems:
-            raise AnswerError("\n".join(problems))
-
-    def __str__(self) -> str:
-        if self.group_column is not None:
-            return f"groups from the column {self.group_column}"
-        return "" if self.group is None else f"group {self.group}"
+    code: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -86,18 +62,17 @@ class Bulk:
             accepted, submissions = done - len({found.row for found in rejected}), job.submissions
         total = self.check(done) if self.strict and self.source.repeatable else self.source.total
         with _bar(total, done, progress) as advance:
-            for batch in self.batches(done):
-                self.refuse_more_than_invited(done + batch.size)
-                if self.strict and batch.rejected:
-                    raise AnswerError(_listed(batch.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
-                made = self.perturbed(batch)
-                self.send([submission for submission, _ in made], batch, job, done)
-                accepted += sum(submission.count for submission, _ in made)
-                submissions += len(made)
-                code = made[0][1] if made and self.public.invitation else code
-                rejected += batch.rejected
-                done += batch.size
-                advance(batch.size)
+            for part in perturb_many(self.survey, self.source, self.public, **self.options(done)):
+                self.refuse_more_than_invited(done + part.size)
+                if self.strict and part.rejected:
+                    raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
+                self.send(part, job, done)
+                accepted += sum(submission.count for submission, _ in part.made)
+                submissions += len(part.made)
+                code = part.made[0][1] if part.made and self.public.invitation else code
+                rejected += part.rejected
+                done += part.size
+                advance(part.size)
         if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
             are = "is" if left == 1 else "are"
             raise DeliveryError(
@@ -105,10 +80,10 @@ class Bulk:
             )
         return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code)
 
-    def batches(self, skip: int) -> Iterator[Batch]:
+    def options(self, skip: int) -> dict[str, Any]:
+        """Which rows to read: those behind the first `skip`, so many at a time."""
         size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
-        options = {"columns": self.columns, "group_column": self.public.group_column, "size": size, "skip": skip}
-        return encode_many(self.survey, self.source, **options)
+        return {"columns": self.columns, "size": size, "skip": skip}
 
     def refuse_more_than_invited(self, rows: int) -> None:
         if self.public.invitation and rows > 1:
@@ -127,37 +102,28 @@ class Bulk:
         """Reads all rows before any is sent; returns how many there are."""
         rejected: list[Rejected] = []
         total = skip
-        for batch in self.batches(skip):
-            rejected += batch.rejected
-            total += batch.size
+        for part in check_many(self.survey, self.source, self.public, **self.options(skip)):
+            rejected += part.rejected
+            total += part.size
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
         return total
 
-    def perturbed(self, batch: Batch) -> list[tuple[Submission, str]]:
-        """A submission for the rows of each group, with the code that withdraws it."""
-        public = self.public
-        if public.group_column is None:
-            return [perturb(self.survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
-        return [
-            perturb(self.survey, batch.categories[:, batch.groups == place], self.survey.groups[place], public.invitation)
-            for place in np.unique(batch.groups)
-        ]
-
-    def send(self, made: list[Submission], batch: Batch, job: Job | None, done: int) -> None:
-        """All submissions of a batch are in the outbox, in one step with the job's progress, before the first is sent."""
+    def send(self, part: Perturbed, job: Job | None, done: int) -> None:
+        """All submissions of a stretch are in the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
+        made = [submission for submission, _ in part.made]
         if job:
-            outbox.advance(url, self.survey.id, job, batch.size, made, batch.rejected)
+            outbox.advance(url, self.survey.id, job, part.size, made, part.rejected)
         elif made:
             outbox.add(url, self.survey.id, *made)
         try:
             self.delivery.send_all(self.survey.id, made)
         except DeliveryError as error:
-            raise DeliveryError(f"{error}. {_where_it_stands(job, done, batch)}") from None
+            raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
         except RejectedError as error:
-            raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, batch)}") from None
+            raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, part)}") from None
 
 
 def counted(number: int, noun: str) -> str:
@@ -165,8 +131,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _where_it_stands(job: Job | None, done: int, batch: Batch) -> str:
-    these = f"rows {done + 1:,} to {done + batch.size:,} are" if batch.size > 1 else f"row {done + 1:,} is"
+def _where_it_stands(job: Job | None, done: int, part: Perturbed) -> str:
+    these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
     stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
     return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
 

@@ -362,6 +362,7 @@ def _description(survey: Survey) -> dict[str, Any]:
         "groups": list(survey.groups),
         "access": survey.access,
         "layout": survey.layout,
+        "batch": survey.batch,
         "untranslated": [{"language": language, "where": where} for language, where in survey.untranslated],
         "questions": [
             {
@@ -396,6 +397,7 @@ def _overview(survey: Survey) -> str:
             f"digest         {survey.digest}",
             f"access         {survey.access}",
             f"layout         {survey.layout}",
+            f"batch          {survey.batch}",
             *([f"groups         {', '.join(survey.groups)}"] if survey.groups else []),
             "",
             f"What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers "

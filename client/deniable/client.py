@@ -8,23 +8,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from deniable import codes
-from deniable.bulk import Bulk, Public, Report
+from deniable.bulk import Bulk, Report
 from deniable.delivery import Delivery
 from deniable.epsilon import parse_epsilon
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.link import DIGEST, parse_link
 from deniable.outbox import Kept, Outbox
 from deniable.parse import SURVEY_ID
-from deniable.perturb import encode_one, perturb, public_problems
+from deniable.perturb import perturb_one
+from deniable.public import Public
 from deniable.question_types import Answer
 from deniable.rows import as_rows
+from deniable.sealed import Sealed
 from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import Survey
 from deniable.transport import Transport
@@ -46,7 +48,7 @@ class Receipt:
     survey: str
     digest: str
     epsilon: float
-    code: str
+    code: str = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -156,12 +158,14 @@ class SurveyClient:
 
         Call it once a respondent: answers that are randomized again are less private. After a DeliveryError the outbox has the
         perturbed answers, and `resend` sends them. Raises AnswerError, which lists all that is wrong and
-        quotes no answer; RefusedError, RejectedError, DeliveryError.
+        quotes no answer and no unknown key; RefusedError, RejectedError, DeliveryError. No frame of theirs has an answer.
         """
+        perturbed = Sealed(perturb_one, answers)
+        del answers  # from here on no frame shows them
         survey = self.survey(survey_id)
         group, invitation = self._of_the_link(survey_id, group, invitation)
-        categories = encode_one(survey, answers, public_problems(survey, group, invitation))
-        submission, code = perturb(survey, categories, group, invitation)
+        submission, code = perturbed(survey, Public(group, None, invitation))
+        del perturbed  # from here on no frame has them
         self.outbox.add(self.url, survey.id, submission)
         self._delivery.send(survey.id, submission)
         return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code)
@@ -203,6 +207,8 @@ class SurveyClient:
 
         Raises AnswerError naming rows, questions and rules, never answers; RefusedError, RejectedError, DeliveryError.
         """
+        read = Sealed(as_rows, rows)
+        del rows  # from here on no frame shows them
         if not 1 <= batch <= MAX_COUNT:
             raise ValueError(f"batch must be 1 to {MAX_COUNT:,}, got {batch}")
         if on_invalid not in ("raise", "skip"):
@@ -213,7 +219,7 @@ class SurveyClient:
         of_all, invitation = self._of_the_link(survey_id, group, invitation)
         public = Public(None if group_column is not None else of_all, group_column, invitation)
         public.check(survey)
-        source = as_rows(rows)
+        source = read()
         name, mark = (job, "") if job is not None else (source.name, source.mark)
         bulk = Bulk(self._delivery, survey, source, public, columns, batch, on_invalid == "raise")
         if name is None:

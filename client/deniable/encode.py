@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from deniable.errors import AnswerError
 from deniable.question_types import NO_ANSWER, TYPES, Answer, Number
 from deniable.randomize import WORD, Words
+from deniable.sealed import sealed
 
 _NOT_AN_ANSWER = object()
 
@@ -32,6 +33,7 @@ class Encodable(Protocol):
     def source(self) -> Mapping[str, Any]: ...
 
 
+@sealed
 def encode(question: Encodable, answer: Answer, words: Words | None = None) -> int:
     """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only.
 
@@ -52,6 +54,7 @@ def chosen(answer: Answer, label: str, labels: Sequence[str]) -> Answer:
     return label in answer
 
 
+@sealed
 def encode_column(question: Encodable, answers: Iterable[Answer], words: Words | None = None) -> NDArray[np.int64]:
     """The categories of many respondents' answers to one question, shape (n,); -1 where an answer means none."""
     return settle(question, places(question, answers), words)

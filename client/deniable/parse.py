@@ -19,11 +19,13 @@ from deniable.randomize import Channel
 from deniable.translation import TEXTS, language_problem, option_problems, plain
 
 FORMAT = 1
-OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "language", "translations")
+OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "batch", "language", "translations")
 MAX_BITS = 2048
 LENGTHS = {"title": 200, "about": 5000, "contact": 1000, "ethics": 1000, "text": 1000}
 ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
+BATCH = 10  # records that a server counts together at least, where a survey does not say
+MAX_BATCH = 1000
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -41,6 +43,7 @@ class Parts(NamedTuple):
     groups: tuple[str, ...] = ()
     access: str = "open"
     layout: str = "list"
+    batch: int = BATCH
     language: str = "en"
     translations: Mapping[str, Any] = MappingProxyType({})
 
@@ -75,12 +78,13 @@ class _Builder:
         self.groups(top)
         self.one_of(top, "access", ACCESS)
         self.one_of(top, "layout", LAYOUT)
+        batch = self.batch(top)
         translations = self.translations(top, questions)
         if self.problems:
             raise SurveyError(sorted(self.problems, key=lambda p: p.line or 0))
-        others = {key: top[key] for key in ("contact", "ethics", "access", "layout", "language") if key in top}
-        groups = tuple(top.get("groups", ()))
-        return Parts(top["id"], top["title"], top["about"], questions, ask, groups=groups, translations=translations, **others)
+        others: dict[str, Any] = {key: top[key] for key in ("contact", "ethics", "access", "layout", "language") if key in top}
+        others |= {"groups": tuple(top.get("groups", ())), "batch": batch, "translations": translations}
+        return Parts(top["id"], top["title"], top["about"], questions, ask, **others)
 
     def refuse(self, where: str, message: str) -> None:
         self.problems.append(Problem(where, message, self.line(where)))
@@ -128,6 +132,13 @@ class _Builder:
     def one_of(self, top: Mapping[str, Any], key: str, allowed: Sequence[str]) -> None:
         if key in top and top[key] not in allowed:
             self.refuse(key, f"must be {' or '.join(allowed)}, got {_shown(top[key])}")
+
+    def batch(self, top: Mapping[str, Any]) -> int:
+        """How many records a server counts together at least."""
+        batch = _whole(top.get("batch", BATCH))
+        if batch is None or not 1 <= batch <= MAX_BATCH:
+            self.refuse("batch", f"must be a whole number from 1 to {MAX_BATCH:,}, got {_shown(top['batch'])}")
+        return batch or BATCH
 
     def translations(self, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
         """The survey's texts in further languages, as they were written; all of them may be left out."""

@@ -1,4 +1,4 @@
-"""True answers go in, submissions come out: here all coins of a Python client are tossed.
+"""True answers go in, submissions come out: here all coins of a Python client are tossed, under a seal.
 
 The only file besides the browser's form that draws the words for them from the operating system.
 """
@@ -6,7 +6,9 @@ The only file besides the browser's form that draws the words for them from the 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,68 +19,86 @@ from deniable.branching import hide
 from deniable.encode import allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import AnswerError, RefusedError
+from deniable.public import Public
 from deniable.question_types import Answer
 from deniable.randomize import randomize
-from deniable.rows import MISSING, Batch, Rows, batches, each_answer, some_of
+from deniable.rows import MISSING, Batch, Rejected, Rows, batches, each_answer
 from deniable.sampling import draw
+from deniable.sealed import Sealed
 from deniable.submission import Submission, pack
 from deniable.survey import Survey
 
+Coded = tuple[Submission, str]
+"""A submission, and the code that withdraws it."""
 
-def encode_one(survey: Survey, answers: Mapping[str, Answer], also: Sequence[str] = ()) -> NDArray[np.int64]:
-    """One respondent's categories, shape (items, 1).
 
-    Raises AnswerError, which lists everything that is wrong, and `also` what was found wrong elsewhere; it quotes no answer.
+@dataclass(frozen=True)
+class Perturbed:
+    """What may be seen of a stretch of rows: how many they are, those that are left out, and the submissions of the others."""
+
+    size: int
+    rejected: list[Rejected]
+    made: list[Coded]
+
+
+def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> Coded:
+    """One respondent's submission. To be called under a seal.
+
+    Raises AnswerError, which lists everything that is wrong and quotes neither an answer nor a key: there may be an answer in its place.
     """
+    if not isinstance(answers, Mapping):
+        raise AnswerError(f"answers must be a mapping from question id to answer, got {type(answers).__name__}")
     known = {question.id for question in (*survey.questions, *survey.items)}
     names = ", ".join(question.id for question in survey.questions)
-    problems = [f"{name}: is no question of survey {survey.id}; its questions are {names}" for name in answers if name not in known]
+    others = sum(name not in known for name in answers)
+    problems = [f"answers must be to questions of survey {survey.id}, which are {names}; got {others:,} to others"] if others else []
     stand = list(each_answer(survey, answers))
     taken = [settle(item, places(item, [None if answer is MISSING else answer]), os_words) for item, answer in stand]
     categories = hide(survey, np.array(taken))
     for (item, answer), category in zip(stand, categories[:, 0].tolist(), strict=True):
         if category < 0:
             problems.append(f"{item.id}: is missing" if answer is MISSING else f"{item.id}: the answer must be {allowed(item)}")
-    problems += also
+    problems += public.problems(survey)
     if problems:
         raise AnswerError("\n".join(problems))
-    return categories
+    return perturb(survey, categories, public.group, public.invitation)
 
 
-def encode_many(survey: Survey, rows: Rows, **options: Any) -> Iterator[Batch]:
-    """As `rows.batches`."""
-    return batches(survey, rows, os_words, **options)
+def perturb_many(survey: Survey, rows: Rows, public: Public, **options: Any) -> Iterator[Perturbed]:
+    """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
+
+    Once a stretch is handed out, nothing refers to the answers in it any more.
+    """
+    return _each(partial(_submissions, survey, public), survey, rows, public, options)
 
 
-def public_problems(survey: Survey, group: str | None, invitation: str | None) -> list[str]:
-    """What is wrong with what goes openly beside the answers. Quotes nothing: it may be an answer in the wrong place."""
-    return [*_group_problems(survey, group), *invitation_problems(survey, invitation)]
+def check_many(survey: Survey, rows: Rows, public: Public, **options: Any) -> Iterator[Perturbed]:
+    """As `perturb_many`, without tossing a coin: what is wrong with which rows, and no submissions."""
+    return _each(lambda batch: [], survey, rows, public, options)
 
 
-def _group_problems(survey: Survey, group: str | None) -> list[str]:
-    if survey.groups and group not in survey.groups:
-        return [f"group: {'is missing; it ' if group is None else ''}must be {some_of(survey.groups)}"]
-    if group is not None and not survey.groups:
-        return [f"group: must be left out: survey {survey.id} has no groups"]
-    return []
+def _each(
+    make: Callable[[Batch], list[Coded]], survey: Survey, rows: Rows, public: Public, options: Mapping[str, Any]
+) -> Iterator[Perturbed]:
+    def perturbed(batch: Batch) -> Perturbed:
+        return Perturbed(batch.size, batch.rejected, make(batch))
+
+    # map and iter, not a generator: one would hold on to its last batch while that is being sent
+    stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
+    return iter(Sealed(next, stretches, None), None)
 
 
-def invitation_problems(survey: Survey, invitation: str | None) -> list[str]:
-    """What is wrong with an invitation, or with there being none."""
-    if survey.access != "invited":
-        return [] if invitation is None else [f"invitation: must be left out: survey {survey.id} is open to all"]
-    if invitation is None:
-        return [f"invitation: is missing: survey {survey.id} takes a code from each respondent"]
-    try:
-        codes.read(invitation)
-    except ValueError as error:
-        return [f"invitation: {error}"]
-    return []
+def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
+    """A submission for the rows of each group."""
+    if public.group_column is None:
+        return [perturb(survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
+    return [
+        perturb(survey, batch.categories[:, batch.groups == place], survey.groups[place], public.invitation)
+        for place in np.unique(batch.groups)
+    ]
 
 
-def perturb(
-    survey: Survey, categories: NDArray[np.int64], group: str | None = None, invitation: str | None = None
-) -> tuple[Submission, str]:
+def perturb(survey: Survey, categories: NDArray[np.int64], group: str | None = None, invitation: str | None = None) -> Coded:
     """Tosses all coins for n respondents, whose categories have shape (items, n); gives the submission, and the code that withdraws it.
 
     Raises RefusedError without entropy.

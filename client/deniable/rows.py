@@ -7,6 +7,7 @@ the question and the rule, never by what it holds.
 from __future__ import annotations
 
 import csv
+import errno
 import itertools
 import json
 import os
@@ -22,9 +23,11 @@ from numpy.typing import NDArray
 from deniable.branching import hide
 from deniable.encode import allowed, chosen, places, settle
 from deniable.errors import AnswerError
+from deniable.public import some_of
 from deniable.question import Question
 from deniable.question_types import Answer
 from deniable.randomize import Words
+from deniable.sealed import callers_own
 from deniable.survey import Survey
 
 MISSING = object()
@@ -49,9 +52,9 @@ class Batch:
     """
 
     size: int
-    categories: NDArray[np.int64]
+    categories: NDArray[np.int64] = field(repr=False)
     rejected: list[Rejected]
-    groups: NDArray[np.int64]
+    groups: NDArray[np.int64] = field(repr=False)
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Raw:
     """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all."""
 
     size: int
-    columns: list[Any]
+    columns: list[Any] = field(repr=False)
     broken: dict[int, str] = field(default_factory=dict)
 
 
@@ -81,6 +84,8 @@ def as_rows(rows: Any) -> Rows:
         return rows
     if isinstance(rows, str | os.PathLike):
         path = Path(rows)
+        if isinstance(rows, str) and not os.path.exists(rows):
+            raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
         return JsonLines(path) if path.suffix.lower() in (".jsonl", ".ndjson") else CsvRows(path)
     if hasattr(rows, "read"):
         return CsvRows(rows)
@@ -103,8 +108,11 @@ def batches(
 ) -> Iterator[Batch]:
     """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
     columns = columns or {}
-    if unknown := [name for name in columns if name not in {question.id for question in survey.items}]:
-        raise AnswerError(f"columns must name questions of survey {survey.id}, got {', '.join(unknown)}")
+    ids = [item.id for item in survey.items]
+    if others := sum(name not in ids for name in columns):
+        raise AnswerError(
+            f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
+        )
     names = [columns.get(question.id, question.id) for question in survey.items]
     if group_column in {*names, *(question.id for question in survey.questions)}:
         raise AnswerError(f"group_column must be a column of its own, got that of a question, {group_column}: a group is public")
@@ -128,6 +136,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, group_column: s
         rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
         if group_column is not None and groups[row] < 0 and row not in raw.broken:
             rejected.append(Rejected(first + row, group_column, f"must be {some_of(survey.groups)}"))
+    raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
     return Batch(raw.size, categories[:, valid], rejected, groups[valid])
 
 
@@ -138,12 +147,6 @@ def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
     return np.array(
         [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in cells], dtype=np.int64
     )
-
-
-def some_of(labels: Sequence[str]) -> str:
-    """What may be chosen, for a message: the first few of many."""
-    shown = ", ".join(labels[:8])
-    return f"one of {shown}" if len(labels) <= 8 else f"one of {shown}, … ({len(labels):,} in all)"
 
 
 def _places(question: Question, column: Any) -> NDArray[np.float64]:
@@ -211,12 +214,17 @@ class Mappings:
         self.total: int | None = len(rows) if isinstance(rows, Sequence) else None
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        rows = itertools.islice(self._rows, skip, None)
-        while part := list(itertools.islice(rows, size)):
-            broken = {i: "must be a mapping from question to answer" for i, row in enumerate(part) if not isinstance(row, Mapping)}
-            mappings: list[Mapping[str, Answer]] = [{} if i in broken else row for i, row in enumerate(part)]
-            lists = _lists(names)
-            yield Raw(len(part), [[_lookup(row, name, lists) for row in mappings] for name in names], broken)
+        rows = callers_own(itertools.islice, self._rows, skip, None)
+        return iter(lambda: _of_mappings(callers_own(list, itertools.islice(rows, size)), names), None)
+
+
+def _of_mappings(part: list[Any], names: Sequence[str]) -> Raw | None:
+    if not part:
+        return None
+    broken = {i: "must be a mapping from question to answer" for i, row in enumerate(part) if not isinstance(row, Mapping)}
+    mappings: list[Mapping[str, Answer]] = [{} if i in broken else row for i, row in enumerate(part)]
+    lists = _lists(names)
+    return Raw(len(part), [[_lookup(row, name, lists) for row in mappings] for name in names], broken)
 
 
 class Table:
@@ -232,9 +240,12 @@ class Table:
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         _require_columns("the DataFrame", names, list(self._frame.columns))
-        for start in range(skip, len(self._frame), size):
-            part = self._frame.iloc[start : start + size]
-            yield Raw(len(part), [part[name] for name in names])
+        starts = range(skip, len(self._frame), size)
+        return (self._stretch(slice(start, start + size), names) for start in starts)
+
+    def _stretch(self, rows: slice, names: Sequence[str]) -> Raw:
+        part = self._frame.iloc[rows]
+        return Raw(len(part), [part[name] for name in names])
 
 
 class _File(ABC):
@@ -276,15 +287,16 @@ class CsvRows(_File):
         _require_columns(self.label, names, header)
         places = [header.index(name) for name in names]
         rows = itertools.islice(rows, skip, None)
-        blank = [""] * len(header)
-        while part := list(itertools.islice(rows, size)):
-            broken = {
-                i: f"must have {len(header)} cells, as the header has, got {len(row)}"
-                for i, row in enumerate(part)
-                if len(row) != len(header)
-            }
-            whole = [blank if i in broken else row for i, row in enumerate(part)]
-            yield Raw(len(part), [[row[place] for row in whole] for place in places], broken)
+        return iter(lambda: _of_cells(list(itertools.islice(rows, size)), len(header), places), None)
+
+
+def _of_cells(part: list[list[str]], width: int, places: Sequence[int]) -> Raw | None:
+    if not part:
+        return None
+    broken = {i: f"must have {width} cells, as the header has, got {len(row)}" for i, row in enumerate(part) if len(row) != width}
+    blank = [""] * width
+    whole = [blank if i in broken else row for i, row in enumerate(part)]
+    return Raw(len(part), [[row[place] for row in whole] for place in places], broken)
 
 
 class JsonLines(_File):
@@ -292,7 +304,8 @@ class JsonLines(_File):
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         lines = _without_text_errors(self.lines(), lambda: self.label)
-        yield from Mappings(_json_or_none(line) for line in lines if line.strip()).stretches(names, size, skip)
+        rows = itertools.islice(map(_json_or_none, filter(str.strip, lines)), skip, None)
+        return iter(lambda: _of_mappings(list(itertools.islice(rows, size)), names), None)
 
 
 def _json_or_none(line: str) -> Any:
@@ -305,24 +318,22 @@ def _json_or_none(line: str) -> Any:
 def _without_text_errors(items: Iterator[Any], where: Any) -> Iterator[Any]:
     """Errors about text carry the text itself, or a piece: they end here, and are not chained to what is raised instead."""
     while True:
-        problem = ""
-        item = None
         try:
-            item = next(items)
+            yield next(items)  # into no variable: while the last one is sent, it would still be there
+            continue
         except StopIteration:
             return
         except UnicodeDecodeError:
             problem = "must be UTF-8 text, and is not"
         except csv.Error as error:
             problem = f"is not well-formed CSV: {error}"
-        if problem:
-            raise AnswerError(f"{where()}: {problem}")
-        yield item
+        raise AnswerError(f"{where()}: {problem}")
 
 
 def _require_columns(label: str, names: Sequence[str], present: Sequence[Any]) -> None:
     """Names only what is looked for: a file without a header begins with somebody's answers."""
     if missing := [name for name in names if name not in present]:
-        raise AnswerError(f"{label} must have a column for each question (a file's first line names them); missing: {', '.join(missing)}")
+        rule = f"{label} must have a column for each question (a file's first line names them)"
+        raise AnswerError(f"{rule}; it has {len(present):,}; missing: {', '.join(missing)}")
     if twice := [name for name in names if list(present).count(name) > 1]:
         raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.parse import ACCESS, FORMAT, LAYOUT, LENGTHS, MAX_BITS, QUESTION_ID, SURVEY_ID
+from deniable.parse import ACCESS, BATCH, FORMAT, LAYOUT, LENGTHS, MAX_BATCH, MAX_BITS, QUESTION_ID, SURVEY_ID
 from deniable.question_types import MAX_OPTIONS, TYPES, QuestionType
 from deniable.translation import LANGUAGE, TEXTS
 
@@ -103,6 +103,12 @@ def survey_schema() -> dict[str, Any]:
             "groups": {**LABELS, "description": "Public labels, one of which each submission carries: a link per clinic or school."},
             "access": {"enum": list(ACCESS), "description": "invited: each submission takes a one-time code."},
             "layout": {"enum": list(LAYOUT), "description": "steps: one question a page."},
+            "batch": {
+                "type": ["integer", "string"],
+                "minimum": 1,
+                "maximum": MAX_BATCH,
+                "description": f"How many records a server counts together at least; {BATCH} if left out.",
+            },
             "language": {"type": "string", "pattern": f"^{LANGUAGE.pattern}$", "description": "That of the texts; en if left out."},
             "translations": TRANSLATIONS,
             "questions": {"type": "array", "minItems": 1, "maxItems": MAX_BITS, "items": {"oneOf": [_question(t) for t in TYPES.items()]}},

@@ -33,6 +33,7 @@ from deniable.survey import Survey
 MAX_COUNT = 100_000
 _KEYS = ("id", "digest", "count", "reports")
 _OPTIONAL = ("group", "by_hand", "invitation")
+_MOST_MARKS = 1000  # brackets and commas, those in a label too
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 
@@ -68,10 +69,7 @@ class Submission:
     @classmethod
     def from_json(cls, body: bytes) -> Submission:
         """Parses an envelope with a closed schema. Raises SubmissionError naming the rule."""
-        try:
-            envelope = strict_json(body)
-        except (ValueError, RecursionError):
-            raise SubmissionError("json", "the body must be one JSON object in UTF-8, each key once") from None
+        envelope = _flat_json(body)
         if not isinstance(envelope, Mapping) or not set(_KEYS) <= set(envelope) <= {*_KEYS, *_OPTIONAL}:
             raise SubmissionError(
                 "keys", f"the body must be an object with the keys {', '.join(_KEYS)}, and perhaps {', '.join(_OPTIONAL)}"
@@ -111,10 +109,7 @@ class Submission:
 
 def withdrawal_secret(body: bytes) -> bytes:
     """The 15 bytes of the code in the body of a withdrawal, `{"code": base64url}`. Raises SubmissionError naming the rule."""
-    try:
-        envelope = strict_json(body)
-    except (ValueError, RecursionError):
-        raise SubmissionError("json", "the body must be one JSON object in UTF-8, each key once") from None
+    envelope = _flat_json(body)
     if not isinstance(envelope, Mapping) or set(envelope) != {"code"}:
         raise SubmissionError("keys", "the body must be an object with the key code and no other")
     secret = _decode64(envelope, "code")
@@ -211,6 +206,16 @@ def _check_item(place: Place, bits: NDArray[np.bool_]) -> None:
         rule = f"exactly {item.d} of {item.k} bits must be set, so {item.d - 1} or {item.d} of the {item.k - 1} that are stored"
         unasked = "" if place.mask is None else ", and none where it was not asked"
         raise SubmissionError("impossible", f"record {impossible[0]}, question {item.id}: {rule}{unasked}")
+
+
+def _flat_json(body: bytes) -> Any:
+    """The JSON of an envelope, which holds a few texts and numbers: one of many values is refused before it fills the memory."""
+    try:
+        if sum(body.count(mark) for mark in (b"[", b"{", b",")) > _MOST_MARKS:
+            raise ValueError
+        return strict_json(body)
+    except (ValueError, RecursionError):
+        raise SubmissionError("json", "the body must be one JSON object in UTF-8, each key once") from None
 
 
 def _encode64(raw: bytes) -> str:

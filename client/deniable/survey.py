@@ -20,7 +20,7 @@ import rfc8785
 
 from deniable import document
 from deniable.errors import RefusedError, SurveyError
-from deniable.parse import FORMAT, parse
+from deniable.parse import BATCH, FORMAT, parse
 from deniable.question import Question, blocks_of
 from deniable.translation import TEXTS, options_of, plain
 
@@ -31,6 +31,7 @@ _DEFAULTS: dict[str, Any] = {
     "groups": [],
     "access": "open",
     "layout": "list",
+    "batch": BATCH,
     "language": "en",
     "translations": {},
 }
@@ -44,6 +45,7 @@ class Survey:
     ask: how many blocks of questions a respondent's device draws and asks; None where it asks all. contact, ethics: whom to
     ask, and who approved it; empty where nothing is said. groups: the public labels, one of which a submission carries. access:
     "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
+    batch: how many records of one part (a group, by hand or not) a server counts together at least.
     language: that of the texts; translations: the texts in others, as a survey file has them.
     """
 
@@ -57,6 +59,7 @@ class Survey:
     groups: tuple[str, ...] = ()
     access: str = "open"
     layout: str = "list"
+    batch: int = BATCH
     language: str = "en"
     translations: Mapping[str, Any] = field(default_factory=dict)
 

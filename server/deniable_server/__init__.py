@@ -14,18 +14,15 @@ from deniable_server.store import Store
 
 __all__ = ["Config", "create_app", "current_store"]
 
-MAX_BODY = 40 << 20  # 100,000 records of 256 bytes in base64url, and some room
-
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is the SQLite file of the config unless another is given."""
-    from deniable_server import about, api, by_hand, errors, headers, health, languages, manage, respond, withdraw
+    from deniable_server import about, api, by_hand, errors, headers, health, languages, limits, manage, respond, withdraw
     from deniable_server.store.sqlite import SqliteStore
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
     app.config.update(
         SECRET_KEY=config.secret_key,
-        MAX_CONTENT_LENGTH=MAX_BODY,
         SESSION_COOKIE_NAME="__Host-deniable" if config.https else "deniable",
         SESSION_COOKIE_SECURE=config.https,
         SESSION_COOKIE_HTTPONLY=True,
@@ -36,6 +33,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     )
     app.extensions["deniable"] = store or SqliteStore(config.db)
     app.extensions["deniable_config"] = config
+    limits.register(app)  # before what reads a form
     csrf = CSRFProtect(app)
     for blueprint in (api.bp, by_hand.bp, withdraw.bp):
         csrf.exempt(blueprint)  # it reads no cookie

@@ -20,7 +20,7 @@ from deniable.survey import Survey
 from deniable_server import current_store
 from deniable_server.errors import status_of
 from deniable_server.forms import ByHandForm
-from deniable_server.store import ClosedError, ConflictError, FullError, InvitationError, UnavailableError, WithdrawnError
+from deniable_server.store import ClosedError, ConflictError, FullError, InvitationError, UnavailableError
 
 bp = Blueprint("by_hand", __name__)
 Page = tuple[str, int]
@@ -51,9 +51,8 @@ def record(survey_id: str) -> Page:
     shown = {"survey": survey, "form": form, "code": codes.written(form.secret.raw)}
     try:
         current_store().add(survey_id, submission)
-    except (ConflictError, WithdrawnError) as error:  # no repetition mends it: this form's number was used before
-        status, rule = status_of(error)
-        return render_template("respond/by_hand_taken.html", error=rule, **shown), status
+    except ConflictError as error:  # no repetition mends it: this form's number was used before
+        return render_template("respond/by_hand_taken.html", **shown), status_of(error)[0]
     except (ClosedError, InvitationError, FullError, UnavailableError) as error:
         return _form(survey, form, *status_of(error))
     return render_template("respond/by_hand_thanks.html", **shown), 200

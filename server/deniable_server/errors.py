@@ -16,14 +16,12 @@ from deniable_server.store import (
     StoreError,
     UnavailableError,
     UnknownSurveyError,
-    WithdrawnError,
 )
 
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     ClosedError: (403, "closed"),
     ConflictError: (409, "conflict"),
-    WithdrawnError: (410, "withdrawn"),
     InvitationError: (403, "invitation"),
     FullError: (507, "full"),
     UnavailableError: (503, "unavailable"),

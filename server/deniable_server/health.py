@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, jsonify
+from flask import Blueprint, Response, abort, jsonify
 
 from deniable_server import current_store
 
@@ -11,6 +11,15 @@ bp = Blueprint("health", __name__)
 
 @bp.get("/healthz")
 def healthz() -> Response:
-    """200 when the database answers; 503 when it does not."""
-    current_store().surveys()
+    """200 while the server runs, whatever the database does; the front keeps this reply and needs no thread to give it."""
+    return jsonify(status="ok")
+
+
+@bp.get("/readyz")
+def readyz() -> Response:
+    """200 when the database answers; 503 when it does not, whatever the reason."""
+    try:
+        current_store().surveys()
+    except Exception:
+        abort(503, "the database cannot be read now")
     return jsonify(status="ok")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from urllib.parse import quote
 
-from flask import Blueprint, Response, abort, current_app, redirect, render_template, request, url_for
+from flask import Blueprint, Response, abort, current_app, redirect, render_template, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -33,8 +33,8 @@ def stylesheet(name: str) -> Markup:
 
 def server_address() -> str:
     """The address that people use, without a slash at its end."""
-    root: str = current_app.extensions["deniable_config"].public_url or request.url_root
-    return root.rstrip("/")
+    address: str = current_app.extensions["deniable_config"].address
+    return address
 
 
 @bp.app_template_global()

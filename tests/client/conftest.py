@@ -8,6 +8,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -154,18 +155,28 @@ def study() -> Survey:
     return Survey.from_text(STUDY)
 
 
-@pytest.fixture
-def server(study: Survey) -> Iterator[Server]:
+@contextmanager
+def serving(*surveys: Survey) -> Iterator[Server]:
+    """The server, listening on this machine only, with these surveys."""
     state = Server()
-    state.publish(study)
+    for survey in surveys:
+        state.publish(survey)
     handler = type("Handler", (_Handler,), {"state": state})
     with _Listener(("127.0.0.1", 0), handler) as listener:
         thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         state.url = f"http://127.0.0.1:{listener.server_address[1]}"
+        try:
+            yield state
+        finally:
+            listener.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def server(study: Survey) -> Iterator[Server]:
+    with serving(study) as state:
         yield state
-        listener.shutdown()
-        thread.join()
 
 
 @pytest.fixture

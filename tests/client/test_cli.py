@@ -67,7 +67,8 @@ def test_check_shows_the_coins_the_total_the_digest_and_what_they_mean(run, surv
         "total epsilon  2.1972245773362196\n"
         f"digest         {Survey.from_text(FILE).digest}\n"
         "access         open\n"
-        "layout         list\n\n"
+        "layout         list\n"
+        "batch          10\n\n"
         "What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers can be 90.0 % sure "
         "at most after seeing it.\n"
     )
@@ -186,7 +187,7 @@ def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_
     survey_file.write_text(FILE.replace("questions:", texts))
     result = run("check", str(survey_file))
     assert result.exit_code == 0
-    assert "access         invited\nlayout         steps\ngroups         North, Süd\n" in result.stdout
+    assert "access         invited\nlayout         steps\nbatch          10\ngroups         North, Süd\n" in result.stdout
     assert result.stdout.endswith(
         "note: de has no about; it is shown in en\n"
         "note: de has no questions.vote.text; it is shown in en\n"

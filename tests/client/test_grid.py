@@ -133,7 +133,7 @@ def test_a_mean_is_unbiased_and_as_precise_as_the_formula_says(epsilon: float) -
     found = []
     for _ in range(runs):
         bits = randomize(question.channel, encode_column(question, answers.tolist(), words), words)
-        one = mean(survey, Tally.from_bits(bits[:, :-1]), "hours", question.scores or (), target="respondents")
+        one = mean(survey, Tally.from_bits(bits[:, :-1]), "hours", question.scores or ())
         found.append(one.estimate)
     z = (np.mean(found) - answers.mean()) / (np.std(found) / math.sqrt(runs))
     assert abs(z) < 5

@@ -107,9 +107,9 @@ def test_a_line_that_is_no_json_object_is_left_out(study):
 
 
 def test_missing_columns_are_told_all_at_once(study):
-    for source in (csv("a,b\n"), csv(""), pd.DataFrame({"a": [1]})):
-        assert broken(study, source).endswith("missing: smokes, party")
-    assert "missing: party" in broken(study, csv("smokes\nyes\n"))
+    for source, width in ((csv("a,b\n"), 2), (csv(""), 0), (pd.DataFrame({"a": [1]}), 1)):
+        assert broken(study, source).endswith(f"it has {width}; missing: smokes, party")
+    assert "it has 1; missing: party" in broken(study, csv("smokes\nyes\n"))
 
 
 def test_a_file_without_a_header_does_not_betray_its_first_row(study):

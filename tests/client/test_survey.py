@@ -111,6 +111,11 @@ def test_the_example_is_valid_without_a_mistake_so_the_rules_below_are_what_refu
         (as_dict(epsilon=math.inf), "epsilon: must be a number or `ln x`, got inf"),
         (as_dict(epsilon=1e-300), "questions[0].epsilon: is too small for a 32-bit coin over 2 categories: it would reveal nothing"),
         (question(epsilon=1), "questions[0].epsilon: must not stand beside an epsilon for the whole survey; keep one of the two"),
+        (as_dict(batch=0), "batch: must be a whole number from 1 to 1,000, got 0"),
+        (as_dict(batch=1001), "batch: must be a whole number from 1 to 1,000, got 1001"),
+        (as_dict(batch=2.5), "batch: must be a whole number from 1 to 1,000, got 2.5"),
+        (as_dict(batch="ten"), "batch: must be a whole number from 1 to 1,000, got 'ten'"),
+        (as_dict(batch=[10]), "batch: must be a whole number from 1 to 1,000, got list"),
         (as_dict(questions=[]), "questions: must be a list of at least one question"),
         (as_dict(questions={}), "questions: must be a list of at least one question"),
         (as_dict(questions=["q"]), "questions[0]: must be a mapping with the keys id, text, type, got str"),
@@ -177,6 +182,14 @@ questions:
         "questions[2].text (line 13): is missing",
         "questions[2].type (line 14): must be one of yes_no, choice, scale, number, multi_choice, got 'yesno' (did you mean yes_no?)",
     ]
+
+
+@pytest.mark.parametrize(("written", "batch"), [("", 10), ("batch: 10\n", 10), ("batch: 1\n", 1), ("batch: 1000\n", 1000)])
+def test_a_batch_is_part_of_the_definition_unless_it_is_the_usual_one(written, batch):
+    survey = Survey.from_text(written + FILE)
+    assert survey.batch == batch
+    assert (b'"batch":' in survey.definition) == (batch != 10)
+    assert Survey.from_definition(survey.definition) == survey
 
 
 def test_yes_no_and_1_10_stay_the_text_they_are_written_as():

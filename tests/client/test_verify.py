@@ -24,7 +24,7 @@ from deniable.survey import Survey
 from deniable.verify import released
 from deniable.verify.loads import of_file, of_page
 from deniable.verify.released import Released, fingerprint
-from deniable.verify.replies import REQUIRED, UNWANTED, Browser, Reply
+from deniable.verify.replies import REQUIRED, Browser, Reply
 from deniable_server.released import text
 from deniable_server.store.sqlite import SqliteStore
 
@@ -67,6 +67,7 @@ class Site(ThreadingHTTPServer):
         self.upstream = httpx.Client(base_url=upstream, headers={"Accept-Encoding": "identity"})
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.changes: dict[str, Change] = {}
+        self.told_apart: list[tuple[Callable[[str, dict[str, str]], bool], Change]] = []  # by path and headers of the request
         self.seen: list[tuple[str, dict[str, str]]] = []
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -77,12 +78,26 @@ class _Handler(BaseHTTPRequestHandler):
     server: Site
 
     def do_GET(self) -> None:
-        self.server.seen.append((self.path, dict(self.headers.items())))
-        reply = self.server.upstream.get(self.path, headers={"Accept-Language": self.headers.get("Accept-Language", "en")})
+        self.forward(b"")
+
+    def do_POST(self) -> None:
+        self.forward(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
+    def forward(self, body: bytes) -> None:
+        told = dict(self.headers.items())
+        self.server.seen.append((self.path, told))
+        passed = {key: own for key, own in told.items() if key not in ("Host", "Connection", "Accept-Encoding", "Content-Length", "Origin")}
+        reply = self.server.upstream.request(self.command, self.path, headers=passed, content=body)
         dropped = ("content-length", "date", "server", "connection", "transfer-encoding")
         served = Served(reply.status_code, tuple((key, own) for key, own in reply.headers.items() if key not in dropped), reply.content)
-        for path in dict.fromkeys(("*", self.path.split("?")[0], self.path)):
+        if "html" in reply.headers.get("content-type", ""):  # the pages name the server by the address that it was started with
+            served = replace(
+                served, body=served.body.replace(str(self.server.upstream.base_url).rstrip("/").encode(), self.server.url.encode())
+            )
+        for path in dict.fromkeys(("*", self.path.split("?")[0], self.path, f"{self.command} {self.path.split('?')[0]}")):
             served = self.server.changes.get(path, lambda unchanged: unchanged)(served)
+        for tells, change in self.server.told_apart:
+            served = change(served) if tells(self.path, told) else served
         self.send_response_only(served.status)
         for name, value in (*served.headers, ("Content-Length", str(len(served.body)))):
             self.send_header(name, value)
@@ -153,7 +168,14 @@ def run(site: Site, sources: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
 
 
 @pytest.fixture
-def findings(run: Callable[..., Result], site: Site) -> Callable[[], dict[str, str]]:
+def findings(all_findings: Callable[[], dict[str, str]], monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, str]]:
+    """The same of the survey's page, its files and its definition only, which takes less time."""
+    monkeypatch.setattr("deniable.verify.check.reference", lambda survey, url: None)
+    return all_findings
+
+
+@pytest.fixture
+def all_findings(run: Callable[..., Result], site: Site) -> Callable[[], dict[str, str]]:
     """Verifies, and gives what was found: "kind name" to the message."""
 
     def findings() -> dict[str, str]:
@@ -201,16 +223,164 @@ def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(
 ) -> None:
     languages = json.loads(sources.read_text())["pages"]
     assert run().exit_code == 0
-    asked = [(path, headers["Accept-Language"]) for path, headers in site.seen if path.startswith("/s/")]
-    assert asked == [pair for tag in languages for pair in ((("/s/study"), tag), (f"/s/study?lang={tag}", tag))]
+    asked = {(path, headers["Accept-Language"][:2]) for path, headers in site.seen}
+    for page in ("/s/study", "/s/study/by-hand", "/s/study/withdraw", "/s/study/definition", "/privacy", "/accessibility"):
+        assert asked >= {pair for tag in languages for pair in ((page, tag), (f"{page}?lang={tag}", tag))}
 
 
 def test_the_requests_do_not_name_the_program_and_carry_neither_cookie_nor_code(site: Site, run: Callable[..., Result]) -> None:
     site.changes["*"] = lambda reply: reply.with_header("Set-Cookie", "seen=1")
     run(f"{site.url}/s/study#group=north&code=0000-0000-0000-0000-0000-0000-ACHF")
     told = json.dumps(site.seen)
-    assert len(site.seen) > 10
-    assert all(word not in told for word in ("deniable", "httpx", "seen=1", "Cookie", "north", "0000-0000"))
+    assert len(site.seen) > 60
+    assert all(word not in told for word in ("deniable", "httpx", "python", "seen=1", "Cookie", "north", "0000-0000"))
+
+
+# A server that tells a verifier from a visitor.
+
+TRAP = b"<script src='/static/copy.mjs'></script></main>"
+
+
+def trapped(reply: Served) -> Served:
+    return replace(reply, body=reply.body.replace(b"</main>", TRAP))
+
+
+TELLS: dict[str, Callable[[str, dict[str, str]], bool]] = {
+    "Sec-Fetch headers": lambda path, told: "Sec-Fetch-Mode" in told,
+    "a page that somebody opens": lambda path, told: told.get("Sec-Fetch-Dest") == "document" and "text/html" in told["Accept"],
+    "a click": lambda path, told: told.get("Sec-Fetch-User") == "?1" and told.get("Upgrade-Insecure-Requests") == "1",
+    "a phone": lambda path, told: "Mobile" in told["User-Agent"],
+    "an iPhone": lambda path, told: "iPhone" in told["User-Agent"],
+    "Firefox": lambda path, told: "Firefox" in told["User-Agent"],
+    "client hints": lambda path, told: "sec-ch-ua" in told,
+    "a language with a region": lambda path, told: "en-US,en;q=0.9" in told["Accept-Language"],
+    "a link that was shared": lambda path, told: "ref=" in path,
+    "a link in a newsletter": lambda path, told: "utm_source" in path,
+    "a link in a network": lambda path, told: "fbclid=" in path,
+}
+
+
+@pytest.mark.parametrize("tells", TELLS)
+def test_a_page_that_is_altered_for_visitors_of_one_kind_is_found(site: Site, findings: Callable[[], dict[str, str]], tells: str) -> None:
+    site.told_apart.append((lambda path, told: path.startswith("/s/study") and TELLS[tells](path, told), trapped))
+    assert "unexpected /static/copy.mjs" in findings()
+
+
+def test_a_module_that_is_altered_for_imports_only_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
+    site.told_apart.append((lambda path, told: told.get("Sec-Fetch-Dest") == "script" and path == "/browser/form.mjs", flipped))
+    assert "differs /browser/form.mjs" in findings()
+
+
+@pytest.mark.parametrize("page", ["/s/study/by-hand", "/s/study/withdraw", "/s/study/definition", "/privacy", "/accessibility"])
+def test_one_flipped_byte_of_any_other_page_is_found(site: Site, all_findings: Callable[[], dict[str, str]], page: str) -> None:
+    site.changes[f"GET {page}"] = flipped
+    assert any(name.startswith(f"differs GET {page}") for name in all_findings())
+
+
+def test_a_form_for_two_coins_that_asks_for_the_truth_is_found(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
+    site.changes["/s/study/by-hand"] = lambda reply: replace(reply, body=reply.body.replace(b"What do your coins say?", b"What is true?"))
+    assert any(name.startswith("differs GET /s/study/by-hand") and "What is true?" in message for name, message in all_findings().items())
+
+
+@pytest.mark.parametrize("secret", [b"1234", b"0000-0000-0000-0000-0000-0000-0000", b'"><script>1</script><input value="'])
+def test_a_form_whose_number_is_none_is_found(site: Site, all_findings: Callable[[], dict[str, str]], secret: bytes) -> None:
+    def numbered(reply: Served) -> Served:
+        before, _, after = reply.body.partition(b'name="secret" type="hidden" value="')
+        return replace(reply, body=before + b'name="secret" type="hidden" value="' + secret + b'"' + after.partition(b'"')[2])
+
+    site.changes["GET /s/study/by-hand"] = numbered
+    assert any(name.startswith("differs GET /s/study/by-hand") for name in all_findings())
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/s/study/by-hand", "/s/study/withdraw", "/api/v1/surveys/study/submissions", "/api/v1/surveys/study/withdrawals"],
+)
+def test_a_reply_to_a_damaged_request_that_is_altered_is_found(site: Site, all_findings: Callable[[], dict[str, str]], place: str) -> None:
+    site.changes[f"POST {place}"] = flipped
+    found = all_findings()
+    assert found
+    assert all(name.startswith(f"differs POST {place}") for name in found)
+
+
+def test_an_error_page_that_is_altered_is_found(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
+    site.told_apart.append((lambda path, told: True, lambda reply: trapped(reply) if reply.status == 404 else reply))
+    assert any(name.startswith("differs GET /s/study/") for name in all_findings())
+
+
+def test_without_the_server_installed_it_says_what_was_not_compared(
+    site: Site, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deniable.verify.check.reference", lambda survey, url: None)
+    site.changes["GET /s/study/by-hand"] = flipped
+    result = run()
+    assert result.exit_code == 0
+    assert "not compared: the other pages and forms: pip install 'deniable[server]'" in result.stdout
+    assert "All is as released" not in result.stdout
+
+
+# In a real browser.
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("survey", ["study", "closed"])
+def test_a_right_server_passes_in_a_real_browser_too_and_what_ran_is_hashed(site: Site, run: Callable[..., Result], survey: str) -> None:
+    result = run("--browser", "--json", link(site, survey))
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["findings"]) == (0, [])
+    assert ("/browser/randomize.mjs" in found["ran"]) == (survey == "study")
+    known = json.loads(released.PATH.read_text())["files"]
+    assert found["ran"].items() <= known.items()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("change", ["an element", "code in the page", "an import", "a request", "a definition"])
+def test_what_only_a_real_browser_is_served_is_found(
+    site: Site, run: Callable[..., Result], change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if change == "an import":  # the browser refuses that module, so the page waits for ever
+        monkeypatch.setattr("deniable.verify.chromium.ARRIVAL", 3.0)
+
+    def chromium(path: str, told: dict[str, str]) -> bool:
+        return told["Accept-Encoding"].endswith("zstd")  # as a server that looks more closely can tell it from this program
+
+    def no_policy(reply: Served) -> Served:
+        return reply.with_header("Content-Security-Policy", None)
+
+    def altered(reply: Served) -> Served:
+        kind = dict(reply.headers)["content-type"]
+        if change == "an element":
+            return no_policy(trapped(reply))
+        if change == "code in the page":
+            return no_policy(changed(b"</main>", b"<script>1 + 1</script></main>")(reply)) if "html" in kind else reply
+        if change == "an import" and b'from "./asking.mjs"' in reply.body:
+            return replace(reply, body=b'import "/static/copy.mjs";\n' + reply.body)
+        if change == "a request" and "html" in kind:
+            return no_policy(changed(b"</main>", b"<img src='/pixel.png'></main>")(reply))
+        if change == "a definition" and "json" in kind:
+            return replace(reply, body=Survey.from_dict({**STUDY, "title": "Another"}).definition)
+        return no_policy(reply) if "html" in kind and change == "an import" else reply
+
+    site.told_apart.append((chromium, altered))
+    assert run().exit_code == 0  # the control: this is what a real browser is for
+    result = run("--browser", "--json", f"{site.url}/s/study")
+    found = {f"{entry['kind']} {entry['name']}" for entry in json.loads(result.stdout)["findings"]}
+    expected = {
+        "an element": "unexpected /static/copy.mjs",
+        "code in the page": "differs /s/study (en)",
+        "an import": "differs /browser/form.mjs",
+        "a request": "unexpected /pixel.png",
+        "a definition": "differs /api/v1/surveys/study",
+    }
+    assert result.exit_code == 1
+    assert expected[change] in found
+
+
+@pytest.mark.browser
+def test_a_browser_that_is_none_is_exit_code_3(run: Callable[..., Result], site: Site) -> None:
+    result = run("--browser-program", "/bin/false", f"{site.url}/s/study")
+    assert result.exit_code == 3
+    assert "could not be used as a browser" in result.output
 
 
 # One byte, in each kind of thing that is served.
@@ -264,13 +434,23 @@ def test_weaker_coins_in_the_definition_are_found_without_a_digest(site: Site, f
     assert "keep_threshold must be 3221225472" in findings()["differs /api/v1/surveys/study"]
 
 
-def test_another_right_definition_than_the_links_is_found(site: Site, run: Callable[..., Result]) -> None:
+def test_another_right_definition_than_the_links_is_found(
+    site: Site, run: Callable[..., Result], findings: Callable[[], dict[str, str]]
+) -> None:
     other = Survey.from_dict({**STUDY, "title": "Another study"})
     site.changes["/api/v1/surveys/study"] = lambda reply: replace(reply, body=other.definition)
     result = run(link(site, "study"))
     assert result.exit_code == 1
     assert "must have the digest that the link says" in result.stdout
-    assert run(f"{site.url}/s/study").exit_code == 0  # the control: without a digest nobody can tell
+    assert findings() == {}  # the control: without a digest nobody can tell
+
+
+def test_another_definition_for_clients_than_for_readers_is_found_without_a_digest_too(
+    site: Site, all_findings: Callable[[], dict[str, str]]
+) -> None:
+    other = Survey.from_dict({**STUDY, "title": "Another study"})
+    site.changes["/api/v1/surveys/study"] = lambda reply: replace(reply, body=other.definition)
+    assert "differs GET /s/study/definition (en)" in all_findings()
 
 
 def test_the_definition_of_another_survey_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
@@ -304,15 +484,39 @@ def test_a_weaker_policy_is_found_by_one_word(site: Site, findings: Callable[[],
     assert set(findings()) == {"differs header Content-Security-Policy"}
 
 
-@pytest.mark.parametrize("name", UNWANTED)
-def test_a_header_that_loads_marks_or_tells_is_found(site: Site, findings: Callable[[], dict[str, str]], name: str) -> None:
+MARKS = [
+    *(
+        "Set-Cookie",
+        "ETag",
+        "Last-Modified",
+        "Accept-CH",
+        "Critical-CH",
+        "Clear-Site-Data",
+        "Alt-Svc",
+        "Link",
+        "Refresh",
+        "NEL",
+        "Report-To",
+    ),
+    *("Speculation-Rules", "SourceMap", "Service-Worker-Allowed", "Reporting-Endpoints", "Via", "X-Request-Id", "Server-Timing", "Age"),
+]
+
+
+@pytest.mark.parametrize("name", MARKS)
+def test_a_header_that_the_release_does_not_send_is_found(site: Site, findings: Callable[[], dict[str, str]], name: str) -> None:
     site.changes["/s/study"] = lambda reply: reply.with_header(name, "x")
-    assert set(findings()) == {f"unexpected header {name}"}
+    assert {found.lower() for found in findings()} == {f"unexpected header {name}".lower()}
 
 
-def test_a_header_that_a_proxy_adds_harms_nobody(site: Site, findings: Callable[[], dict[str, str]]) -> None:
-    site.changes["*"] = lambda reply: reply.with_header("Via", "1.1 proxy").with_header("Strict-Transport-Security", "max-age=1")
-    assert findings() == {}
+@pytest.mark.parametrize("place", ["/s/study/by-hand", "/privacy", "POST /s/study/withdraw", "/api/v1/surveys/study", "/browser/form.mjs"])
+def test_an_order_to_empty_the_storage_is_found_on_any_reply(site: Site, all_findings: Callable[[], dict[str, str]], place: str) -> None:
+    site.changes[place] = lambda reply: reply.with_header("Clear-Site-Data", '"storage"')
+    assert set(all_findings()) == {"unexpected header Clear-Site-Data"}
+
+
+def test_headers_of_the_transport_harm_nobody(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
+    site.changes["*"] = lambda reply: reply.with_header("Keep-Alive", "timeout=5").with_header("Strict-Transport-Security", "max-age=1")
+    assert all_findings() == {}
 
 
 # Things added, and things left out.
@@ -448,7 +652,7 @@ def test_an_address_that_is_no_link_is_wrong_usage(run: Callable[..., Result], w
 
 
 def test_an_address_without_https_or_below_a_path_is_found(site: Site, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Browser, "get", lambda self, path, language: Reply(404, httpx.Headers(), b""))
+    monkeypatch.setattr(Browser, "get", lambda self, visit, told: Reply(404, httpx.Headers(), b""))
     assert "differs: address must begin with https://" in run("http://example.org/s/study").stdout
     assert "differs: address must have its surveys at https://example.org/s/" in run("https://example.org/below/s/study").stdout
 

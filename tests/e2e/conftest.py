@@ -60,7 +60,7 @@ class Site:
 
     def publish(self, **keys: Any) -> Survey:
         """Publishes a survey of these keys; what is left out is filled in."""
-        keys = {"deniable": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
+        keys = {"deniable": 1, "batch": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
         survey = Survey.from_dict(keys)
         store = SqliteStore(self.db)
         store.publish(survey)

@@ -1,19 +1,20 @@
 """The three engines that people's browsers are made of, each a Selenium driver with a profile on the disk.
 
-Whoever opens one closes it with `quit`, or ends it with `kill` as a power cut would. `flushed()` waits until what the browser
-keeps about its windows is on the disk.
+Whoever opens one closes it with `quit`, or ends it with `kill` as a power cut would; to kill what has ended does nothing.
+`flushed(site)` waits until what the browser keeps about its windows is on the disk; `site` has a style sheet to look at meanwhile.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,23 @@ def wait_for(holds: Callable[[], bool], what: str) -> None:
         time.sleep(0.05)
 
 
+def end(driver: Any, process: int) -> None:
+    """Kills a browser, and has its driver find that out."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(WebDriverException):
+        driver.quit()
+
+
+_marks: dict[Path, Iterator[int]] = {}
+
+
 def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> None:
     """Goes to two pages in another tab, and waits for each in the browser's session: what came before is there by then."""
     own = driver.current_window_handle
     driver.switch_to.new_window("tab")
-    for mark in ("mark-1", "mark-2"):
+    marks = _marks.setdefault(driver.profile, itertools.count())  # new ones each time, and the same in all profiles
+    for mark in (f"mark-{next(marks)}." for _ in range(2)):
         driver.get(f"{site}/static/base.css?{mark}")
         wait_for(partial(_stands_in, mark, files), "the session on the disk")
     driver.close()
@@ -70,9 +83,8 @@ class Chromium(Chrome):
         flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
 
     def kill(self) -> None:
-        os.kill(self.capabilities["goog:processID"], signal.SIGKILL)
-        with contextlib.suppress(WebDriverException):
-            self.quit()
+        if self.service.process and self.service.process.poll() is None:
+            end(self, self.capabilities["goog:processID"])
 
 
 class Firefox(firefox.Firefox):
@@ -121,9 +133,8 @@ class WebKit(Remote):
         return self._written() > moment
 
     def kill(self) -> None:
-        os.kill(int((self.profile / "pid").read_text(encoding="ascii")), signal.SIGKILL)
-        with contextlib.suppress(WebDriverException):
-            self.quit()
+        if self.service.process and self.service.process.poll() is None:
+            end(self, int((self.profile / "pid").read_text(encoding="ascii")))
 
 
 _screens: list[str] = []

@@ -134,9 +134,10 @@ class Firefox(Remote):
             self._end()
 
     def kill(self) -> None:
-        """Ends it as a power cut would."""
-        self.process.send_signal(signal.SIGKILL)
-        self._end()
+        """Ends it as a power cut would, where it still runs."""
+        if self._open:
+            self.process.send_signal(signal.SIGKILL)
+            self._end()
 
     def _end(self) -> None:
         self._open = False

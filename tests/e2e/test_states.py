@@ -6,9 +6,10 @@ none of those of the other. What differs from run to run anyway is no trace: whi
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.by import By
 from tests.e2e import profiles
-from tests.e2e.dice import alike, coins
-from tests.e2e.engines import ENGINES
+from tests.e2e.dice import alike, code_for, coins
+from tests.e2e.engines import ENGINES, wait_for
 from tests.e2e.pages import HASTE
+from tests.e2e.traces import count_in
 
+from deniable import codes
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
@@ -105,13 +108,14 @@ class Study:
         self.link = proxy.link(self.survey)
         self.words = alike(self.survey, ANSWERS)
         self.runs = 0
+        self.opened: list[Any] = []
         blank = self.open(folder / "blank")
         blank.get(f"{proxy.url}/static/base.css")
         blank.quit()
 
     def open(self, profile: Path) -> Any:
         driver = ENGINES[self.engine](profile)
-        driver.set_page_load_timeout(60)
+        self.opened.append(driver)
         return driver
 
     def person(self, which: int) -> tuple[Person, Path]:
@@ -206,9 +210,24 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(params=ENGINES if LONG else ["webkit"])
+def controlled(request: pytest.FixtureRequest) -> str:
+    """The engines that the controls run in: all of them with `make canaries`."""
+    return str(request.param)
+
+
 @pytest.fixture
-def study(proxy: Any, make_page: Any, tmp_path: Path) -> Callable[[str, str], Study]:
-    return lambda engine, layout: Study(engine, proxy, make_page, tmp_path, layout)
+def study(proxy: Any, make_page: Any, tmp_path: Path) -> Iterator[Callable[[str, str], Study]]:
+    """`study(engine, layout)`; browsers that a test leaves open are ended with it."""
+    made: list[Study] = []
+
+    def make(engine: str, layout: str) -> Study:
+        made.append(Study(engine, proxy, make_page, tmp_path, layout))
+        return made[-1]
+
+    yield make
+    for driver in (driver for each in made for driver in each.opened):
+        driver.kill()
 
 
 @pytest.mark.parametrize("layout", ["list", "steps"] if LONG else ["list"])
@@ -217,6 +236,21 @@ def test_a_browser_keeps_nothing_that_follows_the_answer(study: Callable[..., St
     found = made.traces(everything if LONG else answering)
     print(made.runs, "respondents,", engine, layout)
     assert found == {}
+
+
+def test_a_record_that_waits_leaves_no_withdrawal_code_on_the_disk(study: Callable[..., Study], engine: str) -> None:
+    made = study(engine, "list")
+    person, profile = made.person(0)
+    person.answer_all(made.link)
+    made.proxy.lose = 10_000
+    person.page.press("send")
+    assert person.page.step("review") == "waiting"
+    envelope = json.loads(made.proxy.bodies[0])
+    wait_for(lambda: count_in(profile, [envelope["reports"]])[envelope["reports"]] > 0, "the record that waits, on the disk")
+    shown = person.driver.find_element(By.CSS_SELECTOR, "#waiting [data-slot=code]").text
+    assert codes.read(shown) == code_for(made.survey)
+    person.driver.kill()
+    assert count_in(profile, [shown]) == {shown: 0}
 
 
 # Controls: the same search, where there is something to find.
@@ -250,19 +284,19 @@ def says(found: dict[str, list[str]], text: str) -> bool:
     return any(part[2:-1] in trace for traces in found.values() for trace in traces for part in parts)
 
 
-def test_the_search_finds_a_page_without_the_mend(study: Callable[..., Study], engine: str) -> None:
-    made = study(engine, "list")
+def test_the_search_finds_a_page_without_the_mend(study: Callable[..., Study], controlled: str) -> None:
+    made = study(controlled, "list")
     without_the_mend(made)
-    assert says(made.traces(answering, most=2), "formdata.xpath" if engine == "firefox" else "Town 9")
+    assert says(made.traces(answering, most=2), "formdata.xpath" if controlled == "firefox" else "Town 9")
 
 
-def test_the_search_finds_a_title_that_tells(study: Callable[..., Study], engine: str) -> None:
-    made = study(engine, "list")
+def test_the_search_finds_a_title_that_tells(study: Callable[..., Study], controlled: str) -> None:
+    made = study(controlled, "list")
     with_a_telling_title(made)
     assert says(made.traces(answering, most=2), "6 of 6")
 
 
-def test_the_search_finds_the_answers_on_a_plain_form(study: Callable[..., Study], engine: str) -> None:
-    made = study(engine, "list")
+def test_the_search_finds_the_answers_on_a_plain_form(study: Callable[..., Study], controlled: str) -> None:
+    made = study(controlled, "list")
     made.proxy.pages["/plain"] = PLAIN
     assert says(made.traces(on_a_plain_form, most=2), "Town 9")

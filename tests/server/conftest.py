@@ -32,11 +32,14 @@ deniable: 1
 id: study
 title: A study
 about: Who asks, and why.
+batch: 1
 epsilon: ln 9
 questions:
   - {id: smokes, text: Do you smoke?, type: yes_no}
   - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue, Black, White, Grey, Pink]}
 """
+
+PROGRAM = str(Path(sys.executable).with_name("deniable-server"))
 
 
 @pytest.fixture
@@ -84,7 +87,7 @@ class ServerProcess:
 
     def __init__(self, folder: Path, command: list[str] | None = None) -> None:
         self.folder, self.db, self.log = folder, folder / "data" / "deniable.db", folder / "server.log"
-        self.command = command or [str(Path(sys.executable).with_name("deniable-server"))]
+        self.command = command or [PROGRAM]
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -147,3 +150,12 @@ def make_server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
     for server in made:
         if server.process is not None:
             server.kill()
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """One server for all tests of a module, as it is shipped."""
+    server = ServerProcess(tmp_path_factory.mktemp("shipped"))
+    server.start()
+    yield server
+    server.stop()

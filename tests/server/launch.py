@@ -10,11 +10,21 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+from flask import Flask
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
 
 from deniable.codes import invitation_hash
 from deniable.submission import Submission
+from deniable_server import create_app
+from deniable_server import serve as serving
 from deniable_server.cli import main
+from deniable_server.config import Config
 from deniable_server.store import InvitationError, writer
 from deniable_server.store.sqlite import SqliteStore
 
@@ -32,8 +42,8 @@ def slow_disk() -> None:
 
 
 def acknowledge_before_commit() -> None:
-    def run(self: writer.Writer, work: Callable[[sqlite3.Connection], Any], order: bytes = b"") -> Any:
-        self._jobs.put(writer._Job(work, order, alone=False))
+    def run(self: writer.Writer, work: Callable[[sqlite3.Connection], Any]) -> Any:
+        self._jobs.put(writer._Job(work))
         return True
 
     writer.Writer.run = run  # type: ignore[method-assign]
@@ -54,10 +64,26 @@ def spend_in_two_steps() -> None:
     SqliteStore.add = look_then_spend  # type: ignore[method-assign]
 
 
+def bodies_in_threads() -> None:
+    """As the server was before its front: the threads that run the application read the bodies themselves."""
+
+    def former(db: Path, host: str, port: int, public_url: str | None) -> None:
+        def load() -> Flask:
+            config = Config.for_database(db, public_url)
+            return create_app(config, SqliteStore(config.db))
+
+        http1 = HTTP1Settings(header_read_timeout=10_000)
+        Granian("", host, port, interface=Interfaces.WSGI, blocking_threads=16, backpressure=1024, http=HTTPModes.http1,
+                http1_settings=http1, websockets=False, log_level=LogLevels.error).serve(target_loader=load, wrap_loader=False)  # fmt: skip
+
+    serving.serve = former
+
+
 VARIANTS: dict[str, Callable[[], None]] = {
     "right": lambda: None,
     "acknowledge-before-commit": acknowledge_before_commit,
     "spend-in-two-steps": spend_in_two_steps,
+    "bodies-in-threads": bodies_in_threads,
 }
 
 if __name__ == "__main__":

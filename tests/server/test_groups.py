@@ -30,6 +30,7 @@ GROUPS = ("North & West", "Süd", "<b>East</b>")
 CLINICS = Survey.from_dict(
     {
         "deniable": 1,
+        "batch": 1,
         "id": "clinics",
         "title": "Clinics",
         "about": "Who asks, and why.",

@@ -16,6 +16,7 @@ from deniable_server.store.sqlite import SqliteStore
 
 SCORED = Survey.from_text("""
 deniable: 1
+batch: 1
 id: scored
 title: Scores
 about: Who asks, and why.

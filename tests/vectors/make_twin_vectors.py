@@ -335,6 +335,8 @@ def good_definitions() -> dict[str, Json]:
         "whom to ask, and who approved": survey([question("q", LN3)], contact="Ada\nada@example.org", ethics="No. 7 (2026)"),
         "public groups": survey([question("q", LN3)], groups=["Nord", "Süd", "West 3"]),
         "invited, and one question a page": survey([question("q", LN3)], access="invited", layout="steps"),
+        "records counted one by one": survey([question("q", LN3)], batch=1),
+        "a thousand records counted together": survey([question("q", LN3)], batch=1000),
         "another language": survey([question("q", LN3)], language="pt-BR"),
         "translations": survey(
             [question("smokes", LN3), question("colour", 1.0, COLOURS), several("b", 1.0, ["x", "y"]), question("untold", LN3)],
@@ -501,6 +503,7 @@ def bad_objects() -> dict[str, Any]:
     for groups in ([], ["a"], "ab", ["a", "a"], ["a", ""], ["a", " b"], ["a", 1], [f"g{n}" for n in range(1025)], ["a", "x" * 201], {}):
         bad[f"groups {str(groups)[:40]}"] = changed(groups=groups)
     bad |= {f"access {value!r}": changed(access=value) for value in ("open", "closed", "", True, 1, ["invited"])}
+    bad |= {f"batch {value!r}": changed(batch=value) for value in (0, -1, 10, 1001, 1.5, "5", True, [5])}
     bad |= {f"layout {value!r}": changed(layout=value) for value in ("list", "step", "", False, ["steps"])}
     bad |= {f"language {value!r}": changed(language=value) for value in ("en", "", "EN", "e", "english", "de_DE", "de-", 5, ["de"])}
     german: Json = {"title": "Ein Titel"}

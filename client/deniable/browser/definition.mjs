@@ -16,7 +16,9 @@ const MAX_EPSILON = 10;
 const MAX_BITS = 2048;
 const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, text: 1000 };
 const TEXTS = ["title", "about", "contact", "ethics"];
-const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "language", "translations"];
+const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "batch", "language", "translations"];
+const BATCH = 10; // records that a server counts together at least, where a survey does not say
+const MAX_BATCH = 1000;
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const SURVEY_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const QUESTION_ID = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
@@ -29,7 +31,7 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, survey, epsilon}: its SHA-256 in hexadecimal,
- * the survey {id, title, about, contact, ethics, ask, groups, access, layout, language, translations, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
+ * the survey {id, title, about, contact, ethics, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
  * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most.
  *
@@ -92,15 +94,17 @@ function readSurvey(text) {
 
 /** What is not about the questions: texts, groups, access, layout and translations, what was left out filled in. */
 function readOthers({ id, title, about, contact, ethics, ask, ...served }, questions) {
-  const { groups, access = "invited", layout = "steps", language, translations } = served;
+  const { groups, access = "invited", layout = "steps", batch, language, translations } = served;
   if (groups !== undefined) rule(!labelProblem(groups, "groups"), labelProblem(groups, "groups"));
   rule(access === "invited", "access must be invited, or left out");
   rule(layout === "steps", "layout must be steps, or left out");
+  const counted = batch === undefined || (Number.isInteger(batch) && batch >= 1 && batch <= MAX_BATCH && batch !== BATCH);
+  rule(counted, `batch must be a whole number from 1 to ${MAX_BATCH}, left out for ${BATCH}`);
   rule(language === undefined || (isLanguage(language) && language !== "en"), "language must be a language tag, left out for en");
   if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, contact, ethics }, questions);
   return {
     ...{ id, title, about, contact, ethics, ask, groups: groups ?? [], translations: translations ?? {} },
-    ...{ access: served.access ?? "open", layout: served.layout ?? "list", language: language ?? "en" },
+    ...{ access: served.access ?? "open", layout: served.layout ?? "list", batch: batch ?? BATCH, language: language ?? "en" },
   };
 }
 

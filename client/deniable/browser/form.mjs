@@ -228,7 +228,7 @@ function reasonOf(error) {
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
   if (error.rule === "closed") return t("The server did not take it: the survey is closed.");
-  if (error.rule === "withdrawn") return t("The server did not take it: this record has been withdrawn.");
+  if (error.rule === "conflict") return t("The server did not take it: this record has been withdrawn.");
   return t("The server did not take it.");
 }
 

@@ -12,6 +12,7 @@ from deniable.estimate.contrast import Comparison, between_options, compare, dif
 from deniable.estimate.crosstable import Crosstab, crosstab, joint
 from deniable.estimate.designs import CategoryDesign, Design
 from deniable.estimate.inference import Estimate, HypothesisTest
+from deniable.estimate.made_up import MadeUp, made_up
 from deniable.estimate.means import Quantile, mean, quantile
 from deniable.estimate.perturbed import Perturbed, perturbed
 from deniable.estimate.questions import estimate
@@ -32,6 +33,7 @@ __all__ = [
     "Design",
     "Estimate",
     "HypothesisTest",
+    "MadeUp",
     "MeanRow",
     "Perturbed",
     "Quantile",
@@ -57,6 +59,7 @@ __all__ = [
     "independence",
     "joint",
     "known_prevalence",
+    "made_up",
     "mean",
     "mean_rows",
     "odds_ratio",

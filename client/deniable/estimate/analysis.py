@@ -94,7 +94,10 @@ class Analysis:
         return means.mean(self.survey, self.tally, question, chosen, confidence=self.confidence, target=self.target)
 
     def quantile(self, question: str, q: float = 0.5) -> Quantile:
-        """The q-quantile of a question's options in their order, the median by default; "no answer" has no place. Raises EstimateError."""
+        """The q-quantile of a question's options in their order, the median by default; "no answer" has no place.
+
+        Raises EstimateError, also for a number on a grid.
+        """
         asked, _ = columns.find(self.survey, question)
         leave_out = () if asked.required else (NO_ANSWER,)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
@@ -121,20 +124,18 @@ class Analysis:
         model: str = "logit",
         given: str | None = None,
         errors: str | None = None,
-        scored: Sequence[str] | None = None,
+        scored: Sequence[str] = (),
     ) -> Regression:
         """Fits a formula of the survey's questions, and of public columns of `data`, in the order of the reports; see `estimate.regress`.
 
-        scored: the questions that enter as numbers, by their scores, instead of as categories; by default the `number` questions.
-        Raises EstimateError, also where there is only a tally.
+        scored: the questions that enter as numbers, by their scores, instead of as categories; by default none.
+        Raises EstimateError, also where there is only a tally, and for a number on a grid, which no regression takes.
         """
         return regress(formula, data, self.perturbed(scored), model=model, given=given, errors=errors)
 
-    def perturbed(self, scored: Sequence[str] | None = None) -> Mapping[str, Perturbed]:
+    def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, Perturbed]:
         """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
         found = perturbed(self.survey, self._reports("a regression"))
-        if scored is None:
-            scored = [item.id for item in self.survey.items if item.type == "number" and item.required]
         for name in scored:
             asked, _ = columns.find(self.survey, name)
             if asked.scores is None or not asked.required:

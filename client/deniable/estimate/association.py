@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import chndtr
 
 from deniable.errors import EstimateError
-from deniable.estimate import inference, moments
+from deniable.estimate import applicability, inference, moments
 from deniable.estimate.closed_form import normal_quantile
 from deniable.estimate.crosstable import Crosstab, in_words
 from deniable.estimate.inference import Estimate, HypothesisTest
@@ -25,6 +25,7 @@ def independence(table: Crosstab) -> HypothesisTest:
     A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
     of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Raises EstimateError.
     """
+    applicability.require("test of independence", table.target, table.on_grid)
     p, q = _margins(table)
     excess = (table.shares - np.outer(p, q))[:-1, :-1]
     rows, cols = (
@@ -40,8 +41,9 @@ def independence(table: Crosstab) -> HypothesisTest:
 def phi(table: Crosstab) -> Estimate:
     """The correlation of two questions of two options each, positive where the first options go together. Delta method.
 
-    Raises EstimateError for another table, and where a margin is not clearly within (0, 1).
+    Raises EstimateError for another table, of a number on a grid, and where a margin is not clearly within (0, 1).
     """
+    applicability.require("phi", table.target, table.on_grid)
     if table.shares.shape != (2, 2):
         raise EstimateError(f"phi needs a table of 2 by 2 options, got {_shape(table)}; cramers_v takes larger ones")
     margins = _positive_margins(table, "phi")
@@ -62,8 +64,9 @@ def cramers_v(table: Crosstab) -> Estimate:
     V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
     Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
     same mean and variance; 0 is inside them about when `independence` finds nothing.
-    Raises EstimateError where a margin is not clearly above 0.
+    Raises EstimateError of a number on a grid, and where a margin is not clearly above 0.
     """
+    applicability.require("Cramer's V", table.target, table.on_grid)
     p, q = _positive_margins(table, "Cramer's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
     observed = float(((table.shares - expected) ** 2 / expected).sum())
@@ -84,8 +87,9 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     """The odds of the first column against the second among the first row, over the same odds among the second row.
 
     rows, cols: two options each; left out where the question has two. Limits: Fieller's for the ratio of the two products.
-    Raises EstimateError where the denominator is not clearly above 0.
+    Raises EstimateError of a number on a grid, and where the denominator is not clearly above 0.
     """
+    applicability.require("odds ratio", table.target, table.on_grid)
     two_dimensional(table)
     (i, j), (k, m) = (_two(table, axis, chosen) for axis, chosen in enumerate((rows, cols)))
     cells = [(i, k), (j, m), (i, m), (j, k)]
@@ -102,9 +106,10 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
     """Among those who gave the options `given`, the share of those who gave the options `of`.
 
-    Both map a question of the table to an option or several. Limits: Fieller's. Raises EstimateError where the share of
-    those `given` is not clearly above 0.
+    Both map a question of the table to an option or several. Limits: Fieller's. Raises EstimateError of a
+    number on a grid, and where the share of those `given` is not clearly above 0.
     """
+    applicability.require("conditional share", table.target, [name for name in table.on_grid if name in {*of, *given}])
     under = table.cells(given)
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())

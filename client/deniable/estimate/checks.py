@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, plausibility
+from deniable.estimate import applicability, columns, plausibility
 from deniable.estimate.inference import HypothesisTest
 from deniable.question import Question
 from deniable.survey import Survey
@@ -78,8 +78,9 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
 
     A share of 0 or 1 ("I have been to the moon") is about the respondents, others about the population that they are a sample
     of. Exact binomial test, from both sides: twice the smaller tail. Its statistic is the squared distance in standard errors.
-    A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError.
+    A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError, also for a number on a grid.
     """
+    applicability.require_of("comparison with a known share", survey, (question,), "population")
     asked, n, ones = columns.counts(survey, tally, question)
     category = columns.option_index(asked, option)
     share = _fraction("truth", truth)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, inference, moments
+from deniable.estimate import applicability, columns, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate, HypothesisTest
 from deniable.survey import Survey
@@ -64,6 +64,7 @@ def between_options(
     Raises EstimateError.
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("difference", survey, (question,), target)
     asked, n, ones = columns.counts(survey, tally, question)
     i, j = columns.option_index(asked, one), columns.option_index(asked, other)
     if i == j:
@@ -92,7 +93,7 @@ def difference(
     if one.target != other.target:
         raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
     if one.estimate is None or one.std_error is None or other.estimate is None or other.std_error is None:
-        raise EstimateError("both estimates must have reports, got one without")
+        raise EstimateError("both estimates must have a figure, got one without")
     if (variance := one.std_error**2 + other.std_error**2) == 0:
         raise EstimateError("one of the two standard errors must be above 0, got 0 for both: too few reports")
     return inference.limited(what, one.n + other.n, one.estimate - other.estimate, variance, confidence, one.target, bounds)
@@ -106,6 +107,7 @@ def compare(
     The test is a Wald test with k - 1 degrees of freedom. Raises EstimateError.
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("difference", survey, (question,), target)
     asked, _ = columns.find(survey, question)
     channel = asked.channel
     groups = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, inference, moments
+from deniable.estimate import applicability, columns, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.question import Question
 from deniable.randomize import Channel
@@ -38,7 +38,8 @@ class Crosstab:
     """The joint shares of two or more questions, one axis each.
 
     questions, options: ids and labels along the axes. n: reports. shares: unbiased and never clipped; they add to 1. std_error,
-    low, high: of each cell, same shape; limits in [0, 1] (see `inference.limits`). target: as in `share`.
+    low, high: of each cell, same shape; limits in [0, 1] (see `inference.limits`). target: as in `share`. on_grid: which of the
+    questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`).
     """
 
     questions: tuple[str, ...]
@@ -51,6 +52,7 @@ class Crosstab:
     high: _Floats
     confidence: float
     target: str
+    on_grid: tuple[str, ...] = ()
 
     @cached_property
     def covariance(self) -> _Floats:
@@ -104,7 +106,8 @@ class Crosstab:
         """One question's shares from the same reports."""
         axis = self.axis(name)
         shares = self.shares.sum(axis=tuple(i for i in range(self.shares.ndim) if i != axis))
-        return _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.confidence, self.target)
+        found = _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.confidence, self.target)
+        return replace(found, on_grid=tuple(n for n in self.on_grid if n == name))
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame, a line for each cell: a column for each question, then n, estimate, std_error, low, high."""
@@ -134,9 +137,11 @@ def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float 
     """The joint shares of two questions from the tally of a survey's reports.
 
     a, b: question ids; a's options are the rows. Both answers were perturbed, and both are inverted.
-    Raises EstimateError where an argument breaks its rule, and where there are no reports.
+    Raises EstimateError where an argument breaks its rule, where there are no reports, and for a target that the questions or the
+    survey's design do not allow (see `applicability`).
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("cross table", survey, (a, b), target)
     found, n, together = columns.pair_counts(survey, tally, a, b)
     return _from_counts(found, n, together, confidence, target)
 
@@ -147,9 +152,10 @@ def joint(
     """The joint shares of two or more questions from whole reports, since a tally has pairs only.
 
     bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. questions: ids. The error grows by a factor of about
-    1 / (theta - phi) with each further question. Raises EstimateError.
+    1 / (theta - phi) with each further question. Raises EstimateError, as `crosstab` does.
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("cross table", survey, questions, target)
     if len(set(questions)) != len(questions) or len(questions) < 2:
         raise EstimateError(f"questions must be two or more different ones, got {', '.join(map(repr, questions)) or 'none'}")
     found, parts = columns.bits_of(survey, bits, questions)
@@ -182,7 +188,8 @@ def _count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
 def _from_counts(found: Sequence[Question], n: int, together: NDArray[np.int64], confidence: float, target: str) -> Crosstab:
     channels = [question.channel for question in found]
     shares = moments.invert(together / n, channels)
-    return _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, confidence, target)
+    table = _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, confidence, target)
+    return replace(table, on_grid=tuple(q.id for q in found if applicability.on_grid(q)))
 
 
 def _crosstab(

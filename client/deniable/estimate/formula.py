@@ -54,7 +54,7 @@ def terms(
 
     Raises EstimateError for a name that is not there, a missing value, and collinear terms.
     """
-    used = _names(right) | (_names(given) if given else set())
+    used = names(right) | (names(given) if given else set())
     predictors = [name for name in perturbed if name in used]
     public = [name for name in data.columns if name in used and name not in perturbed]
     for name in public:
@@ -65,12 +65,13 @@ def terms(
     _, first, which = np.unique(public_kind, return_index=True, return_inverse=True)
     parts = [which, *(_codes(perturbed[name].patterns()) for name in predictors), *map(_codes, outcome_kinds)]
     _, rows, count = np.unique(_kinds(parts, len(data)), return_index=True, return_counts=True)
-    names, x = _expand(right, data[public], first, predictors, perturbed, combinations)
+    columns, x = _expand(right, data[public], first, predictors, perturbed, combinations)
     w = _given(given, x, data[public], first, predictors)
-    return Terms(names, x[which[rows]], w[which[rows]], rows, count.astype(np.float64), predictors, combinations)
+    return Terms(columns, x[which[rows]], w[which[rows]], rows, count.astype(np.float64), predictors, combinations)
 
 
-def _names(right: str) -> set[str]:
+def names(right: str) -> set[str]:
+    """The variables that a right-hand side is made of. Raises EstimateError."""
     return {str(name) for name in _parsed(right).required_variables}
 
 
@@ -174,7 +175,7 @@ def _refuse_collinear(rows: _Floats, names: list[str]) -> None:
 def _given(given: str | None, x: _Floats, public: pd.DataFrame, first: NDArray[np.int64], predictors: list[str]) -> _Floats:
     """What the distribution of the perturbed predictors depends on, shape (public kinds, q): `given`, or x's public columns."""
     if given is not None:
-        if perturbed := sorted(_names(given) & set(predictors)):
+        if perturbed := sorted(names(given) & set(predictors)):
             raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
         spec = _matrix(_parsed(given), public).model_spec
         w = np.asarray(_matrix(spec, public.iloc[first].reset_index(drop=True)), dtype=np.float64)

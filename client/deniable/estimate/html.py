@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 def page(results: Results) -> str:
     """A table of the shares, one of the means where there are any, and the warnings as notes."""
     shares = _table((*HEADER, ""), ((*percentages(row), results.notes.get(row.warning, "")) for row in results.rows), texts=2)
-    means = _table(MEANS_HEADER, map(mean_cells, results.means), texts=1) if results.means else ""
+    rows = [(*mean_cells(row), results.notes.get(row.warning, "")) for row in results.means]
+    means = _table((*MEANS_HEADER, ""), rows, texts=1) if rows else ""
     notes = "".join(f"<p><small>{mark} {_safe(warning)}</small></p>" for warning, mark in results.notes.items())
+    if results.made_up:
+        notes += f"<p><small>{_safe(results.made_up.words)}</small></p>"
     return f"<div><p><strong>{_safe(results.heading)}</strong><br><small>{_safe(results.caption)}</small></p>{shares}{means}{notes}</div>"
 
 

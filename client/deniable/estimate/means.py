@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, inference, moments
+from deniable.estimate import applicability, columns, inference, moments
 from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.closed_form import normal_quantile
@@ -51,12 +51,15 @@ def mean(
     """The mean of a question's scores, one number for each category in order.
 
     None (or nan) in place of a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's
-    limits, refused where their share is not clearly above 0. Limits lie between the least and the largest score.
+    limits, refused where their share is not clearly above 0. Limits lie between the least and the largest score. The scores of a number's
+    levels are evenly spaced: answers between them were rounded at random, which keeps the mean of nothing else right.
     Raises EstimateError.
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("mean", survey, (question,), target)
     asked, n, ones = columns.counts(survey, tally, question)
     values, counted = _scores(scores, asked.k, asked.id)
+    applicability.require_linear(asked, np.where(counted, values, np.nan))
     shares, channel = moments.invert(ones / n, [asked.channel]), asked.channel
     bounds = float(values[counted].min()), float(values[counted].max())
     what = f"mean of {asked.id}"
@@ -82,9 +85,10 @@ def quantile(
     """The q-quantile of a question whose options stand in order; the median by default. 0 < q < 1.
 
     leave_out: options that are no place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
-    one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError.
+    one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("quantile", survey, (question,), target)
     if not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
     asked, n, ones = columns.counts(survey, tally, question)

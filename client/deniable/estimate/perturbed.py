@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns
+from deniable.estimate import applicability, columns
 from deniable.estimate.matrix import checked_matrix
 from deniable.randomize import Channel
 from deniable.survey import Survey
@@ -26,7 +26,8 @@ class Perturbed:
     bits: shape (n, k), the reported categories of each respondent, all k of them. channel: the `Channel` they went through, or
     a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then exactly one bit is set. categories: k labels.
     scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
-    reference: the category that the others are compared with; by default "no" of yes and no, else the first.
+    reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
+    answers were rounded at random to the categories, as a number's are; no regression takes such a variable.
     Raises EstimateError where these do not fit each other, and for a design that reveals nothing (epsilon 0).
     """
 
@@ -35,6 +36,7 @@ class Perturbed:
     categories: tuple[str, ...]
     scores: tuple[float, ...] | None = None
     reference: str | None = None
+    on_grid: bool = False
 
     def __post_init__(self) -> None:
         bits, k = np.asarray(self.bits), len(self.categories)
@@ -123,4 +125,7 @@ def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
     if survey.ask is not None:
         raise EstimateError(f"survey {survey.id} asks everybody a sample of its questions; a regression needs answers to all of them")
     questions, reported = columns.bits_of(survey, bits, [question.id for question in survey.items])
-    return {question.id: Perturbed(own, question.channel, question.categories) for question, own in zip(questions, reported, strict=True)}
+    return {
+        question.id: Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question))
+        for question, own in zip(questions, reported, strict=True)
+    }

@@ -35,7 +35,7 @@ def chart(results: Results, question: str | None) -> alt.VConcatChart:
         if question in (None, name) and (rows := [row for row in results.rows if row.question == name and row.estimate is not None])
     ]
     if not panels:
-        raise EstimateError("a chart needs at least 1 report, got 0: without reports there is no estimate")
+        raise EstimateError("a chart needs at least 1 estimate, got 0")
     title = alt.Title(one_line(results.title), subtitle=results.caption, anchor="start")
     return alt.VConcatChart(vconcat=panels, title=title, description=in_words(results, question), spacing=24)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, plausibility
+from deniable.estimate import applicability, columns, plausibility
 from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, Share, check_interval, share
+from deniable.estimate.made_up import made_up
 from deniable.estimate.results import Results, Row
 from deniable.estimate.scored import mean_rows
 from deniable.question import Question
@@ -33,16 +34,19 @@ def estimate(
 
     confidence, method, target: as in `share`. simultaneous: the intervals of a question's options hold together
     with probability `confidence` (Bonferroni), instead of each by itself.
-    A tally of no reports gives rows without estimates. Raises EstimateError where an argument breaks its rule,
-    or the tally is not one of this survey.
+    A tally of no reports gives rows without estimates, and so does a question of which there is none for this target; the row's
+    warning says why. Raises EstimateError where an argument breaks its rule, where the survey's design has no estimate for this target
+    (see `applicability`), or the tally is not one of this survey.
     """
     check_interval(confidence, method, target)
+    applicability.require_of("share", survey, (), target)
     if len(tally.pairs) != record_bits(survey):
         raise EstimateError(f"the tally must have {record_bits(survey)} bits, as survey {survey.id} has, got {len(tally.pairs)}")
     request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
     means = mean_rows(survey, tally, confidence=confidence, target=target)
-    return Results(survey.id, survey.title, survey.digest, tally.n, survey.epsilon, tuple(rows), simultaneous, means=means)
+    head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
+    return Results(*head, tuple(rows), simultaneous, means=means, made_up=made_up(survey, tally))
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,16 @@ def _rows(question: Question, ones: NDArray[np.int64], n: int, request: _Request
             yield _row(question, option, None, None, request, plausibility.NO_REPORTS)
         return
     phi, theta = float(question.channel.phi), float(question.channel.theta)
+    numbers = [question.id] if applicability.on_grid(question) else []
+    if reason := applicability.why_not("share", request.target, numbers):
+        for option, count in zip(question.categories, ones.tolist(), strict=True):
+            yield replace(_row(question, option, None, None, request, reason), n=n, ones=count)
+        return
     each = request.confidence_of_one(question.k)
     for option, count, fitted in zip(question.categories, ones.tolist(), adjusted(ones, n, phi, theta).tolist(), strict=True):
         one = share(count, n, q0=phi, q1=theta, confidence=each, method=request.method, target=request.target)
-        yield _row(question, option, one, fitted, request, plausibility.remark(count, n, phi, theta, request.false_alarm))
+        remark = plausibility.remark(count, n, phi, theta, request.false_alarm)
+        yield _row(question, option, one, fitted, request, "; ".join(filter(None, [remark, applicability.LEVELS_NOTE if numbers else ""])))
 
 
 def _row(question: Question, option: str, one: Share | None, fitted: float | None, request: _Request, warning: str) -> Row:

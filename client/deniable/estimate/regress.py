@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate import applicability, likelihood, linear
 from deniable.estimate import formula as layout
-from deniable.estimate import likelihood, linear
 from deniable.estimate.perturbed import Perturbed
 from deniable.estimate.regression import Regression
 
@@ -65,7 +65,8 @@ def regress(
     errors: "observed" (the observed information; the default for logit) or "sandwich" (holds also where the model is an approximation;
     the only one for linear).
     Deterministic. A formula can call functions: do not take it from strangers.
-    Raises EstimateError for what breaks a rule, and with the reason where no interior maximum exists or the information is singular.
+    Raises EstimateError for what breaks a rule, for a number that was rounded to a grid (see `applicability`), and with the reason
+    where no interior maximum exists or the information is singular.
     """
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
@@ -77,6 +78,8 @@ def regress(
     name, right = layout.split(formula)
     if name not in perturbed and name not in table.columns:
         raise EstimateError(f"the outcome must be a perturbed variable or a column of the data, got {name!r}")
+    used = {name, *layout.names(right)}
+    applicability.require("regression", "population", [one for one, variable in perturbed.items() if variable.on_grid and one in used])
     request = _Request(formula, name, right, table, perturbed, given, errors)
     return _logit(request) if model == "logit" else _linear(request)
 

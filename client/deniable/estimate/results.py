@@ -8,12 +8,13 @@ import json
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import EstimateError
+from deniable.estimate.made_up import MadeUp
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,7 +31,7 @@ class Row:
     estimate unbiased and never clipped. adjusted: the estimate under shares >= 0 that add to 1. epsilon: the
     question's exact privacy loss. confidence, method, target: of low and high. chance_rate: the share of reports
     that have the bit set where nobody holds this option. warning: plain words, or empty.
-    Without reports estimate, std_error, low, high and adjusted are None.
+    Without reports, and where there is no estimate for the target, estimate, std_error, low, high and adjusted are None.
     """
 
     question: str
@@ -54,7 +55,8 @@ class Row:
 class MeanRow:
     """The mean of one question's scores, among those who answered it; in the unit of the scores.
 
-    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, or too few answers to tell.
+    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
+    target. warning: plain words, or empty.
     """
 
     question: str
@@ -65,6 +67,7 @@ class MeanRow:
     high: float | None
     confidence: float
     target: str
+    warning: str = ""
 
     @property
     def figures(self) -> tuple[str, str, str, str]:
@@ -89,7 +92,9 @@ class Results:
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
     all intervals of a question together instead of for each alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
-    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these.
+    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these. made_up: whether
+    some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
+    at most; a server counts them in batches, and does not say how many there are.
     """
 
     survey: str
@@ -103,10 +108,13 @@ class Results:
     group: str | None = None
     by_hand: bool = False
     n_by_hand: int = 0
+    made_up: MadeUp | None = None
+    may_wait: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
-        head = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rows", "means")}
+        head = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rows", "means", "made_up")}
+        head["made_up"] = self.made_up and asdict(self.made_up)
         return {**head, "rows": [asdict(row) for row in self.rows], "means": [asdict(row) for row in self.means]}
 
     @classmethod
@@ -117,7 +125,8 @@ class Results:
         """
         try:
             rows, means = tuple(Row(**row) for row in source["rows"]), tuple(MeanRow(**row) for row in source.get("means", ()))
-            return cls(**{**source, "rows": rows, "means": means})
+            made_up = MadeUp(**found) if (found := source.get("made_up")) else None
+            return cls(**{**source, "rows": rows, "means": means, "made_up": made_up})
         except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 
@@ -130,23 +139,28 @@ class Results:
 
         Text that a spreadsheet would take for a formula gets a leading apostrophe; numbers stay numbers, negative
         ones too. bom: begin with the byte order mark by which some spreadsheets recognise UTF-8. Results of one group, or of
-        records made by hand, say so in further columns, group and by_hand.
+        records made by hand, say so in further columns, group and by_hand. Where reports look made up, each warning says so.
         """
         part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
         out = io.StringIO()
         writer = csv.writer(out)
         writer.writerow([*_ROW_KEYS, *part])
-        writer.writerows([_harmless(value) for value in (*astuple(row), *part.values())] for row in self.rows)
+        alarm = [self.made_up.words] if self.made_up and self.made_up.alarm else []
+        warned = (replace(row, warning="; ".join(filter(None, [row.warning, *alarm]))) for row in self.rows)
+        writer.writerows([_harmless(value) for value in (*astuple(row), *part.values())] for row in warned)
         return ("\ufeff" if bom else "") + out.getvalue()
 
     def to_table(self) -> str:
-        """Aligned text for a terminal: percentages and means with intervals, and the warnings as notes under them."""
+        """Aligned text for a terminal: percentages and means with intervals, warnings as notes, and what is known of made-up reports."""
         cells = [(*HEADER, "")] + [(*percentages(row), self.notes.get(row.warning, "")) for row in self.rows]
         lines = [self.heading, self.caption, "", *_aligned(cells)]
         if self.means:
-            lines += ["", *_aligned([MEANS_HEADER, *(mean_cells(row) for row in self.means)], texts=1)]
+            means = [(*mean_cells(row), self.notes.get(row.warning, "")) for row in self.means]
+            lines += ["", *_aligned([(*MEANS_HEADER, ""), *means], texts=1)]
         if self.notes:
             lines += ["", *(f"{mark} {one_line(warning)}" for warning, mark in self.notes.items())]
+        if self.made_up:
+            lines += ["", one_line(self.made_up.words)]
         return "\n".join(lines) + "\n"
 
     def summary(self) -> str:
@@ -191,7 +205,8 @@ class Results:
     @property
     def notes(self) -> dict[str, str]:
         """A mark for each different warning: [1], [2], .."""
-        return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
+        said = [*(row.warning for row in self.rows), *(row.warning for row in self.means)]
+        return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(filter(None, said)), start=1)}
 
     @property
     def caption(self) -> str:
@@ -202,6 +217,8 @@ class Results:
             parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
         if self.n_by_hand:
             parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
+        if self.may_wait:
+            parts.append(f"up to {self.may_wait:,} more may wait to be counted")
         return " · ".join(parts)
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 
 from deniable.errors import EstimateError
+from deniable.estimate import applicability, plausibility
+from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate
 from deniable.estimate.means import mean
 from deniable.estimate.results import MeanRow
 from deniable.question import Question
 from deniable.survey import Survey
 from deniable.tally import Tally
+
+_TOO_FEW = "too few answered this question to give a mean of those who did"
 
 
 def scores_of(question: Question) -> list[float | None] | None:
@@ -21,15 +25,23 @@ def scores_of(question: Question) -> list[float | None] | None:
 
 
 def mean_rows(survey: Survey, tally: Tally, *, confidence: float = 0.95, target: str = "population") -> tuple[MeanRow, ...]:
-    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row without figures."""
+    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
+
+    Raises EstimateError where the survey's design has no mean for this target (see `applicability`).
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("mean", survey, (), target)
     scored = [(item, scores) for item in survey.items if (scores := scores_of(item)) is not None]
     return tuple(_row(survey, tally, item, scores, confidence, target) for item, scores in scored)
 
 
 def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], confidence: float, target: str) -> MeanRow:
     one: Estimate | None = None
-    with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
-        one = mean(survey, tally, item.id, scores, confidence=confidence, target=target)
+    reason = applicability.why_not_of("mean", survey, (item.id,), target)
+    if not reason:
+        with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
+            one = mean(survey, tally, item.id, scores, confidence=confidence, target=target)
     if one is None:
-        return MeanRow(item.id, tally.n, None, None, None, None, confidence, target)
+        empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
+        return MeanRow(item.id, tally.n, None, None, None, None, confidence, target, reason or empty)
     return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, confidence, target)

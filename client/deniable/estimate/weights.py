@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, inference, moments
+from deniable.estimate import applicability, columns, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate
 from deniable.randomize import Channel
@@ -57,6 +57,7 @@ def weighted_shares(
     target "respondents": only the coins are random. Raises EstimateError.
     """
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("share", survey, (question,), target)
     (asked,), (set_,) = columns.bits_of(survey, bits, [question])
     w = _checked(weights, len(bits))[columns.asked(survey, bits, [question])]
     scores = np.eye(asked.k)
@@ -79,11 +80,13 @@ def weighted_mean(
 ) -> Estimate:
     """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("mean", survey, (question,), target)
     (asked,), (set_,) = columns.bits_of(survey, bits, [question])
     w = _checked(weights, len(bits))[columns.asked(survey, bits, [question])]
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (asked.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
+    applicability.require_linear(asked, values)
     bounds = float(values.min()), float(values.max())
     return _weighted(f"mean of {asked.id}", set_, asked.channel, w, values, (confidence, target, bounds))
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
+
+import httpx
 
 from deniable.errors import RefusedError
 from deniable.link import Link
 from deniable.question_types import printable
 from deniable.survey import Survey
 from deniable.verify import loads
+from deniable.verify.reference import Reference, masked, reference
 from deniable.verify.released import Released, fingerprint, name, sha384
-from deniable.verify.replies import Browser, Reply, broken_headers
+from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers
+from deniable.verify.visits import Visit, other_pages, survey_pages
 
 Kind = Literal["differs", "missing", "unexpected"]
 _TYPES = {".mjs": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", "": "text/html; charset=utf-8"}
@@ -31,27 +35,35 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """checked: what was compared, in sentences. findings: what is wrong; none where all is right. digest: of the definition served."""
+    """checked: what was compared, in sentences. findings: what is wrong; none where all is right. digest: of the definition served.
+
+    left: what was not compared. ran: the SHA-384 of each script that ran in a real browser, by address, where one was used.
+    """
 
     url: str
     survey: str
     digest: str | None
     checked: tuple[str, ...]
     findings: tuple[Finding, ...]
+    left: tuple[str, ...] = ()
+    ran: Mapping[str, str] = field(default_factory=dict)
 
 
-def verify(link: Link, released: Released | None = None) -> Verdict:
+def verify(link: Link, released: Released | None = None, *, browser: str | None = None) -> Verdict:
     """Compares what the server of a respondents' link serves, in every language, with what was released.
 
-    The page and every file that it loads must have the released hashes, the replies the released headers, and the
-    definition must be what its epsilons imply and what the link's digest says. Nothing is sent but requests for public files, none of
-    them with the link's group or code. Raises DeliveryError where the server cannot be reached.
+    The page and every file that it loads must have the released hashes, the replies the released headers and no others, and the
+    definition must be what its epsilons imply and what the link's digest says. Where the [server] extra is installed, all other pages
+    and forms, and the replies to damaged requests, must be byte for byte what the installed server replies for this definition.
+    browser: a Chromium to load the page with as well; what it received and ran is compared.
+
+    No answer and no record is sent, nor the link's group or code. Raises DeliveryError where the server or the browser cannot be reached.
     """
-    browser = Browser(link.url)
+    http = Browser(link.url)
     try:
-        return _Verification(link, released or Released.load(), browser).verdict()
+        return _Verification(link, released or Released.load(), http).verdict(browser)
     finally:
-        browser.close()
+        http.close()
 
 
 class _Verification:
@@ -61,22 +73,29 @@ class _Verification:
         self.headers: dict[tuple[Kind, str, str], list[str]] = {}  # where each header is wrong in the same way
         self.named: dict[str, str] = {}  # by which file or element an address is loaded
         self.replies = 0
+        self.compared = False  # with the installed server
+        self.defined: bytes | None = None
 
-    def verdict(self) -> Verdict:
+    def verdict(self, browser: str | None) -> Verdict:
         self.connection()
         kinds = self.pages()
         self.files()
-        digest, told = self.definition()
+        survey, told = self.definition()
+        checked = [f"the page ({', '.join(kinds) or 'unknown'}) in {', '.join(self.released.pages)}", self.count_of_files()]
+        open_ = not any(kind.startswith("closed") for kind in kinds)
+        checked += [told, *(self.others(survey, open_) if survey else ())]
+        ran = self.run_in(browser) if browser else {}
+        checked += [f"what {browser} ran: {len(ran)} scripts"] if browser else []
         for (kind, header, message), places in self.headers.items():
             self.find(kind, f"header {header}", f"{message} (in {_listed(places)})")
+        checked.insert(2, f"the headers of {self.replies} replies")
+        left = () if self.compared or not survey else (_LEFT,)
+        digest = survey.digest if survey else None
+        return Verdict(self.link.url, self.link.survey, digest, tuple(checked), tuple(self.findings), left, ran)
+
+    def count_of_files(self) -> str:
         styles = sum(path.endswith(".css") for path in self.released.files)
-        checked = (
-            f"the page ({', '.join(kinds) or 'unknown'}) in {', '.join(self.released.pages)}",
-            f"{len(self.released.files) - styles} modules and {styles} style sheets, and what they load",
-            f"the headers of {self.replies} replies",
-            told,
-        )
-        return Verdict(self.link.url, self.link.survey, digest, checked, tuple(self.findings))
+        return f"{len(self.released.files) - styles} modules and {styles} style sheets, and what they load"
 
     def find(self, kind: Kind, name: str, message: str) -> None:
         self.findings.append(Finding(kind, _clean(name), _clean(message)))
@@ -92,28 +111,33 @@ class _Verification:
                 "differs", "address", f"must have its surveys at {parts.scheme}://{parts.netloc}/s/: the page loads its files from there"
             )
 
-    def get(self, path: str, mimetype: str, language: str = "en") -> bytes | None:
-        """The body of a 200 with the right headers; what else comes back is a finding."""
-        reply = self.browser.get(path, language)
+    def check_headers(self, path: str, reply: Reply, wanted: Mapping[str, str]) -> None:
         self.replies += 1
+        for kind, header, message in broken_headers(reply, wanted, self.link.url.startswith("https:")):
+            self.headers.setdefault((kind, header, message), []).append(path)  # type: ignore[arg-type]
+
+    def get(self, visit: Visit, mimetype: str) -> bytes | None:
+        """The body of a 200 with the right headers; what else comes back is a finding."""
+        reply = self.browser.get(visit, self.browser.headers(visit))
+        return self.body(visit.path, reply, mimetype)
+
+    def body(self, path: str, reply: Reply, mimetype: str) -> bytes | None:
         if reply.status != 200:
+            self.replies += 1
             self.find("missing", path, _no_reply(reply))
             return None
-        for kind, header, message in broken_headers(reply, mimetype, self.released.headers, self.link.url.startswith("https:")):
-            self.headers.setdefault((kind, header, message), []).append(path)  # type: ignore[arg-type]
+        self.check_headers(path, reply, {**self.released.headers, "Content-Type": mimetype})
         if reply.body is None:
             self.find("differs", path, "is longer than anything that was released")
         return reply.body
 
     def pages(self) -> list[str]:
-        """Checks the page as readers of each language get it, by the language of their browser and by their choice. Gives its kinds."""
+        """Checks the page as readers of each language get it, whatever stands behind the link. Gives its kinds."""
         kinds: list[str] = []
-        path = f"/s/{self.link.survey}"
-        for language in self.released.pages:
-            for address in (path, f"{path}?lang={language}"):
-                body = self.get(address, _TYPES[""], language)
-                if body is not None:
-                    kinds += self.page(address, language, body)
+        for visit in survey_pages(self.link.survey, tuple(self.released.pages)):
+            body = self.get(visit, _TYPES[""])
+            if body is not None:
+                kinds += self.page(visit.path, visit.language, body)
         return list(dict.fromkeys(kinds))
 
     def page(self, address: str, language: str, body: bytes) -> list[str]:
@@ -134,35 +158,114 @@ class _Verification:
 
     def files(self) -> None:
         for path, known in self.released.files.items():
-            body = self.get(path, _TYPES[posixpath.splitext(path)[1]])
-            if body is None:
-                continue
-            if sha384(body) != known:
-                self.find("differs", path, f"is not the file of {name()}: its hash must be {known}, got {sha384(body)}")
-            for url in loads.of_file(path, body.decode("utf-8", "replace")):
-                self.name(urljoin(path, url), path)
+            body = self.get(Visit("style" if path.endswith(".css") else "module", path), _TYPES[posixpath.splitext(path)[1]])
+            if body is not None:
+                self.file(path, known, body)
         for path, by in self.named.items():
-            if path not in self.released.files and path != f"/api/v1/surveys/{self.link.survey}":  # the definition is checked by itself
+            if path not in self.released.files and path != self.data:
                 self.find("unexpected", path, f"is no file of {name()}, and is loaded by {by[:200]}")
 
-    def definition(self) -> tuple[str | None, str]:
-        """Checks the definition as a client does. Gives its digest, and what can be said of it."""
-        path = f"/api/v1/surveys/{self.link.survey}"
-        body = self.get(path, "application/json")
+    def file(self, path: str, known: str, body: bytes) -> None:
+        if sha384(body) == known:
+            return
+        self.find("differs", path, f"is not the file of {name()}: its hash must be {known}, got {sha384(body)}")
+        for url in loads.of_file(path, body.decode("utf-8", "replace")):
+            self.name(urljoin(path, url), path)
+
+    @property
+    def data(self) -> str:
+        """The address of the definition, which is checked by itself."""
+        return f"/api/v1/surveys/{self.link.survey}"
+
+    def definition(self) -> tuple[Survey | None, str]:
+        """Checks the definition as a client does. Gives it, and what can be said of it."""
+        body = self.get(Visit("data", self.data), "application/json")
+        self.defined = body
         if body is None:
             return None, "no definition"
         try:
             survey = Survey.from_definition(body)
         except RefusedError as error:
-            self.find("differs", path, str(error))
+            self.find("differs", self.data, str(error))
             return None, "no definition that clients accept"
         if survey.id != self.link.survey:
-            self.find("differs", path, f"must be the definition of {self.link.survey}, got that of {survey.id}")
+            self.find("differs", self.data, f"must be the definition of {self.link.survey}, got that of {survey.id}")
         if self.link.digest not in (None, survey.digest):
-            self.find("differs", path, f"must have the digest that the link says, {self.link.digest}, got {survey.digest}")
+            self.find("differs", self.data, f"must have the digest that the link says, {self.link.digest}, got {survey.digest}")
         pinned = "as the link says" if self.link.digest else "the link names none to compare it with"
         told = f"the definition: {len(survey.questions)} questions, their coins computed again; epsilon {survey.epsilon!r} in all"
-        return survey.digest, f"{told}; digest {survey.digest}, {pinned}"
+        return survey, f"{told}; digest {survey.digest}, {pinned}"
+
+    def others(self, survey: Survey, is_open: bool) -> Iterator[str]:
+        """Compares the other pages and forms, and the replies to damaged requests, with those of the installed server."""
+        if survey.id != self.link.survey or not (right := reference(survey, self.link.url)):
+            return
+        try:
+            right.is_open = is_open
+            visits = list(other_pages(self.link.survey, tuple(self.released.pages)))
+            for visit in visits:
+                self.compare(visit, right)
+        finally:
+            right.close()
+        self.compared = True
+        yield f"{len(visits)} requests for other pages and forms, and damaged ones, with the replies of the installed server"
+
+    def compare(self, visit: Visit, right: Reference) -> None:
+        told = self.browser.headers(visit)
+        reply, place = self.browser.get(visit, told), f"{visit.method} {visit.path} ({visit.language})"
+        status, headers, body = right.reply(visit.method, visit.path, told, visit.body)
+        self.check_headers(place, reply, {key: headers[key] for key in (*REQUIRED, "Content-Type", "Content-Language") if key in headers})
+        if reply.status != status:
+            self.find("differs", place, f"must reply with status {status}, got {reply.status}")
+        elif reply.body is None or masked(reply.body) != masked(body):
+            self.find("differs", place, f"is not the reply of {name()}: {_difference(body, reply.body)}")
+
+    def run_in(self, browser: str) -> dict[str, str]:
+        """Loads the page in a real browser, and compares what that received and ran. Gives the hash of each script that ran."""
+        from deniable.verify import chromium
+
+        seen = chromium.load(browser, f"{self.link.url}/s/{self.link.survey}")
+        for url, reply in seen.replies.items():
+            self.received(url.removeprefix(self.link.url), reply)
+        for url in seen.asked - seen.replies.keys():
+            self.received(url.removeprefix(self.link.url), Reply(0, httpx.Headers(), None))
+        if not seen.arrived:
+            self.find("differs", f"{browser}", "did not get to the page's first step")
+        ran: dict[str, str] = {}
+        for url, source in seen.scripts:
+            path = url.removeprefix(self.link.url)
+            ran[path or "no address"] = sha384(source.encode())
+            if self.released.files.get(path) != sha384(source.encode()):
+                self.find("unexpected", path or "code", f"ran in {browser}, and is none of {name()}: {source[:80]}")
+        return ran
+
+    def received(self, path: str, reply: Reply) -> None:
+        """Compares one reply that a real browser got."""
+        suffix = posixpath.splitext(path)[1]
+        if path == f"/s/{self.link.survey}":
+            if (body := self.body(path, reply, _TYPES[""])) is not None:
+                self.page(path, "en", body)
+        elif path in self.released.files:
+            if (body := self.body(path, reply, _TYPES[suffix])) is not None:
+                self.file(path, self.released.files[path], body)
+        elif path == self.data:
+            if self.body(path, reply, "application/json") != self.defined:
+                self.find("differs", path, "is another definition for a real browser")
+        elif path != "data:,":
+            self.find("unexpected", path, f"was asked for by the page in a real browser, and is nothing of {name()}")
+
+
+_LEFT = "the other pages and forms: pip install 'deniable[server]' to compare them too"
+
+
+def _difference(right: bytes, got: bytes | None) -> str:
+    """The first line that differs."""
+    if got is None:
+        return "it is longer than anything that was released"
+    for wanted, line in zip(right.splitlines(), got.splitlines(), strict=False):
+        if masked(wanted) != masked(line):
+            return f"got {line.strip()[:200].decode('utf-8', 'replace')} where it has {wanted.strip()[:200].decode('utf-8', 'replace')}"
+    return f"{len(got):,} bytes instead of {len(right):,}"
 
 
 def _no_reply(reply: Reply) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import cycle
 
 import httpx
 
 from deniable.errors import DeliveryError
+from deniable.verify.visits import VISITORS, Visit, headers
 
 MAX_BYTES = 4 << 20
 REQUIRED = (
@@ -16,19 +18,14 @@ REQUIRED = (
 )
 """Each reply to a respondent has them, with the values that were released."""
 
-UNWANTED = (
-    *("Set-Cookie", "ETag", "Last-Modified", "Accept-CH", "Critical-CH"),  # by which a browser is known again
-    *("Link", "Refresh", "Speculation-Rules", "SourceMap", "X-SourceMap", "Service-Worker-Allowed"),  # which load or run more
-    *("NEL", "Report-To", "Reporting-Endpoints", "Content-Security-Policy-Report-Only"),  # which tell somebody of the visit
+ALLOWED = frozenset(
+    {
+        *(name.lower() for name in REQUIRED),
+        *("content-type", "content-length", "content-encoding", "content-language", "transfer-encoding"),
+        *("date", "server", "vary", "connection", "keep-alive", "strict-transport-security", "allow"),
+    }
 )
-"""A proxy or a server may add other headers; one of these is a finding."""
-
-# A server that can tell a verifier from a visitor can cheat it. This keeps the cheapest way of telling from it.
-_BROWSER = {
-    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36",
-    "Accept": "*/*",
-    "Accept-Encoding": "gzip, deflate",
-}
+"""No other header may be there: one may mark the browser, empty its storage, load more, or tell somebody of the visit."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +38,33 @@ class Reply:
 
 
 class Browser:
-    """Requests to the server at `url`, each as a browser's first: nothing is kept from one to the next, no redirect is followed."""
+    """Requests to the server at `url`, each as a browser's first: nothing is kept from one to the next, no redirect is followed.
+
+    Each request is one of several browsers', in turn.
+    """
 
     def __init__(self, url: str, timeout: float = 30.0) -> None:
         self.url = url
-        self._http = httpx.Client(headers=_BROWSER, timeout=timeout, follow_redirects=False)
+        self._http = httpx.Client(timeout=timeout, follow_redirects=False)
+        self._encodings = self._http.headers["Accept-Encoding"]
+        self._http.headers.clear()
+        self._visitors = cycle(VISITORS)
 
     def close(self) -> None:
         self._http.close()
 
-    def get(self, path: str, language: str) -> Reply:
-        """The reply to somebody who reads `language`. Raises DeliveryError where there is none."""
+    def headers(self, visit: Visit) -> list[tuple[str, str]]:
+        """Those of the next request for this."""
+        return headers(visit, next(self._visitors), self.url, self._encodings)
+
+    def get(self, visit: Visit, told: list[tuple[str, str]]) -> Reply:
+        """The reply to a request with these headers. Raises DeliveryError where there is none."""
         self._http.cookies.clear()
         try:
-            with self._http.stream("GET", self.url + path, headers={"Accept-Language": language}) as response:
+            with self._http.stream(visit.method, self.url + visit.path, headers=told, content=visit.body or None) as response:
                 return Reply(response.status_code, response.headers, _body(response))
         except httpx.HTTPError as error:
-            raise DeliveryError(f"{self.url}{path} could not be read: {type(error).__name__}") from None
+            raise DeliveryError(f"{self.url}{visit.path} could not be read: {type(error).__name__}") from None
 
 
 def _body(response: httpx.Response) -> bytes | None:
@@ -69,17 +76,16 @@ def _body(response: httpx.Response) -> bytes | None:
     return bytes(body)
 
 
-def broken_headers(reply: Reply, mimetype: str, released: Mapping[str, str], https: bool) -> Iterator[tuple[str, str, str]]:
-    """Yields (kind of finding, header, what is wrong)."""
-    wanted = {**released, "Content-Type": mimetype}
+def broken_headers(reply: Reply, wanted: Mapping[str, str], https: bool) -> Iterator[tuple[str, str, str]]:
+    """Yields (kind of finding, header, what is wrong). wanted: the values that headers must have."""
     for header, value in wanted.items():
         got = reply.headers.get(header)
         if got is None:
             yield "missing", header, f"must be {value}"
         elif got != value:
             yield "differs", header, f"must be {value}, got {got[:500]}"
-    for header in UNWANTED:
-        if header in reply.headers:
-            yield "unexpected", header, f"must not be sent, got {reply.headers[header][:500]}"
+    for header in reply.headers:
+        if header.lower() not in ALLOWED:
+            yield "unexpected", header.title(), f"must not be sent: it is no header of the release; got {reply.headers[header][:500]}"
     if https and "max-age=" not in reply.headers.get("Strict-Transport-Security", ""):
         yield "missing", "Strict-Transport-Security", "must be sent over HTTPS; start the server with --public-url"

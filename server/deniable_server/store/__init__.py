@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from deniable.errors import DeniableError
@@ -29,11 +30,7 @@ class ClosedError(StoreError):
 
 
 class ConflictError(StoreError):
-    """The id is taken by other bytes: of a submission, or of a published definition."""
-
-
-class WithdrawnError(StoreError):
-    """The submission was withdrawn; it is not kept again."""
+    """The id is taken: by other bytes of a submission, by one that was withdrawn, or by another published definition."""
 
 
 class InvitationError(StoreError):
@@ -70,43 +67,58 @@ class Store(Protocol):
         """All published surveys, by id."""
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
-        """Opens or closes a survey for submissions. Raises UnknownSurveyError."""
+        """Opens or closes a survey for submissions; closing counts all that waits.
+
+        Raises UnknownSurveyError, FullError, UnavailableError.
+        """
 
     def add(self, survey_id: str, submission: Submission) -> bool:
         """Keeps a submission that its `check` let pass; when it returns, the submission survives a power cut.
 
-        False if exactly this one was kept before. Its invitation, if it has one, is spent in the same transaction and not
-        kept; what is refused or repeated spends nothing. Raises ConflictError, WithdrawnError, UnknownSurveyError, ClosedError,
-        InvitationError, in this order, and FullError, UnavailableError.
+        It waits, sealed, until a batch of its part (group, by hand or not) has come, or the survey is closed; then the batch is counted.
+        False if exactly this one was kept before. Its invitation, if it has one, is used up in the same transaction, and marked
+        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError, InvitationError,
+        ConflictError, in this order, so that who has no right to submit learns nothing of an id; and FullError, UnavailableError.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
-        """Erases a submission and takes it out of the counts, in a closed survey too; the same if it is not there.
+        """Erases a submission, in a closed survey too; the same if it is not there.
 
-        Its id stays, so that the same submission is refused if it comes later. Ids that were not there stay up to a number
-        that the database limits for each survey. Raises UnknownSurveyError, FullError, UnavailableError.
+        It leaves the counts with the next batch of changes, of a closed survey at once. Its id stays, so that the same submission is
+        refused if it comes later. Ids that were not there stay up to a number that the database limits for each survey.
+        Raises UnknownSurveyError, FullError, UnavailableError.
         """
 
-    def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
-        """The tally of all submissions kept so far, or of one public group; each report is scanned once in its life.
+    def count(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> int:
+        """How many records are counted: the n of the tally below. Raises UnknownSurveyError, UnavailableError."""
 
-        by_hand: of those made by hand, which no other tally holds. A group that nobody is in has an empty tally.
+    def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
+        """The tally of all that is counted, or of one public group; never waits for whoever writes.
+
+        by_hand: of those made by hand, which no other tally holds. A group that nobody is in has an empty tally. Raises
+        UnknownSurveyError, UnavailableError.
         """
 
     def recount(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
-        """The same tally, counted anew from every report."""
+        """The same tally, counted anew from every report that is kept, and from those that are erased and still to leave the counts."""
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         """Keeps the hashes of new invitations (`codes.invitation_hash`). Raises UnknownSurveyError, FullError, UnavailableError."""
 
     def invitations(self, survey_id: str) -> tuple[int, int]:
-        """How many invitations a survey has, and how many of them are spent."""
+        """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
 
     def set_password(self, user: str, password_hash: str) -> None:
         """Makes an account, or changes its password."""
 
     def password_hash(self, user: str) -> str | None:
         """The password hash of an account, or None if there is no such account."""
+
+    def backup(self, target: Path) -> None:
+        """Copies the database to a new file while it is used, without its key.
+
+        Raises FileExistsError, OSError, FullError, UnavailableError.
+        """
 
     def close(self) -> None:
         """Writes what waits and lets go of the database."""

@@ -1,7 +1,7 @@
-"""A file is rewritten some time after something was erased from it: now and then, and for a small part of the time.
+"""A file is rewritten soon after something was erased from it, or came to a small one: now and then, and for a small part of the time.
 
 SQLite overwrites what is deleted, but not the copies that it leaves in unused parts of pages when it moves rows from page to
-page. Only writing the whole file anew removes those.
+page; and inside a page, what came last stands last. Only writing the whole file anew removes both.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from deniable_server.store import StoreError
 
-PAUSE_SECONDS = 10.0
+PAUSE_SECONDS = 0.5
 PART = 0.02  # of the time, at most, since nobody can write meanwhile
 
 
@@ -27,7 +27,7 @@ class Rewriting:
         self._took = 0.0  # seconds, the last time
 
     def due(self) -> None:
-        """Something was erased."""
+        """Something was erased, or came."""
         with self._lock:
             if self._timer is None and not self._stopped:
                 self._timer = threading.Timer(max(PAUSE_SECONDS, self._took / PART), self._run)

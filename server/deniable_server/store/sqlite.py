@@ -1,8 +1,8 @@
 """The store on SQLite: one file, made and migrated by sqlite-utils.
 
-What keeps it unordered: submissions live in a table WITHOUT ROWID keyed by their random id, a commit's rows
-go in sorted, the write-ahead log is emptied whenever the writer is idle, deleted bytes are overwritten, and
-the whole file is rewritten in id order after withdrawals, when a survey closes and when the server stops.
+What keeps it unordered: a submission waits sealed in the intake and enters the tables with a batch, under a random key and sorted by it;
+the write-ahead log is emptied whenever the writer is idle; deleted bytes are overwritten; and the whole file is rewritten in
+the order of its keys after each batch while it is small, after withdrawals, when a survey closes and when the server stops.
 """
 
 from __future__ import annotations
@@ -13,43 +13,70 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from deniable.codes import invitation_hash
-from deniable.submission import Submission, record_bits, unpack
+from deniable.submission import Submission
 from deniable.survey import Survey
 from deniable.tally import Tally
-from deniable_server.store import ClosedError, ConflictError, InvitationError, Published, UnknownSurveyError, WithdrawnError, tallies
+from deniable_server.store import (
+    ClosedError,
+    ConflictError,
+    InvitationError,
+    Published,
+    StoreError,
+    UnavailableError,
+    backup,
+    intake,
+    releasing,
+    tallies,
+)
+from deniable_server.store.intake import Intake
+from deniable_server.store.published import COLUMNS, find, published_of
 from deniable_server.store.rewriting import Rewriting
 from deniable_server.store.schema import migrate
-from deniable_server.store.writer import Writer, explain
+from deniable_server.store.sealing import Seal
+from deniable_server.store.tallies import Counts
+from deniable_server.store.waiting import Records
+from deniable_server.store.writer import WAIT_SECONDS, Writer, explain
 
-FOLD_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
-FOLD_SUBMISSIONS = 4096
 UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
-_ERASED = 1  # the file's user_version while something was erased since the file was written anew
+SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
+MANY = 64  # records that are counted before the writer's turn, since others wait for it
+_DUE = 1  # the file's user_version while it is to be written anew
 
 
 class SqliteStore:
-    """A `Store` in the file at `path`, which is made if it is not there, readable by its owner only."""
+    """A `Store` in the file at `path`, which is made if it is not there, readable by its owner only; so is the key beside it.
+
+    Raises UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
-        self._folding = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        with closing(self._connect()) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
-            migrate(connection)
-        self._writer = Writer(self._connect)
+        self._seal = Seal.beside(path)
+        try:
+            with closing(self._connect()) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                migrate(connection)
+                (due,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.Error as error:
+            raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
         self._rewriting = Rewriting(self.rewrite)
-        with self._reading() as connection:
-            if connection.execute("PRAGMA user_version").fetchone() == (_ERASED,):
-                self._rewriting.due()
+        self._intake = Intake(self._seal, self._released)
+        self._writer = Writer(self._connect, self._intake)
+        try:
+            self._writer.run(self._prepare)
+        except BaseException:
+            self._writer.close()
+            raise
+        if due == _DUE:
+            self._rewriting.due()
 
     def publish(self, survey: Survey) -> bool:
         def work(connection: sqlite3.Connection) -> bool:
@@ -62,75 +89,91 @@ class SqliteStore:
                 return False
             today = datetime.now(UTC).date().isoformat()
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, today])
+            self._intake.prepare(connection, survey)
             return True
 
         return self._writer.run(work)
 
     def published(self, survey_id: str) -> Published:
         with self._reading() as connection:
-            row = connection.execute("SELECT definition, is_open, published_on FROM surveys WHERE id = ?", [survey_id]).fetchone()
-        if row is None:
-            raise UnknownSurveyError("no survey with this id is published here")
-        return _published(row)
+            return find(connection, survey_id)
 
     def surveys(self) -> list[Published]:
         with self._reading() as connection:
-            rows = connection.execute("SELECT definition, is_open, published_on FROM surveys ORDER BY id").fetchall()
-        return [_published(row) for row in rows]
+            rows = connection.execute(f"SELECT {COLUMNS} FROM surveys ORDER BY id").fetchall()  # noqa: S608 - our own constant
+        return [published_of(row) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
         def work(connection: sqlite3.Connection) -> None:
+            find(connection, survey_id)
             connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [is_open, survey_id])
+            self._intake.touch(survey_id)
 
-        self.published(survey_id)
         self._writer.run(work)
         if not is_open:
-            self.rewrite()
+            try:
+                self.rewrite()
+            except StoreError:
+                self._rewriting.due()  # it is closed all the same; there is no room for this now
 
     def add(self, survey_id: str, submission: Submission) -> bool:
-        own = (survey_id, submission.count, submission.reports, submission.group or "", submission.by_hand)
+        part = (submission.group or "", submission.by_hand)
+        records = self._records(survey_id, submission.count, submission.reports)
 
         def work(connection: sqlite3.Connection) -> bool:
-            kept = connection.execute(_KEPT, [submission.id]).fetchone()
-            if kept:
-                if tuple(kept) != own:
-                    raise ConflictError("this id was used before with other bytes")
+            known = self._known(connection, submission.id)
+            if known == (survey_id, *part, submission.reports):
                 return False
-            if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
-                raise WithdrawnError("this submission was withdrawn; it is not kept and not counted")
-            _refuse_closed(connection, survey_id)
-            if submission.invitation is not None:
-                _spend(connection, survey_id, submission.invitation)
-            insert = "INSERT INTO submissions (survey, count, reports, label, by_hand, id) VALUES (?, ?, ?, ?, ?, ?)"
-            connection.execute(insert, [*own, submission.id])
-            connection.execute("INSERT INTO untallied VALUES (?, ?)", [survey_id, submission.id])
+            published = find(connection, survey_id)
+            if not published.is_open:
+                raise ClosedError(f"survey {survey_id} is closed")
+            code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
+            if code is not None and not self._usable(connection, survey_id, code):
+                raise InvitationError("the invitation code is not one of this survey's, or it was used before")
+            if known or connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
+                raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
+            self._intake.add((survey_id, *part), submission.id, records, code)
             return True
 
-        return self._writer.run(work, order=submission.id)
+        return self._writer.run(work)
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
+        def work(connection: sqlite3.Connection) -> bool:
+            if self._intake.find(submission_id):
+                self._intake.remove(submission_id)
+            elif stored:
+                if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
+                    return True  # somebody else was faster
+                self._intake.take_out(*stored)
+                self._file_changed(connection)
+            elif connection.execute("SELECT 1 FROM submissions WHERE id = ?", [submission_id]).fetchone():
+                return False  # it entered the counts meanwhile: look again
+            else:
+                _refuse_later(connection, survey_id, submission_id)
+                return True
+            connection.execute("INSERT OR IGNORE INTO withdrawn VALUES (?)", [submission_id])
+            return True
+
         self.published(survey_id)
-        while not (erased := self._erase(submission_id)) and not self._refuse_later(survey_id, submission_id):
-            pass  # it arrived between the two
-        if erased:
-            self._rewriting.due()
+        while True:
+            stored = self._stored(submission_id)
+            if self._writer.run(work):
+                return
+
+    def count(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> int:
+        with self._reading() as connection:
+            find(connection, survey_id)
+            return tallies.count(connection, {"survey": survey_id, "label": group, "by_hand": by_hand})
 
     def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
-        survey = self.published(survey_id).survey
-        with self._folding:
-            while self._fold(survey):
-                pass
         with self._reading() as connection:
-            return tallies.total(connection, survey, group, by_hand)
+            survey, chosen = find(connection, survey_id).survey, {"survey": survey_id, "label": group, "by_hand": by_hand}
+            return self._scan(connection, survey, chosen) if tallies.is_wide(survey) else tallies.total(connection, survey, chosen)
 
     def recount(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
-        survey = self.published(survey_id).survey
-        total = Tally.empty(record_bits(survey))
-        chosen = {"survey": survey_id, "label": group, "by_hand": by_hand}
         with self._reading() as connection:
-            for count, reports in connection.execute(_REPORTS, chosen):
-                total += Tally.from_bits(unpack(survey, reports, count))
-        return total
+            chosen = {"survey": survey_id, "label": group, "by_hand": by_hand}
+            return self._scan(connection, find(connection, survey_id).survey, chosen)
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         rows = [(survey_id, hash_) for hash_ in sorted(hashes)]
@@ -153,6 +196,13 @@ class SqliteStore:
             row = connection.execute("SELECT password_hash FROM users WHERE name = ?", [user]).fetchone()
         return None if row is None else str(row[0])
 
+    def backup(self, target: Path) -> None:
+        try:
+            with closing(self._connect()) as connection:
+                backup.write(connection, self._seal, target)
+        except sqlite3.Error as error:
+            raise explain(error) from error
+
     def rewrite(self) -> None:
         """Writes the file anew in the order of its keys: no order shows inside its pages, and nothing erased is left in them."""
 
@@ -169,64 +219,55 @@ class SqliteStore:
             reader.close()
         self._writer.close()
 
-    def _fold(self, survey: Survey) -> bool:
-        """Counts some untallied submissions into the stored tallies. False when there was none left."""
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Makes room in the intake for the surveys of an older version; there is nothing to do otherwise."""
+        rows = connection.execute(f"SELECT {COLUMNS} FROM surveys WHERE id NOT IN (SELECT survey FROM intake)")  # noqa: S608 - our own constant
+        for row in rows.fetchall():
+            self._intake.prepare(connection, published_of(row).survey)
+
+    def _records(self, survey_id: str, count: int, reports: bytes) -> Records:
+        """Records on their way to the writer: many are counted here, since others wait for its turns."""
+        return Records(count, reports, Counts.of(self.published(survey_id).survey, reports, count) if count >= MANY else None)
+
+    def _known(self, connection: sqlite3.Connection, submission_id: bytes) -> tuple[Any, ...] | None:
+        """Survey, group, by hand and reports of a submission that waits or is kept."""
+        if found := self._intake.find(submission_id):
+            return (*found[0], found[1].reports)
+        row = connection.execute("SELECT survey, label, by_hand, reports FROM submissions WHERE id = ?", [submission_id]).fetchone()
+        return (row[0], row[1], bool(row[2]), bytes(row[3])) if row else None
+
+    def _usable(self, connection: sqlite3.Connection, survey_id: str, code: bytes) -> bool:
+        """Whether a code is one of the survey's, and neither spent nor with something that waits."""
+        query = "SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND spent = 0"
+        return not self._intake.holds_code(survey_id, code) and connection.execute(query, [survey_id, code]).fetchone() is not None
+
+    def _stored(self, submission_id: bytes) -> tuple[intake.Place, Records] | None:
+        """A submission that entered the counts, and where."""
         with self._reading() as connection:
-            rows = list(_limited(connection.execute(_UNTALLIED, [survey.id, FOLD_SUBMISSIONS])))
-        if not rows:
-            return False
-        ids = [row[0] for row in rows]
-        counted = _counted(survey, rows)
+            query = "SELECT survey, label, by_hand, count, reports FROM submissions WHERE id = ?"
+            row = connection.execute(query, [submission_id]).fetchone()
+        return ((row[0], row[1], bool(row[2])), self._records(row[0], row[3], row[4])) if row else None
 
-        def work(connection: sqlite3.Connection) -> bool:
-            if tallies.take(connection, survey.id, ids):
-                for part, tally in counted.items():
-                    tallies.add(connection, survey, part, tally)
-            return True  # if some were counted by another process or withdrawn meanwhile: look again
+    def _scan(self, connection: sqlite3.Connection, survey: Survey, chosen: dict[str, Any]) -> Tally:
+        """Counts all reports, and those that were erased and are to leave the counts with the next batch."""
+        total = tallies.recount(connection, survey, chosen)
+        for (_, label, by_hand), waiting in intake.read(connection, self._seal, survey.id):
+            if by_hand == chosen["by_hand"] and chosen["label"] in (None, label):
+                total += releasing.tally(survey, waiting.withdrawn)
+        return total
 
-        return self._writer.run(work)
+    def _released(self, connection: sqlite3.Connection) -> None:
+        """A batch stands in the file: a small one is written anew, so that its pages do not show which came last."""
+        pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        if pages * size <= SMALL_BYTES:
+            self._file_changed(connection)
 
-    def _erase(self, submission_id: bytes) -> bool:
-        """Erases a submission and takes it out of its tally. False, changing nothing, if it is not there."""
-        with self._reading() as connection:
-            row = connection.execute(_KEPT, [submission_id]).fetchone()
-        if row is None:
-            return False
-        survey_id, count, reports, label, by_hand = row
-        survey = self.published(survey_id).survey
-        tally = Tally.from_bits(unpack(survey, reports, count))  # before the writer's turn, since others wait for it
-
-        def work(connection: sqlite3.Connection) -> bool:
-            if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
-                return False
-            connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])
-            connection.execute(f"PRAGMA user_version = {_ERASED}")
-            if not tallies.take(connection, survey_id, [submission_id]):
-                tallies.subtract(connection, survey, (label, bool(by_hand)), tally)
-            return True
-
-        return self._writer.run(work, order=submission_id)
-
-    def _refuse_later(self, survey_id: str, submission_id: bytes) -> bool:
-        """Remembers the id of a submission that is not there and may be on its way. False, changing nothing, if it is there.
-
-        Remembers UNMATCHED of them at most, since strangers can send any number of codes that they made up.
-        """
-
-        def work(connection: sqlite3.Connection) -> bool:
-            if connection.execute(_KEPT, [submission_id]).fetchone():
-                return False
-            if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission_id]).fetchone():
-                return True
-            count = "INSERT INTO unmatched VALUES (?, 1) ON CONFLICT (survey) DO UPDATE SET count = count + 1 WHERE count < ?"
-            if connection.execute(count, [survey_id, UNMATCHED]).rowcount:
-                connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])
-            return True
-
-        return self._writer.run(work, order=submission_id)
+    def _file_changed(self, connection: sqlite3.Connection) -> None:
+        connection.execute(f"PRAGMA user_version = {_DUE}")
+        self._rewriting.due()
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=30)
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=WAIT_SECONDS)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -234,61 +275,28 @@ class SqliteStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """This thread's own connection, for reading. Raises UnavailableError where the database fails."""
+        """This thread's own connection, for reading one state of the file. Raises UnavailableError where the database fails."""
         if not hasattr(self._local, "connection"):
             self._local.connection = self._connect()
             self._readers.append(self._local.connection)
+        connection: sqlite3.Connection = self._local.connection
         try:
-            yield self._local.connection
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise explain(error) from error
 
 
-_KEPT = "SELECT survey, count, reports, label, by_hand FROM submissions WHERE id = ?"
-_REPORTS = f"SELECT count, reports FROM submissions WHERE {tallies.CHOSEN}"  # noqa: S608 - our own constant
-_UNTALLIED = """SELECT s.id, s.count, s.reports, s.label, s.by_hand FROM untallied u JOIN submissions s ON s.id = u.id
-WHERE u.survey = ? ORDER BY u.id LIMIT ?"""
+def _refuse_later(connection: sqlite3.Connection, survey_id: str, submission_id: bytes) -> None:
+    """Remembers the id of a submission that is not there and may be on its way.
 
-
-def _limited(rows: Iterator[Any]) -> Iterator[Any]:
-    """Rows until their reports pass FOLD_BYTES."""
-    size = 0
-    for row in rows:
-        yield row
-        size += len(row[2])
-        if size > FOLD_BYTES:
-            return
-
-
-def _counted(survey: Survey, rows: Sequence[Any]) -> dict[tallies.Part, Tally]:
-    """The tallies of rows of _UNTALLIED, by their parts."""
-    parts: dict[tallies.Part, list[Any]] = {}
-    for row in rows:
-        parts.setdefault((row[3], bool(row[4])), []).append(row)
-    return {
-        part: Tally.from_bits(unpack(survey, b"".join(row[2] for row in own), sum(row[1] for row in own))) for part, own in parts.items()
-    }
-
-
-def _refuse_closed(connection: sqlite3.Connection, survey_id: str) -> None:
-    row = connection.execute("SELECT is_open FROM surveys WHERE id = ?", [survey_id]).fetchone()
-    if row is None:
-        raise UnknownSurveyError("no survey with this id is published here")
-    if not row[0]:
-        raise ClosedError(f"survey {survey_id} is closed")
-
-
-def _spend(connection: sqlite3.Connection, survey_id: str, invitation: bytes) -> None:
-    """Changes the mark where it stands: no order, no time, nothing that leads to the submission."""
-    update = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ? AND spent = 0"
-    if not connection.execute(update, [survey_id, invitation_hash(survey_id, invitation)]).rowcount:
-        raise InvitationError("the invitation code is not one of this survey's, or it was used before")
-
-
-def _published(row: Sequence[Any]) -> Published:
-    return Published(_parsed(bytes(row[0])), bool(row[1]), str(row[2]))
-
-
-@lru_cache(maxsize=256)
-def _parsed(definition: bytes) -> Survey:
-    return Survey.from_definition(definition)
+    Remembers UNMATCHED of them at most, since strangers can send any number of codes that they made up.
+    """
+    if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission_id]).fetchone():
+        return
+    count = "INSERT INTO unmatched VALUES (?, 1) ON CONFLICT (survey) DO UPDATE SET count = count + 1 WHERE count < ?"
+    if connection.execute(count, [survey_id, UNMATCHED]).rowcount:
+        connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])

@@ -1,7 +1,8 @@
 """One thread writes; requests that arrive together are committed together.
 
 A commit costs an fsync, so one commit for each request makes the disk the limit. Jobs that wait while a
-commit is under way share the next one, and their callers hear back only when it is on the disk.
+commit is under way share the next one, and their callers hear back only when it is on the disk. Nobody waits for long: where another
+program holds the file, or a long job the writer, a job that was not begun in time is taken back.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from deniable_server.store import FullError, StoreError, UnavailableError
 
@@ -20,38 +21,48 @@ T = TypeVar("T")
 MOST_JOBS = 512
 IDLE_SECONDS = 0.2
 CHECKPOINT_COMMITS = 256
+WAIT_SECONDS = 2.5  # for a job's turn; and as long again, at most, for another program to let go of the file
+
+
+class Books(Protocol):
+    """What is kept in memory beside the database: read at the beginning of each commit, written at its end."""
+
+    def refresh(self, connection: sqlite3.Connection) -> None: ...
+
+    def settle(self, connection: sqlite3.Connection) -> None: ...
+
+    def forget(self) -> None: ...
 
 
 @dataclass
 class _Job:
     work: Callable[[sqlite3.Connection], Any]
-    order: bytes
-    alone: bool
+    alone: bool = False
     done: Future[Any] = field(default_factory=Future)
 
 
 class Writer:
-    """Runs jobs on one connection. `order` sorts the jobs of one commit, so that pages show no arrival order."""
+    """Runs jobs on one connection."""
 
-    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
+    def __init__(self, connect: Callable[[], sqlite3.Connection], books: Books) -> None:
         self._jobs: queue.Queue[_Job | None] = queue.Queue()
-        self._connect = connect
+        self._connect, self._books = connect, books
         self._commits = 0  # since the write-ahead log was last emptied
         self._thread = threading.Thread(target=self._run, name="deniable-writer", daemon=True)
         self._thread.start()
 
-    def run(self, work: Callable[[sqlite3.Connection], T], order: bytes = b"") -> T:
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Does `work` inside a transaction and returns its result once that is durable.
 
         An exception of `work` undoes its own changes only and is raised here. Raises FullError or
-        UnavailableError if the commit failed, which undoes every job in it.
+        UnavailableError if the commit failed, which undoes every job in it, or if it was not begun in WAIT_SECONDS.
         """
-        result: T = self._wait(_Job(work, order, alone=False))
+        result: T = self._wait(_Job(work))
         return result
 
     def run_alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Does `work` outside any transaction, as VACUUM needs."""
-        result: T = self._wait(_Job(work, b"", alone=True))
+        result: T = self._wait(_Job(work, alone=True))
         return result
 
     def close(self) -> None:
@@ -63,12 +74,18 @@ class Writer:
         if not self._thread.is_alive():
             raise UnavailableError("the store is closed")
         self._jobs.put(job)
+        try:
+            return job.done.result(WAIT_SECONDS)
+        except TimeoutError:
+            if job.done.cancel():
+                raise UnavailableError("the server's database is busy; nothing was kept, send the same again later") from None
         return job.done.result()
 
     def _run(self) -> None:
         connection = self._connect()
         try:
             while (batch := self._next_batch(connection)) is not None:
+                batch = [job for job in batch if job.done.set_running_or_notify_cancel()]
                 if batch and batch[0].alone:
                     _settle(batch[0], connection)
                 elif batch:
@@ -77,11 +94,11 @@ class Writer:
             self._empty_log(connection)
             connection.close()
             while not self._jobs.empty():
-                if job := self._jobs.get():
+                if (job := self._jobs.get()) and job.done.set_running_or_notify_cancel():
                     job.done.set_exception(UnavailableError("the store is closed"))
 
     def _next_batch(self, connection: sqlite3.Connection) -> list[_Job] | None:
-        """The jobs of the next commit: all that wait now, in order; None when the writer is to stop."""
+        """The jobs of the next commit: all that wait now; None when the writer is to stop."""
         if self._commits >= CHECKPOINT_COMMITS:
             self._empty_log(connection)
         try:
@@ -93,25 +110,28 @@ class Writer:
         while job is not None and not job.alone:
             batch.append(job)
             if len(batch) == MOST_JOBS or self._jobs.empty():
-                return sorted(batch, key=lambda job: job.order)
+                return batch
             job = self._jobs.get()
         if not batch:
             return None if job is None else [job]
         self._jobs.put(job)  # after these: the stop, or a job that needs to be alone
-        return sorted(batch, key=lambda job: job.order)
+        return batch
 
     def _commit(self, connection: sqlite3.Connection, batch: list[_Job]) -> None:
         outcomes: list[tuple[_Job, Any, BaseException | None]] = []
         try:
             connection.execute("BEGIN IMMEDIATE")
+            self._books.refresh(connection)
             for job in batch:
                 outcomes.append((job, *_attempt(job, connection)))
+            self._books.settle(connection)
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:
+            self._books.forget()
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             for job in batch:
-                job.done.set_exception(explain(error))
+                job.done.set_exception(explain(error) if isinstance(error, sqlite3.Error) else error)
             return
         self._commits += 1
         for job, result, failure in outcomes:

@@ -45,6 +45,9 @@ def test_every_question_with_scores_has_a_mean_among_those_who_answered(found: A
     row = found.results.means[0]
     assert (row.n, row.mean, row.std_error, row.low, row.high) == (2000, asked.estimate, asked.std_error, asked.low, asked.high)
     assert (row.confidence, row.target) == (0.9, "respondents")
+    hours = found.results.means[1]
+    assert (hours.n, hours.mean) == (2000, None)
+    assert "hours, a number whose answers are rounded" in hours.warning
 
 
 def test_a_mean_that_counted_no_answer_as_a_score_would_be_another_one(found: Analysis) -> None:
@@ -68,7 +71,7 @@ def test_an_analysis_asks_the_functions_with_its_own_confidence_and_target(found
     assert found.mean("smokes", [1, 0]) == mean(SURVEY, tally, "smokes", [1, 0], **options)
     assert found.quantile("mood", 0.3) == quantile(SURVEY, tally, "mood", 0.3, leave_out=["no answer"], **options)
     assert found.quantile("mood", 0.99).option == "good"
-    assert found.quantile("hours") == quantile(SURVEY, tally, "hours", **options)
+    assert found.quantile("pain") == quantile(SURVEY, tally, "pain", **options)
     expected = crosstab(SURVEY, tally, "smokes", "mood", **options)
     assert found.crosstab("smokes", "mood").to_frame().equals(expected.to_frame())
     names = ["smokes", "mood", "pain"]
@@ -88,8 +91,7 @@ def test_another_surveys_reports_are_not_compared(found: Analysis) -> None:
         found.compare(analyse(other, MADE.reports), "smokes")
 
 
-def test_numbers_enter_a_regression_as_numbers_and_scales_on_request(found: Analysis) -> None:
-    assert list(found.regress("smokes ~ hours").params.index) == ["Intercept", "hours"]
+def test_scales_enter_a_regression_as_categories_and_on_request_as_numbers(found: Analysis) -> None:
     assert list(found.regress("smokes ~ pain").params.index) == ["Intercept", "pain[T.some]"]
     assert list(found.regress("smokes ~ pain", scored=["pain"]).params.index) == ["Intercept", "pain"]
     one, two = found.regress("smokes ~ pain"), found.regress("smokes ~ pain", scored=["pain"])

@@ -1,0 +1,58 @@
+"""One server for one database and one port: a second one would be told neither by SQLite nor by the network.
+
+The lock belongs to the process and ends with it, however it ends. Commands such as `publish` and `close` do not take it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+BACKLOG = 1024
+UNREAD_SECONDS = 20  # for which a client may leave a reply unread before the kernel ends the connection
+
+
+class InUseError(OSError):
+    """Another process has the port or serves the database."""
+
+
+def lock(db: Path) -> int:
+    """Marks the database as served by this process; returns the descriptor that keeps the mark. Raises InUseError, OSError."""
+    path = db.with_name(db.name + ".lock")
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.read(descriptor, 20).decode("ascii", "replace").strip()
+        os.close(descriptor)
+        raise InUseError(f"{db} is served already, by process {holder or '(unknown)'}; one database has one server") from None
+    os.truncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    return descriptor
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there, and nobody else's does. Raises InUseError, OSError."""
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        listener = socket.socket(family, kind)
+        try:
+            _bind(listener, address)
+        except OSError:
+            listener.close()
+            raise
+    except OSError as error:
+        raise InUseError(f"cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}") from None
+    return listener
+
+
+def _bind(listener: socket.socket, address: Any) -> None:
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of a server that ended do not count
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_SECONDS * 1000)
+    listener.bind(address)
+    listener.listen(BACKLOG)

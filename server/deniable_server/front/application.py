@@ -1,0 +1,103 @@
+"""The RSGI application that granian runs: collects a request, has a thread answer it, and is never kept waiting itself."""
+
+from __future__ import annotations
+
+import asyncio
+
+from flask import Flask
+from granian._granian import RSGIHTTPProtocol
+from granian.rsgi import Scope
+from werkzeug.exceptions import HTTPException, ServiceUnavailable
+
+from deniable_server.front import gateway
+from deniable_server.front.bodies import Bodies
+from deniable_server.front.gateway import Environ, Reply
+from deniable_server.front.workers import Workers
+from deniable_server.limits import SMALL, most_bytes_of
+
+READY_SECONDS = 2.0  # in which the database must answer
+FLUSH_SECONDS = 0.02  # in which granian's own thread has handed a reply to the system
+ALIVE = "/healthz"
+READY = "/readyz"
+_READING = ("GET", "HEAD", "OPTIONS")
+
+
+class Front:
+    """Answers requests of the server at `host` and `port` with what `app` says.
+
+    What changes something waits for the database's writer; what only reads has threads of its own and does not.
+    """
+
+    def __init__(self, app: Flask, host: str, port: int) -> None:
+        self._app = app
+        self._base = gateway.base_environ(host, port)
+        self._bodies = Bodies()
+        self._writing = Workers("writing", threads=16, waiting=512)
+        self._reading = Workers("reading", threads=8, waiting=256)
+        self._open = 0  # requests that are not answered yet
+        self._stopping = False
+        alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
+        self._alive = gateway.call(app, alive)
+
+    async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
+        """Answers one request."""
+        if scope.path == ALIVE and scope.method in _READING[:2]:
+            proto.response_bytes(*self._alive)  # even where all threads are busy and the database is gone
+            return
+        environ = gateway.environ_of(scope, self._base)
+        self._open += 1
+        try:
+            try:
+                reply = await self._reply(environ, proto)
+            except HTTPException as why:
+                reply = gateway.refuse(self._app, environ, why)
+            proto.response_bytes(*reply)
+        finally:
+            self._open -= 1
+
+    async def finish(self, seconds: float) -> bool:
+        """Takes no more requests and waits for those that are being answered. False if some still are after `seconds`.
+
+        Bodies that are not here yet are told to come back.
+        """
+        self._stopping = True
+        self._bodies.stop()
+        try:
+            async with asyncio.timeout(seconds):
+                while self._open:
+                    await asyncio.sleep(FLUSH_SECONDS)
+        except TimeoutError:
+            return False
+        await asyncio.sleep(FLUSH_SECONDS)
+        return True
+
+    async def _reply(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply:
+        if self._stopping:
+            raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later")
+        if environ["PATH_INFO"] == READY:
+            return await self._ready(environ)
+        workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
+        length = int(environ["CONTENT_LENGTH"]) if "CONTENT_LENGTH" in environ else None
+        if length is None and "HTTP_TRANSFER_ENCODING" not in environ:
+            length = 0
+        if length is not None and length <= SMALL:
+            body = await self._bodies.collect(proto, length, SMALL) if length else b""
+            return await workers.run(gateway.call, self._app, gateway.with_body(environ, body))
+        return await self._large(environ, proto, length, workers)
+
+    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply:
+        """A body that may be too long: the application is asked how long it may be, and refuses one that is longer, unread."""
+        most = await workers.run(most_bytes_of, self._app, environ)
+        if length is not None and length > most:
+            reply = await workers.run(gateway.call, self._app, environ)
+            return Reply(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
+        with self._bodies.room(most if length is None else length):
+            body = await self._bodies.collect(proto, length, most)
+            return await workers.run(gateway.call, self._app, gateway.with_body(environ, body))
+
+    async def _ready(self, environ: Environ) -> Reply:
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                return await self._reading.run(gateway.call, self._app, environ)
+        except TimeoutError:
+            raise ServiceUnavailable(f"the database does not answer within {READY_SECONDS:.0f} seconds") from None

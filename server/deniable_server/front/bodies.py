@@ -1,0 +1,78 @@
+"""Bodies on their way in: each has a size limit and a deadline, and all together have a share of the memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from werkzeug.exceptions import BadRequest, RequestTimeout, ServiceUnavailable
+
+SECONDS = 10.0  # that a body may take, and the longer
+BYTES_PER_SECOND = 64 << 10  # the more of it came
+MEMORY = 96 << 20  # bytes of large bodies in all; one of 100,000 records of 256 bytes is 33 MiB
+_PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a second"
+
+
+class Bodies:
+    """Collects the bodies of requests."""
+
+    def __init__(self) -> None:
+        self._deadlines: set[asyncio.Timeout] = set()
+        self._room = MEMORY
+        self._stopping = False
+
+    async def collect(self, body: Any, length: int | None, most: int) -> bytes:
+        """All of a body of `length` bytes, or one in chunks of `most` bytes at most: of a longer one just more than `most`.
+
+        body: yields its bytes. Raises RequestTimeout where it comes too slowly, BadRequest where the client breaks off,
+        ServiceUnavailable where the server is about to stop.
+        """
+        try:
+            async with asyncio.timeout(SECONDS) as deadline:
+                self._deadlines.add(deadline)
+                try:
+                    whole = await self._read(body, length, most, deadline)
+                finally:
+                    self._deadlines.discard(deadline)
+        except TimeoutError:
+            if self._stopping:
+                raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later") from None
+            raise RequestTimeout(f"the body must arrive {_PACE}; nothing was kept, send the same again") from None
+        if length is not None and len(whole) != length:
+            raise BadRequest("the body must have the length that the request declared")
+        return whole
+
+    async def _read(self, body: Any, length: int | None, most: int, deadline: asyncio.Timeout) -> bytes:
+        chunks, size, begun = [], 0, asyncio.get_running_loop().time()
+        try:
+            async for chunk in body:
+                chunks.append(chunk)
+                size += len(chunk)
+                if size == length or size > most:
+                    break
+                if not self._stopping:
+                    deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise  # the deadline
+            raise BadRequest("the body must be sent to its end") from None  # granian's way to say that the client is gone
+        return b"".join(chunks)
+
+    @contextmanager
+    def room(self, size: int) -> Iterator[None]:
+        """Keeps room for a large body, until it was handled. Raises ServiceUnavailable where there is none."""
+        if size > self._room:
+            raise ServiceUnavailable("the server holds too many large bodies now; nothing was kept, send the same again later")
+        self._room -= size
+        try:
+            yield
+        finally:
+            self._room += size
+
+    def stop(self) -> None:
+        """Waits for no more bodies."""
+        self._stopping = True
+        for deadline in self._deadlines:
+            deadline.reschedule(0)
