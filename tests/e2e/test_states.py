@@ -261,10 +261,9 @@ PLAIN = """<!doctype html><title>Plain</title><form><p>Do you smoke?<label><inpu
 
 
 def without_the_mend(study: Study) -> None:
-    """The page as it was: controls that look changed, in no form that forbids to keep them."""
-    page, module = f"/s/{study.survey.id}", "/browser/unchanged.mjs"
-    study.proxy.alter[module] = (b"input.defaultChecked = input.checked", b"continue")
-    study.proxy.alter[page] = (b'<form method="dialog" autocomplete="off" data-slot="list"></form>', b'<div data-slot="list"></div>')
+    """A page whose controls look changed, and may be remembered."""
+    study.proxy.alter["/browser/unchanged.mjs"] = (b"input.defaultChecked = input.checked", b"continue")
+    study.proxy.alter[f"/s/{study.survey.id}"] = (b'autocomplete="off"', b'autocomplete="on"')
     study.proxy.unsealed.add(f"/s/{study.survey.id}")
 
 
