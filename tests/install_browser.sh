@@ -1,13 +1,21 @@
 #!/bin/sh
-# Makes sure that the tests have a browser: one that is there, else Debian's packages, else the one
-# that Selenium downloads by itself when the first test asks for it.
+# Makes sure that the tests have their three browsers: Chromium and Firefox with what drives them, and WebKit with a screen that
+# nobody sees. What is missing comes from Debian's packages; where that may not be, this says what to install.
 set -eu
 have() { command -v "$1" >/dev/null 2>&1; }
-if have chromedriver && { have chromium || have chromium-browser || have google-chrome; }; then
+missing=""
+have chromedriver && { have chromium || have chromium-browser || have google-chrome; } || missing="$missing chromium chromium-driver"
+have firefox-esr || have firefox || missing="$missing firefox-esr"
+have WebKitWebDriver || missing="$missing webkit2gtk-driver"
+have Xvfb || missing="$missing xvfb"
+/usr/bin/python3 -c 'import gi; gi.require_version("WebKit2", "4.1")' 2>/dev/null || missing="$missing python3-gi gir1.2-webkit2-4.1"
+[ -n "$missing" ] || exit 0
+if have apt-get && [ "$(id -u)" = 0 ]; then
+    apt-get update -qq
+    # shellcheck disable=SC2086 # the names are separate words
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
     exit 0
 fi
-if have apt-get && [ "$(id -u)" = 0 ] && apt-get update -qq && apt-cache show chromium-driver >/dev/null 2>&1; then
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null
-    exit 0
-fi
-echo "No browser with its driver is installed; Selenium will look for one and may download it."
+echo "The tests need browsers that are not installed. On Debian or Ubuntu:" >&2
+echo "    sudo apt-get install --no-install-recommends$missing" >&2
+exit 1

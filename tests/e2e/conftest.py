@@ -143,18 +143,31 @@ class Proxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Forward)
         self.site, self.lose = site, 0
         self.alter: dict[str, tuple[bytes, bytes]] = {}
+        # By path: scripts that run before a page's own, whole pages, and pages whose modules may be altered.
+        self.inserted: dict[str, str] = {}
+        self.pages: dict[str, str] = {}
+        self.unsealed: set[str] = set()
         self.bodies: list[bytes] = []
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def link(self, survey: Survey) -> str:
         return f"{self.url}/s/{survey.id}#digest={survey.digest}"
 
+    def insert(self, survey: Survey, script: str) -> None:
+        """Has a survey's page run a script before its own, in whatever engine."""
+        self.inserted[f"/s/{survey.id}"] = script
+
 
 class _Forward(BaseHTTPRequestHandler):
     server: Proxy
 
     def do_GET(self) -> None:
-        self._answer(self.server.upstream.get(self.path))
+        if self.path in self.server.pages:
+            return self._answer(httpx.Response(200, headers={"Cache-Control": "no-store"}, html=self.server.pages[self.path]))
+        if (page := self.path.removesuffix("/inserted.js")) != self.path:
+            headers = {"Content-Type": "text/javascript", "Cache-Control": "no-store"}
+            return self._answer(httpx.Response(200, headers=headers, text=self.server.inserted[page]))
+        return self._answer(self.server.upstream.get(self.path))
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -170,6 +183,10 @@ class _Forward(BaseHTTPRequestHandler):
         old, new = self.server.alter.get(self.path, (b"", b""))
         assert old in reply.content
         body = reply.content.replace(old, new) if old else reply.content
+        if self.path in self.server.unsealed:
+            body = body.replace(b"integrity", b"unheeded")
+        if self.path in self.server.inserted:
+            body = body.replace(b"<head>", f'<head><script src="{self.path}/inserted.js"></script>'.encode())
         self.send_response(reply.status_code)
         for name, value in reply.headers.items():
             if name not in ("content-length", "date", "server", "connection"):

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from selenium.webdriver import Chrome
 
+from deniable.branching import hide
+from deniable.encode import places, settle
 from deniable.randomize import randomize
+from deniable.rows import MISSING, each_answer
 from deniable.submission import pack
 from deniable.survey import Survey
 
@@ -48,3 +51,28 @@ def words_for(survey: Survey, categories: list[int], outcome: bytes) -> list[int
 def kept_of(driver: Chrome, survey: Survey) -> Any:
     """What the device keeps about a survey."""
     return json.loads(driver.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}") or "null")
+
+
+def categories_of(survey: Survey, answers: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """One respondent's categories, shape (items, 1); the survey has no numbers but those in bins, which need no words."""
+    stand = each_answer(survey, answers)
+    return hide(survey, np.array([settle(item, places(item, [None if a is MISSING else a]), None) for item, a in stand]))
+
+
+def alike(survey: Survey, answers: list[dict[str, Any]]) -> list[list[int]]:
+    """Words for each of several people, with which the same record comes out whatever they answer."""
+    dice = np.random.default_rng(7)
+    people = [categories_of(survey, given) for given in answers]
+    words: list[list[int]] = [[] for _ in people]
+    for place, item in enumerate(survey.items):
+        outcome = None
+        for person, categories in enumerate(people):
+            for _ in range(100_000):
+                tried = dice.integers(0, 2**32, item.channel.d + 1, dtype=np.uint32)
+                rest = iter(tried.tolist())
+                bits = randomize(item.channel, categories[place], lambda n, r=rest: np.array([next(r) for _ in range(n)], np.uint32))
+                if outcome is None or (bits == outcome).all():
+                    break
+            outcome = bits
+            words[person] += tried.tolist()[: len(tried) - len(list(rest))]
+    return words

@@ -68,7 +68,8 @@ def sticking_out(driver: Chrome) -> list[str]:
         _SHOWN
         + """
         const width = document.documentElement.clientWidth;
-        const out = document.documentElement.scrollWidth > width ? [`page: ${document.documentElement.scrollWidth} of ${width}`] : [];
+        const whole = Math.max(document.documentElement.scrollWidth, document.body.scrollWidth);
+        const out = whole > width ? [`page: ${whole} of ${width}`] : [];
         for (const e of document.body.querySelectorAll("*")) {
           if (!shown(e) || scrolls(e) || e.ownerSVGElement) continue;
           const { left, right } = e.getBoundingClientRect();

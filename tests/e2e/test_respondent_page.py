@@ -184,10 +184,10 @@ def test_the_envelope_is_on_the_device_before_the_first_attempt(
     assert page.answer(site.link(survey), 1, 4) == "thanks"
     (stored,) = site.reports(survey)
     kept = json.loads(json.loads(browser.execute_script("return window.seen"))[f"deniable:{survey.digest}"])
-    assert set(kept) == {"envelope", "code", "epsilon"}
+    assert set(kept) == {"envelope", "epsilon"}, "and no code: what was kept can stay in a browser's files"
     sent = Submission.from_json(kept["envelope"].encode())
     assert sent.reports == stored
-    assert sent.id == submission_id(read(kept["code"]))
+    assert sent.id == submission_id(read(browser.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text))
 
 
 def test_a_second_tab_sends_what_the_first_one_drew(browser: Chrome, page: Any, proxy: Any, survey: Survey) -> None:
@@ -290,7 +290,8 @@ def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, s
     assert "needs JavaScript" in noscript
     assert f'href="/s/{survey.id}/by-hand?lang=en"' in noscript
     assert html.split("</noscript>")[1].count("<section") == html.count(" hidden>\n  <h1") + 1, "all but the first step are hidden"
-    assert "<form" not in html
+    assert html.count("<form") == html.count('method="dialog"') > 0, "a form that could be sent"
+    assert "submit" not in html
 
 
 # For everybody who answers.
@@ -332,7 +333,6 @@ def test_who_declines_sends_nothing_and_can_come_back(page: Any, proxy: Any, sur
 def test_missing_answers_are_announced_listed_and_focused(page: Any, proxy: Any, survey: Survey) -> None:
     page.open(proxy.link(survey))
     page.choose(0, -1)
-    assert page.driver.title == "Questions · A study"
     page.press("next")
     assert page.focused("[data-slot=missing]")
     assert "1 question has no answer yet\nQuestion 2" in page.text()
@@ -393,7 +393,8 @@ def test_a_long_list_is_a_select_and_answers_alike(
 def test_no_control_has_a_name_and_answers_go_when_the_page_does(page: Any, site: Any, survey: Survey) -> None:
     page.open(site.link(survey))
     page.choose(0, 3)
-    assert page.driver.execute_script("return document.querySelectorAll('[name]:not(meta), form').length") == 0
+    assert page.driver.execute_script("return document.querySelectorAll('[name]:not(meta), form:not([autocomplete=off])').length") == 0
+    assert page.driver.execute_script("return [...document.querySelectorAll('input, select')].every((control) => control.form)")
     assert page.driver.execute_script("return document.querySelectorAll('input:checked').length") == 2
     page.driver.execute_script("dispatchEvent(new PageTransitionEvent('pagehide'))")
     assert page.driver.execute_script("return document.querySelectorAll('input:checked').length") == 0
@@ -427,7 +428,7 @@ def test_a_phone_needs_no_sideways_scrolling_and_targets_are_large(page: Any, si
     survey = site.publish(id=next(names), title=long, about=long, questions=questions)
 
     def fits() -> None:
-        assert page.driver.execute_script("return document.documentElement.scrollWidth") <= narrow
+        assert page.driver.execute_script("return Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)") <= narrow
         script = """return [...document.querySelectorAll("button, summary, label.option, select")].filter((e) => e.checkVisibility())
             .map((e) => e.getBoundingClientRect()).filter((r) => r.width < 24 || r.height < 24).length"""
         assert page.driver.execute_script(script) == 0

@@ -1,11 +1,11 @@
 /**
  * From the first question to Send: all questions on one page or one at a time, back and forth, and a last look at the answers.
- * No step of it is in the browser's history, whose length would tell which questions were shown; `back.mjs` has the one entry for all. Browsers write a page's title
- * to the disk, so a title says nothing that depends on an answer: questions keep their numbers, whichever are shown.
+ * No step of it is in the browser's history, whose length would tell which questions were shown (`back.mjs` has one entry for all), nor in
+ * the title, which browsers write to the disk.
  */
 
 import { number, t, tn } from "./language.mjs";
-import { copy, fill, onPress, show } from "./page.mjs";
+import { copy, fill, onPress, show, toTop } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 
 /** Asks `questions`; `send(controls)` is called once, when everything is answered and the respondent has said so. */
@@ -52,7 +52,7 @@ export class Asking {
   }
 
   #show() {
-    show("questions", "");
+    show("questions");
     this.#step.querySelector("[data-slot=missing]").hidden = true;
     this.#go(this.#at);
   }
@@ -65,7 +65,7 @@ export class Asking {
     if (this.#oneByOne) {
       for (const [index, element] of elements.entries()) element.hidden = index !== visible[place];
       elements[visible[place]].focus({ preventScroll: true });
-      scrollTo(0, 0);
+      toTop();
     }
     this.#progress();
   }
@@ -77,8 +77,6 @@ export class Asking {
     const progress = this.#oneByOne ? null : t("{answered} of {count} answered", { answered: number(answered), count: number(visible.length) });
     fill(this.#step, { progress, next: last ? t("Check answers") : t("Next") }); // one by one, each says its place itself
     this.#step.querySelector("progress").value = (this.#oneByOne ? this.#at : answered) / visible.length;
-    const place = { place: number(visible[this.#at] + 1), count: number(elements.length) };
-    document.title = `${this.#oneByOne ? t("Question {place} of {count}", place) : t("Questions")} · ${this.#words.title.text}`;
     if (!this.#step.querySelector("[data-slot=missing]").hidden) this.#list(this.#controls.missing());
   }
 
@@ -120,7 +118,7 @@ export class Asking {
   }
 
   #review() {
-    const step = show("review", `${t("Check your answers")} · ${this.#words.title.text}`);
+    const step = show("review");
     step.querySelector("[data-slot=answers]").replaceChildren(...this.#controls.visible.map((index, place) => this.#answer(index, place)));
     onPress(step, "previous", () => this.#leaveReview(this.#at));
     onPress(step, "send", () => this.#send(this.#controls));

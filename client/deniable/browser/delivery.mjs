@@ -1,8 +1,9 @@
 /**
  * From a perturbed envelope to the server's word that it is kept, and what this device keeps meanwhile and afterwards.
  *
- * One entry a survey: which questions it drew, the perturbed envelope with its withdrawal code until the server has
- * acknowledged it, and after that only how much privacy it took. The envelope is kept before the first attempt, and every
+ * One entry a survey: which questions it drew, the perturbed envelope until the server has acknowledged it, and after that only
+ * how much privacy it took. Browsers write such entries to files in which what was removed can stay for a while, so the code that
+ * erases a record is never among them. The envelope is kept before the first attempt, and every
  * attempt sends those bytes: fresh noise on the same answers would average away. Nothing that is kept here is true.
  */
 
@@ -130,10 +131,9 @@ export class Device {
     return drawn;
   }
 
-  /** The envelope that waits to be sent, and its withdrawal code; undefined where none waits. */
+  /** The envelope that waits to be sent; undefined where none waits. */
   get waiting() {
-    const { envelope, code } = this.#entry;
-    return envelope === undefined ? undefined : { envelope, code };
+    return this.#entry.envelope;
   }
 
   /** Whether this device's envelope has been acknowledged. */
@@ -142,9 +142,9 @@ export class Device {
     return epsilon !== undefined && envelope === undefined;
   }
 
-  /** Keeps an envelope, its withdrawal code and what it gives away, until it is acknowledged. Throws where that fails. */
-  keep({ envelope, code, epsilon }) {
-    this.#keep({ envelope, code, epsilon });
+  /** Keeps an envelope and what it gives away, until it is acknowledged. Throws where that fails. */
+  keep({ envelope, epsilon }) {
+    this.#keep({ envelope, epsilon });
   }
 
   /** Replaces the envelope that waits by one with the same record and another invitation. */
@@ -152,7 +152,7 @@ export class Device {
     this.#keep({ ...this.#entry, envelope });
   }
 
-  /** The server has it: what it took stays, the envelope and the code go. */
+  /** The server has it: what it took stays, the envelope goes. */
   settle() {
     this.#keep({ epsilon: this.#entry.epsilon });
   }

@@ -4,6 +4,7 @@ import { read } from "./codes.mjs";
 import { RefusedError } from "./definition.mjs";
 import { latinDigits, t } from "./language.mjs";
 import { fill } from "./page.mjs";
+import { unchanged } from "./unchanged.mjs";
 
 /** The fields for what the link does not say; `read()` gives {group, invitation}, or undefined after marking what is missing. */
 export class Entry {
@@ -21,6 +22,7 @@ export class Entry {
     const [first] = this.#field("group").options;
     this.#field("group").replaceChildren(first, ...survey.groups.map((group) => Object.assign(new Option(group), { lang: survey.language })));
     this.#field("code").value = fragment.get("code") ?? "";
+    unchanged(root);
   }
 
   /** Marks every part that is missing or wrong, and moves the focus to the first. */

@@ -23,12 +23,12 @@ export function refuse(error, device) {
   if (error instanceof DeliveryError) return sayUnloaded(error);
   if (!(error instanceof RefusedError)) return sayFault(error, device);
   const reason = t("Your browser refuses: {reason}.", { reason: error.message });
-  return fill(show("refused", t("Not possible")), { heading: t("This survey cannot be answered here"), reason, detail: error.detail });
+  return fill(show("refused"), { heading: t("This survey cannot be answered here"), reason, detail: error.detail });
 }
 
 function sayUnloaded({ status, message }) {
   const reason = status ? t("The server does not give it at the moment. Reload the page a little later.") : t("Check your connection, then reload the page.");
-  fill(show("refused", t("Not possible")), { heading: t("The survey could not be loaded"), reason, detail: message });
+  fill(show("refused"), { heading: t("The survey could not be loaded"), reason, detail: message });
 }
 
 /**
@@ -37,9 +37,8 @@ function sayUnloaded({ status, message }) {
  */
 export function sayFault(error, device) {
   const kept = device?.waiting !== undefined;
-  const { title } = document;
   const answering = kept ? undefined : ANSWERING.find((id) => document.getElementById(id)?.hidden === false);
-  const step = show("fault", t("Not possible"));
+  const step = show("fault");
   fill(step, {
     reason: kept
       ? t("Your scrambled record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
@@ -47,7 +46,7 @@ export function sayFault(error, device) {
     elsewhere: kept ? null : t("Open your link in another browser, or on another device."), // a kept record and a new one would be two
     detail: named(error),
   });
-  onPress(step, "again", () => (answering ? show(answering, title) : location.reload()));
+  onPress(step, "again", () => (answering ? show(answering) : location.reload()));
 }
 
 /** What went wrong and where, "TypeError, form.mjs:45:12". Not the message: engines write values into it, which may be answers. */

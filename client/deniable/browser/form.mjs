@@ -42,19 +42,32 @@ function isAsked(asked) {
 
 async function start(url, { survey: id, closed }) {
   const link = location.href;
-  keepFragment();
+  const fragment = takeFragment();
   requireBrowser();
-  const fragment = new URLSearchParams(location.hash.slice(1));
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
   const device = storing(() => new Device(definition.digest));
   await possible().catch(forbidden); // a browser that forbids one forbids the other
-  const context = { url: `${url}/submissions`, definition, device, fragment, link, words: wordsOf(definition.survey, language()) };
+  const words = wordsOf(definition.survey, language());
+  document.title = words.title.text; // one title to the end: browsers write titles to the disk
+  const context = { url: `${url}/submissions`, definition, device, fragment, link, words };
   watch((error) => refuse(error, device));
   if (device.answered) sayAnswered(context);
   else if (device.waiting) send(context);
   else if (closed === undefined) askConsent(context);
   else sayClosed(context);
+}
+
+/**
+ * What the link says. Group and code go from the address, and so from bookmarks and what is restored; the list of visited pages
+ * keeps what was opened, whatever a page does. The digest is the same for everybody and stays: a page loaded again is held to it.
+ */
+function takeFragment() {
+  keepFragment();
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const digest = fragment.get("digest");
+  history.replaceState(null, "", location.pathname + location.search + (digest === null ? "" : `#digest=${encodeURIComponent(digest)}`));
+  return fragment;
 }
 
 /** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
@@ -94,14 +107,14 @@ function forbidden() {
 function askConsent(context) {
   const { definition, device, fragment, words } = context;
   const group = groupOf(definition.survey, fragment);
-  const step = show("consent", words.title.text);
+  const step = show("consent");
   writeConsent(step, definition, words, device.spent({ others: true }));
   sayGroup(step, group);
   sayApp(step, context.link);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
   let asking;
   const backToConsent = () => {
-    show("consent", words.title.text);
+    show("consent");
     document.querySelector(".languages").hidden = true; // answers wait behind this page
     return false;
   };
@@ -116,7 +129,7 @@ function askConsent(context) {
   onPress(step, "decline", () => {
     giveBack();
     asking?.clear();
-    onPress(show("declined", words.title.text), "back", () => askConsent(context));
+    onPress(show("declined"), "back", () => askConsent(context));
   });
 }
 
@@ -152,18 +165,20 @@ async function finish(context, controls) {
   const { definition, device, asked, more } = context;
   const code = secret();
   const [id, text] = await Promise.all([submissionId(code), written(code)]);
+  let own; // what erases the record, where this page draws it
   await alone(definition.digest, () => {
     if (device.answered || device.waiting) return;
     const answers = controls.take();
     const perturbed = perturb(definition, answers, cryptoWords(), { id, asked, ...more });
     answers.fill(undefined);
-    storing(() => device.keep({ envelope: perturbed, code: text, epsilon: definition.epsilon }));
+    storing(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon }));
+    own = { id: base64url(id), code: text };
   });
   controls.clear(); // if another window was faster, its noise is the noise
   document.querySelector("#questions [data-slot=list]").replaceChildren();
   document.querySelector("#review [data-slot=answers]").replaceChildren();
   giveBack();
-  send(context);
+  send({ ...context, own });
 }
 
 /** Sends the envelope that waits; ends with thanks, with the offer to try again, or with the page's own fault. */
@@ -174,8 +189,8 @@ function send(context) {
 async function attempt(context) {
   const { url, definition: { survey }, device, words } = context;
   if (!device.waiting) return device.answered ? sayAnswered(context) : location.reload();
-  const { envelope: body, code } = device.waiting;
-  const step = show("sending", `${t("Sending")} · ${words.title.text}`);
+  const body = device.waiting;
+  const step = show("sending");
   fill(step, { attempt: t("Sending…") });
   try {
     await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
@@ -184,8 +199,8 @@ async function attempt(context) {
     throw error;
   }
   device.settle();
-  const thanks = show("thanks", `${t("Thank you")} · ${words.title.text}`);
-  fill(thanks, { code });
+  const thanks = show("thanks");
+  showCode(thanks, context, body);
   sayGroup(thanks, JSON.parse(body).group);
   offerLater(thanks, context);
   return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
@@ -193,12 +208,20 @@ async function attempt(context) {
 
 /** The page of a closed survey is shown as it came; this adds whom to ask. */
 function sayClosed({ words }) {
-  fill(show("closed", `${t("Closed")} · ${words.title.text}`), { title: words.title, contact: words.contact });
+  fill(show("closed"), { title: words.title, contact: words.contact });
   document.querySelector("#closed dl").hidden = !words.contact;
 }
 
+/** Shows the code that erases a record. Only the page that drew the record knows it: it is kept nowhere. */
+function showCode(step, { own }, body) {
+  const code = own?.id === JSON.parse(body).id ? own.code : null;
+  step.querySelector(".withdrawal").hidden = code === null;
+  const gone = t("The code with which this record can be erased was shown before this page was closed or loaded again. This device did not keep it.");
+  fill(step, { code, codeGone: code === null ? gone : null });
+}
+
 function sayAnswered(context) {
-  offerLater(show("answered", `${t("Answered")} · ${context.words.title.text}`), context);
+  offerLater(show("answered"), context);
 }
 
 /** What can be done after the record has arrived: look at what this device has spent, and have it forget. */
@@ -214,22 +237,23 @@ function offerLater(step, { device, words }) {
   fill(step, { spent });
   onPress(step, "forget", () => {
     device.forget();
-    show("forgotten", `${t("Forgotten")} · ${words.title.text}`);
+    show("forgotten");
   });
 }
 
 /** Says why the record waits, and sends it again: by itself when the connection is back or after a while, or on demand. */
 function offer(context, error) {
   const { definition: { survey }, device, words } = context;
-  const step = show("waiting", `${t("Not sent yet")} · ${words.title.text}`);
+  const step = show("waiting");
+  showCode(step, context, device.waiting);
   const refused = error instanceof RejectedError;
   const invitation = refused && error.rule === "invitation";
   fill(step, { reason: reasonOf(error), detail: refused ? error.message : null });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
   step.querySelector("[data-slot=waits]").hidden = refused;
-  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting.envelope, t("Show what will be sent")));
+  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
   const waiting = new AbortController();
-  sayGroup(step, JSON.parse(device.waiting.envelope).group);
+  sayGroup(step, JSON.parse(device.waiting).group);
   const again = () => {
     waiting.abort();
     send(context);
@@ -245,7 +269,7 @@ function offer(context, error) {
   onPress(step, "forget", () => {
     waiting.abort();
     device.forget();
-    show("forgotten", `${t("Forgotten")} · ${words.title.text}`);
+    show("forgotten");
   });
 }
 
@@ -264,7 +288,7 @@ async function useCode(step, device) {
   const invitation = await read(latinDigits(field.value));
   mark(field, invitation === undefined);
   if (!invitation) return field.focus();
-  const amended = JSON.stringify({ ...JSON.parse(device.waiting.envelope), invitation: base64url(invitation) });
+  const amended = JSON.stringify({ ...JSON.parse(device.waiting), invitation: base64url(invitation) });
   storing(() => device.amend(amended));
   return true;
 }

@@ -4,19 +4,30 @@
  */
 
 const FLEETING = ["questions", "review", "thanks"];
+const ANSWERS = ["questions", "review"];
 
 /**
- * Shows one step and hides the others, names it in the title, and moves the focus to its heading. Gives the step. The links to
- * other languages load the page anew, so they are hidden where that would lose answers, or the code that is shown once.
+ * Shows one step and hides the others, and moves the focus to its heading. Gives the step. The page's title stays as it is: browsers
+ * write titles to the disk. The links to other languages load the page anew, so they are hidden where that would lose answers, or
+ * the code that is shown once.
  */
-export function show(id, title) {
+export function show(id) {
   document.querySelector(".languages").hidden = FLEETING.includes(id);
   for (const step of document.querySelectorAll("main > section")) step.hidden = step.id !== id;
-  document.title = title;
+  document.documentElement.classList.toggle("still", ANSWERS.includes(id));
   const step = document.getElementById(id);
   step.querySelector("h1").focus({ preventScroll: true });
-  scrollTo(0, 0);
+  toTop();
   return step;
+}
+
+/**
+ * Shows the top of the page. Browsers write to the disk how far a window is scrolled, which tells how many questions there are and
+ * where somebody is: while there are answers, the window stays still, and its body is scrolled, of which they keep nothing.
+ */
+export function toTop() {
+  scrollTo(0, 0);
+  document.body.scrollTo(0, 0);
 }
 
 /**
@@ -42,3 +53,11 @@ export function copy(templateId) {
 export function onPress(root, name, action) {
   root.querySelector(`[data-action=${name}]`).onclick = action;
 }
+
+/** Forms are there for their `autocomplete` alone, which keeps WebKit and Chromium from saving what they hold. */
+addEventListener("submit", (event) => event.preventDefault());
+
+/** While nobody looks, nothing is to be seen: systems take pictures of pages for their lists of apps and tabs. */
+const away = (hidden) => document.documentElement.classList.toggle("away", hidden);
+addEventListener("visibilitychange", () => away(document.visibilityState === "hidden"));
+addEventListener("pagehide", () => away(true));

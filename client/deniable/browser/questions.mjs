@@ -6,6 +6,7 @@
 import { allows, shown } from "./encode.mjs";
 import { list, number, readNumber, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
+import { unchanged } from "./unchanged.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
 const PARTS = { number: "[data-slot=number]", text: "[data-slot=text]", hint: ".quiet", problem: ".problem" };
@@ -86,7 +87,10 @@ export class Controls {
 
   /** Forgets every answer. */
   clear() {
-    for (const { reset } of this.#parts) reset();
+    for (const { element, reset } of this.#parts) {
+      reset();
+      unchanged(element);
+    }
   }
 }
 

@@ -1,0 +1,156 @@
+"""The three engines that people's browsers are made of, each a Selenium driver with a profile on the disk.
+
+Whoever opens one closes it with `quit`, or ends it with `kill` as a power cut would; to kill what has ended does nothing.
+`flushed(site)` waits until what the browser keeps about its windows is on the disk; `site` has a style sheet to look at meanwhile.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver import Chrome, ChromeOptions, ChromeService, Remote
+from selenium.webdriver.remote.client_config import ClientConfig
+from selenium.webdriver.remote.remote_connection import RemoteConnection
+from selenium.webdriver.webkitgtk.options import Options as WebKitOptions
+from selenium.webdriver.webkitgtk.service import Service as WebKitService
+from tests.conftest import QUIET
+from tests.e2e import firefox
+from tests.e2e.profiles import unpacked
+
+WINDOW = Path(__file__).with_name("webkit_window.py")
+SYSTEM_PYTHON = "/usr/bin/python3"  # it has the bindings that Debian installs
+
+
+def wait_for(holds: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, f"not within a minute: {what}"
+        time.sleep(0.05)
+
+
+def end(driver: Any, process: int) -> None:
+    """Kills a browser, and has its driver find that out."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    with contextlib.suppress(WebDriverException):
+        driver.quit()
+
+
+_marks: dict[Path, Iterator[int]] = {}
+
+
+def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> None:
+    """Goes to two pages in another tab, and waits for each in the browser's session: what came before is there by then."""
+    own = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    marks = _marks.setdefault(driver.profile, itertools.count())  # new ones each time, and the same in all profiles
+    for mark in (f"mark-{next(marks)}." for _ in range(2)):
+        driver.get(f"{site}/static/base.css?{mark}")
+        wait_for(partial(_stands_in, mark, files), "the session on the disk")
+    driver.close()
+    driver.switch_to.window(own)
+
+
+def _stands_in(mark: str, files: Callable[[], list[Path]]) -> bool:
+    parts = [part for file in files() for part in unpacked(file)]
+    return any(mark.encode(code) in part for part in parts for code in ("utf-8", "utf-16-le"))
+
+
+class Chromium(Chrome):
+    """Chromium, headless, which opens again what was open."""
+
+    def __init__(self, profile: Path) -> None:
+        self.profile = profile
+        options = ChromeOptions()
+        for argument in (*QUIET, f"--user-data-dir={profile}", "--restore-last-session", "--no-sandbox"):
+            options.add_argument(argument)
+        options.binary_location = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+        super().__init__(options, ChromeService(shutil.which("chromedriver")))
+
+    def flushed(self, site: str) -> None:
+        flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
+
+    def kill(self) -> None:
+        if self.service.process and self.service.process.poll() is None:
+            end(self, self.capabilities["goog:processID"])
+
+
+class Firefox(firefox.Firefox):
+    """Firefox, headless, which opens again what was open."""
+
+    def flushed(self, site: str) -> None:
+        flushed_by_a_tab(self, site, lambda: sorted((self.profile / "sessionstore-backups").glob("recovery.jsonlz4")))
+
+
+class WebKit(Remote):
+    """A window around WebKit, on a screen that nobody sees, which opens again what was open."""
+
+    def __init__(self, profile: Path) -> None:
+        self.profile = profile
+        profile.mkdir(exist_ok=True)
+        start = profile.with_name(f"{profile.name}.sh")
+        start.write_text(f'#!/bin/sh\nexec {SYSTEM_PYTHON} {WINDOW} "$@"\n', encoding="utf-8")
+        start.chmod(0o755)
+        options = WebKitOptions()
+        options.binary_location = str(start)
+        options.set_capability("browserName", "webkit_window")
+        for argument in ("--automation", str(profile)):
+            options.add_argument(argument)
+        (profile / "pid").unlink(missing_ok=True)
+        self.service = WebKitService(shutil.which("WebKitWebDriver"), env={**os.environ, "DISPLAY": screen()})
+        self.service.start()
+        super().__init__(RemoteConnection(client_config=ClientConfig(self.service.service_url)), options=options)
+
+    def quit(self) -> None:
+        try:
+            super().quit()
+        finally:
+            self.service.stop()
+
+    def flushed(self, site: str) -> None:
+        for _ in range(2):
+            before = self._written()
+            wait_for(partial(self._written_since, before), "the session on the disk")
+
+    def _written(self) -> int:
+        with contextlib.suppress(FileNotFoundError):
+            return (self.profile / "session-0").stat().st_mtime_ns
+        return 0
+
+    def _written_since(self, moment: int) -> bool:
+        return self._written() > moment
+
+    def kill(self) -> None:
+        if self.service.process and self.service.process.poll() is None:
+            end(self, int((self.profile / "pid").read_text(encoding="ascii")))
+
+
+_screens: list[str] = []
+
+
+def screen() -> str:
+    """The name of an X screen that nobody sees, started at first use and ended with this process."""
+    if not _screens:
+        reading, writing = os.pipe()
+        command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
+        process = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(writing)
+        atexit.register(process.terminate)
+        with os.fdopen(reading) as answer:
+            _screens.append(f":{answer.readline().strip()}")
+    return _screens[0]
+
+
+ENGINES: dict[str, Any] = {"chromium": Chromium, "firefox": Firefox, "webkit": WebKit}

@@ -1,0 +1,164 @@
+"""The respondent's page in each of the three engines, from the link to the end: what the tests beside this one do in Chromium."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from selenium.webdriver import Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+from tests.e2e.engines import ENGINES
+from tests.e2e.pages import EVERYTHING, HASTE, Visit
+
+from deniable import codes
+from deniable.submission import Submission
+
+pytestmark = pytest.mark.browser
+names = (f"engine{i}" for i in itertools.count())
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    driver = ENGINES[request.param](tmp_path_factory.mktemp(request.param) / "profile")
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def visit(driver: Any, make_page: Callable[[Any], Any], proxy: Any) -> Visit:
+    return Visit(make_page(driver), proxy.site)
+
+
+def questions_of(visit: Visit) -> list[str]:
+    return [question.find_element(By.CSS_SELECTOR, "[data-slot=text]").text for question in visit.questions()]
+
+
+def walk(visit: Visit, layout: str) -> None:
+    """From consent to the last look at the answers, by way of a branch, a missing answer, and a change of mind."""
+    visit.agree()
+    visit.page.press("next")
+    assert visit.questions()[0].find_element(By.CSS_SELECTOR, ".problem").is_displayed()
+    if layout == "list":
+        visit.answer_all()
+        visit.page.press("next")
+    while visit.driver.find_element(By.ID, "questions").is_displayed():
+        visit.answer(visit.questions()[0])
+        visit.page.press("next")
+
+
+@pytest.mark.parametrize("layout", ["list", "steps"])
+def test_a_whole_visit_ends_with_one_record_a_code_and_a_device_that_forgets(visit: Visit, proxy: Any, layout: str) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING, layout=layout, groups=["North", "South"], access="invited")
+    assert visit.page.open(f"{proxy.link(survey)}&group=South&code={proxy.site.invite(survey)}") == "consent"
+    assert visit.driver.current_url == proxy.link(survey), "the group and the code are gone from the address"
+    walk(visit, layout)
+    answers = visit.driver.find_elements(By.CSS_SELECTOR, "#review [data-slot=answer]")
+    assert [answer.text for answer in answers][:5] == ["Yes", "daily", "Town 1", "badly", "44"]
+    visit.driver.find_elements(By.CSS_SELECTOR, "#review dd button")[0].click()
+    assert visit.page.step("review") == "questions"
+    visit.questions()[0].find_elements(By.CSS_SELECTOR, "label.option")[1].click()
+    while visit.driver.find_element(By.ID, "questions").is_displayed():
+        assert "How often?" not in questions_of(visit), "no longer called for"
+        visit.page.press("next")
+    visit.page.press("send")
+    assert visit.page.step("review") == "thanks"
+    (sent,) = map(Submission.from_json, proxy.bodies)
+    assert sent.group == "South"
+    assert codes.submission_id(codes.read(visit.find("#thanks [data-slot=code]").text)) == sent.id
+    assert visit.page.open(proxy.link(survey)) == "answered"
+    visit.driver.find_element(By.CSS_SELECTOR, "#answered summary").click()
+    visit.page.press("forget")
+    assert visit.page.step("answered") == "forgotten"
+    assert visit.driver.execute_script("return localStorage.length") == 0
+    assert proxy.site.results(survey)["n"] == 1
+
+
+def test_a_record_whose_replies_are_lost_waits_and_is_sent_again_as_it_was(visit: Visit, proxy: Any) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING)
+    proxy.insert(survey, HASTE)
+    assert visit.page.open(proxy.link(survey)) == "consent"
+    walk(visit, "list")
+    proxy.lose = 10_000
+    visit.page.press("send")
+    assert visit.page.step("review") == "waiting"
+    assert visit.find("#waiting [data-slot=code]").text
+    visit.driver.refresh()
+    assert visit.page.step("loading") == "waiting"
+    proxy.lose = 0
+    visit.page.press("retry")
+    assert visit.page.step("waiting") == "thanks"
+    assert "was shown before this page was closed" in visit.find("#thanks").text
+    assert len(set(proxy.bodies)) == 1
+    assert proxy.site.results(survey)["n"] == 1
+    visit.driver.execute_script("localStorage.clear()")
+
+
+def test_who_goes_away_and_comes_back_finds_no_answers(visit: Visit, proxy: Any) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING)
+    assert visit.page.open(proxy.link(survey)) == "consent"
+    walk(visit, "list")
+    visit.driver.get(f"{proxy.url}/static/base.css")
+    visit.driver.back()
+    WebDriverWait(visit.driver, 20).until(lambda d: d.find_element(By.ID, "consent").is_displayed())
+    visit.agree()
+    assert visit.driver.execute_script("return document.querySelectorAll('input:checked, #review dd').length") == 0
+    assert visit.driver.execute_script("return [...document.querySelectorAll('#questions select')].map((s) => s.selectedIndex)") == [0]
+
+
+AS_BEGUN = """return [...document.querySelectorAll('input')]
+  .every((i) => i.checked === i.defaultChecked && (i.type !== "text" || i.value === i.defaultValue)) &&
+  [...document.querySelectorAll('option')].every((o) => o.selected === o.defaultSelected)"""
+CLEARED = "document.querySelectorAll('#questions input')[0].checked = true; return " + AS_BEGUN.removeprefix("return ")
+
+
+def test_no_control_looks_changed_whatever_is_done_to_it(visit: Visit, proxy: Any) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING)
+    assert visit.page.open(proxy.link(survey)) == "consent"
+    visit.agree()
+    done = 0
+    while done < len(visit.questions()):
+        visit.answer(visit.questions()[done])
+        assert visit.driver.execute_script(AS_BEGUN)
+        done += 1
+    visit.driver.find_element(By.CSS_SELECTOR, "#questions label.option input").send_keys(Keys.ARROW_DOWN)  # hides a question
+    assert visit.driver.execute_script(AS_BEGUN)
+    visit.driver.execute_script("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    assert visit.driver.execute_script(AS_BEGUN)
+    assert visit.driver.execute_script("return document.querySelectorAll('#questions input:checked').length") == 0
+    assert not visit.driver.execute_script(CLEARED), "the control: a change that nobody hears of is seen by this test"
+
+
+def test_no_form_can_be_sent(visit: Visit, proxy: Any) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING)
+    assert visit.page.open(proxy.link(survey)) == "consent"
+    visit.agree()
+    visit.driver.execute_script("window.still = true; document.querySelectorAll('form').forEach((form) => form.requestSubmit())")
+    visit.driver.execute_script("try { document.querySelector('#questions form').submit(); } catch { /* Firefox throws, instead */ }")
+    visit.driver.find_element(By.CSS_SELECTOR, "#questions input[type=text]").send_keys("44", Keys.ENTER)
+    assert visit.driver.execute_script("return window.still")
+    assert visit.driver.current_url == proxy.link(survey)
+
+
+HIDDEN = """Object.defineProperty(document, "visibilityState", { configurable: true, get: () => arguments[0] });
+  document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));"""
+
+
+def test_a_picture_of_a_hidden_page_is_the_same_for_all_answers_and_they_are_back_afterwards(visit: Visit, proxy: Any) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING)
+    assert visit.page.open(proxy.link(survey)) == "consent"
+    visit.agree()
+    pictures: dict[str, list[str]] = {"visible": [], "hidden": []}
+    for option in (0, 1):
+        visit.driver.find_elements(By.CSS_SELECTOR, "#questions .question:first-child label.option")[option].click()
+        for state, seen in pictures.items():
+            visit.driver.execute_script(HIDDEN, state)
+            visit.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+            seen.append(visit.driver.get_screenshot_as_base64())
+        assert visit.driver.execute_script("return document.activeElement.type") == "radio", "the focus stays"
+        visit.driver.execute_script(HIDDEN, "visible")
+        assert visit.driver.find_elements(By.CSS_SELECTOR, "#questions input")[option].is_selected()
+    assert len(set(pictures["hidden"])) == 1
+    assert len(set(pictures["visible"])) == 2, "the control"
