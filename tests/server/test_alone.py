@@ -109,7 +109,7 @@ def test_a_damaged_database_is_told_in_one_line(make_server: Callable[..., Any],
             server.db.with_name(server.db.name + suffix).unlink(missing_ok=True)
         code, said = try_to_serve(server.db, server.port)
         assert (code, said.count("\n")) == (1, 1), (name, said)
-        assert said.startswith(f"Error: {server.db} cannot be used: "), name
+        assert said.startswith("Error: ") and "cannot be used: " in said, name  # noqa: PT018 - one sentence
 
 
 # Stopping.
