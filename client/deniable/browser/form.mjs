@@ -66,7 +66,7 @@ function takeFragment() {
   keepFragment();
   const fragment = new URLSearchParams(location.hash.slice(1));
   const digest = fragment.get("digest");
-  history.replaceState(null, "", location.pathname + location.search + (digest === null ? "" : `#digest=${encodeURIComponent(digest)}`));
+  history.replaceState(history.state, "", location.pathname + location.search + (digest === null ? "" : `#digest=${encodeURIComponent(digest)}`));
   return fragment;
 }
 
