@@ -92,7 +92,7 @@ class Outbox:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = str(path) if path is not None else str(default_path())
-        self._mutex = threading.Lock()
+        self._mutex = threading.RLock()  # what an interrupt left locked must not keep `close` waiting
         self._life: _Life | None = None
         self.owner = secrets.token_hex(8)
         try:

@@ -1,4 +1,4 @@
-"""`deniable-server`: set up, accounts and keys, publish, invite, serve, close, results."""
+"""`deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from deniable_server import invitations
 from deniable_server.accounts import set_password
 from deniable_server.cli_access import asked_password, key_commands, user_commands
 from deniable_server.cli_database import database, failing, opened, require
-from deniable_server.config import MOST_PER_SECOND, Config, key_file, make_key
-from deniable_server.results import results_of
+from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
+from deniable_server.results import may_wait, results_of
+from deniable_server.store import Published
 from deniable_server.store.sqlite import SqliteStore
 
 
@@ -67,14 +68,17 @@ def list_surveys(db: Path) -> None:
     with opened(db) as store:
         for published in store.surveys():
             state = "open" if published.is_open else "closed"
-            click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published.survey)}\t{published.survey.title}")
+            click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
 
 
-def _kept(store: SqliteStore, survey: Survey) -> str:
-    """How many responses, and of a survey with invitations how many of those are spent."""
-    parts = [_number(store.tally(survey.id).n, "response")]
-    if by_hand := store.tally(survey.id, by_hand=True).n:
+def _kept(store: SqliteStore, published: Published) -> str:
+    """How many responses are counted and may wait, and of a survey with invitations how many of those are spent."""
+    survey = published.survey
+    parts = [_number(store.count(survey.id), "response")]
+    if by_hand := store.count(survey.id, by_hand=True):
         parts.append(f"{by_hand} made by hand")
+    if waiting := may_wait(published):
+        parts.append(f"up to {waiting:,} may wait to be counted")
     if survey.access == "invited":
         made, spent = store.invitations(survey.id)
         parts.append(f"{spent} of {_number(made, 'invitation')} spent")
@@ -128,10 +132,28 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
 @click.argument("survey_id")
 @click.option("--reopen", is_flag=True, help="Take submissions again.")
 def close(db: Path, survey_id: str, reopen: bool) -> None:
-    """Close a survey: no more submissions. Results stay."""
+    """Close a survey: no more submissions. All that waits is counted. Results stay."""
     with opened(db) as store:
         store.set_open(survey_id, reopen)
     click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
+
+
+@main.command()
+@database
+@click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
+@click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
+def backup(db: Path, target: Path, with_key: bool) -> None:
+    """Copy the database to the new file TARGET, while the server runs.
+
+    What waits to be counted can be read with the server's key only: keep a copy of the key in another place.
+    """
+    with opened(db) as store:
+        if with_key and key_file(target).exists():
+            raise FileExistsError(f"{key_file(target)} is there already")
+        store.backup(target)
+        if with_key:
+            copy_key(db, target)
+    click.echo(f"{target} is a copy of {db}{f', with the key in {key_file(target)}' if with_key else ', without its key'}.")
 
 
 @main.command()

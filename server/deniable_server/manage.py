@@ -77,7 +77,7 @@ def logout_everywhere() -> Page:
 @bp.get("/manage")
 def surveys() -> Page:
     store = current_store()
-    counts = [(p, store.tally(p.survey.id).n, store.tally(p.survey.id, by_hand=True).n) for p in store.surveys()]
+    counts = [(p, store.count(p.survey.id), store.count(p.survey.id, by_hand=True)) for p in store.surveys()]
     return render_template("manage/surveys.html", counts=counts, form=ActionForm())
 
 
@@ -86,7 +86,7 @@ def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().published(survey_id)
     results = results_of(store, survey_id, request.args)
     questions = [(item, [row for row in results.rows if row.question == item.id]) for item in published.survey.items]
-    sizes = {group: store.tally(survey_id, group).n for group in published.survey.groups}
+    sizes = {group: store.count(survey_id, group) for group in published.survey.groups}
     shown = {"published": published, "results": results, "questions": questions, "means": {row.question: row for row in results.means}}
     return render_template("manage/results.html", **shown, sizes=sizes, chart=chart, form=ActionForm())
 

@@ -11,7 +11,7 @@ from deniable.question import Question
 from deniable.submission import by_hand as coins_can_answer
 from deniable.survey import Survey
 from deniable.tally import Tally
-from deniable_server.store import Store
+from deniable_server.store import Published, Store
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,23 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     options: may hold confidence (0.95 by default), method and target; group, one of the survey's, for that one only; by_hand, 1 for
     the reports of those who tossed coins themselves, which are in no other results. Raises EstimateError naming what is wrong.
     """
-    survey = store.published(survey_id).survey
+    published = store.published(survey_id)
+    survey = published.survey
     group, by_hand = _group(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
     confidence, method, target = _interval(options)
     tally = store.tally(survey_id, group, by_hand)
     found = analyse(survey, tally, confidence=confidence, method=method, target=target).results
-    apart = store.tally(survey_id, group, True).n if coins_can_answer(survey) and not by_hand else 0
-    return replace(found, group=group, by_hand=by_hand, n_by_hand=apart)
+    apart = store.count(survey_id, group, True) if coins_can_answer(survey) and not by_hand else 0
+    return replace(found, group=group, by_hand=by_hand, n_by_hand=apart, may_wait=may_wait(published, group))
+
+
+def may_wait(published: Published, group: str | None = None) -> int:
+    """How many records may have arrived and wait for their batch, at most: of one group, or of all.
+
+    How many there are is not for anybody to know: who watched the number would see each arrival.
+    """
+    parts = len(published.survey.groups) if published.survey.groups and group is None else 1
+    return parts * (published.survey.batch - 1) if published.is_open else 0
 
 
 def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Groups:

@@ -106,7 +106,7 @@ def test_standard_input_is_read(run: Run) -> None:
             "row 1: the report must be one of yes, no (100 rows are not)",
         ),
         ([*ANSWER, "--q0", "sex", "--q1", "q1"], 1, "row 1, sex: must be a probability such as 0.25 or 1/6"),
-        ([*ANSWER, "--q0", "q0", "--q1", "id"], 1, "row 3: q1 must be a probability from 0 to 1, got 2"),
+        ([*ANSWER, "--q0", "q0", "--q1", "id"], 1, "row 3: q1 must be a probability from 0 to 1, and is not; it is not quoted"),
         (["broken.csv", "--column", "a", "--design", "warner", "--p", "0.7"], 1, "row 2: must have 1 cells, as the header has, got 2"),
         (
             ["data.csv", "--column", "color", "--design", "matrix", "--matrix", "data.csv"],

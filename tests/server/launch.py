@@ -45,8 +45,8 @@ def slow_disk() -> None:
 
 
 def acknowledge_before_commit() -> None:
-    def run(self: writer.Writer, work: Callable[[sqlite3.Connection], Any], order: bytes = b"") -> Any:
-        self._jobs.put(writer._Job(work, order, alone=False))
+    def run(self: writer.Writer, work: Callable[[sqlite3.Connection], Any]) -> Any:
+        self._jobs.put(writer._Job(work))
         return True
 
     writer.Writer.run = run  # type: ignore[method-assign]

@@ -1,4 +1,7 @@
-"""kill -9 of the whole server under load: what was acknowledged is counted exactly once, what was withdrawn not at all."""
+"""kill -9 of the whole server under load: what was acknowledged is counted exactly once, what was withdrawn not at all.
+
+So it is with what waits, with the batches that enter the counts, and with another process that closes the survey and opens it again.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,16 @@ from deniable.survey import Survey
 from deniable.tally import Tally
 from deniable_server.store.sqlite import SqliteStore
 
-K = 256
+K = 160
 CLIENTS = 4
 KILLS = 50
 CONTROL_KILLS = 15
 WITHDRAWN = 4  # every fourth submission
+CLOSED = 10  # after every tenth kill
 
 
 def bucket_survey() -> Survey:
-    """Two questions of 256 options at d = 1: a record can set one pair of bits that no other record sets."""
+    """Two questions of 160 options at d = 1: a record can set one pair of bits that no other record sets."""
     options = [f"option {i}" for i in range(K)]
     questions = [{"id": name, "text": "Which?", "type": "choice", "options": options, "epsilon": 10} for name in ("row", "column")]
     return Survey.from_dict({"deniable": 1, "id": "buckets", "title": "Buckets", "about": "A test.", "questions": questions})
@@ -77,7 +81,10 @@ class Load:
 
 
 def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
-    """Returns what was acknowledged, the tally, and the recount from the reports. Another process tallies all the while."""
+    """Returns what was acknowledged, the tally once the survey is closed, and the recount from the reports.
+
+    Another process tallies all the while, and closes the survey for a moment now and then.
+    """
     survey = bucket_survey()
     server.publish(survey)
     load = Load(server.url, survey)
@@ -87,15 +94,21 @@ def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
         thread.start()
     pauses = 0.03 + 0.3 * os_words(kills) / 2**32
     store = SqliteStore(server.db)
-    for pause in pauses:
+    for number, pause in enumerate(pauses):
         time.sleep(pause)
-        store.tally("buckets")
+        assert store.tally("buckets").n == store.count("buckets")
         server.kill()
+        if number % CLOSED == 0:
+            store.set_open("buckets", False)
+            store.set_open("buckets", True)
         server.start()
     load.ending.set()
     for thread in threads:
         thread.join()
     server.stop()
+    waiting = len(load.acknowledged) - store.count("buckets")
+    print(f"{waiting} wait, or are still to leave the counts")
+    store.set_open("buckets", False)
     tally, recount = store.tally("buckets"), store.recount("buckets")
     store.close()
     return load, tally, recount

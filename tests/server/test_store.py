@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -19,11 +20,19 @@ from sqlite_utils import Database
 from deniable.submission import Submission, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
-from deniable_server.store import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError, schema
-from deniable_server.store import sqlite as sqlite_store
+from deniable_server.store import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError, schema, tallies, writer
 from deniable_server.store.sqlite import SqliteStore
 
 Make = Callable[..., Submission]
+SURVEY = """
+deniable: 1
+batch: 1
+id: study
+title: Another study
+about: Who asks, and why.
+epsilon: ln 3
+questions: [{id: q, text: Which?, type: yes_no}]
+"""
 
 
 def same(one: Tally, other: Tally) -> bool:
@@ -65,11 +74,12 @@ def test_the_same_id_with_other_bytes_is_a_conflict_and_changes_nothing(store: S
     assert same(store.tally("study"), before)
 
 
-@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"by_hand": True}, {"count": 2}])
+@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"by_hand": True}])
 def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(
     change: dict[str, Any], store: SqliteStore, submissions: Make
 ) -> None:
     submission = submissions(group="South")
+    store.publish(Survey.from_text(SURVEY.replace("id: study", "id: another")))
     store.add("study", submission)
     with pytest.raises(ConflictError):
         store.add("study", replace(submission, **change))
@@ -137,41 +147,43 @@ def test_the_tally_is_what_the_reports_say(store: SqliteStore, survey: Survey, s
     assert same(store.recount("study"), expected)
 
 
-def test_each_report_is_scanned_once(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_report_is_scanned_once_and_when_it_is_counted(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     scanned: list[int] = []
 
     def counting(survey: Survey, reports: bytes, count: int) -> object:
         scanned.append(count)
         return unpack(survey, reports, count)
 
-    monkeypatch.setattr(sqlite_store, "unpack", counting)
-    for _ in range(5):
-        store.add("study", submissions(10))
-        store.tally("study")
-        store.tally("study")
-    assert sum(scanned) == 50
+    monkeypatch.setattr(tallies, "unpack", counting)
+    for count in (10, 10, 200, 10):
+        store.add("study", submissions(count))
+        assert store.tally("study").n == store.count("study") == sum(scanned)
+    assert sum(scanned) == 230
 
 
-def test_a_long_backlog_is_folded_in_parts(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_store, "FOLD_SUBMISSIONS", 3)
-    monkeypatch.setattr(sqlite_store, "FOLD_BYTES", 4)
-    for _ in range(10):
-        store.add("study", submissions(5))
-    assert same(store.tally("study"), store.recount("study"))
-
-
-def test_two_processes_that_fold_together_count_everything_once(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
+def test_two_processes_that_write_together_count_everything_once(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
     other = SqliteStore(tmp_path / "deniable.db")
-    for _ in range(50):
-        store.add("study", submissions(2))
-    threads = [threading.Thread(target=s.tally, args=["study"]) for s in (store, other) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert store.tally("study").n == 100
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(lambda number: (store, other)[number % 2].add("study", submissions(2)), range(50)))
+    assert store.tally("study").n == other.tally("study").n == 100
     assert same(other.tally("study"), store.recount("study"))
     other.close()
+
+
+def test_a_wide_survey_has_the_same_tally_and_no_large_row(store: SqliteStore, submissions: Make) -> None:
+    questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(tallies.WIDE + 1)]
+    wide = Survey.from_dict({"deniable": 1, "batch": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 10, "questions": questions})
+    store.publish(wide)
+    sent = [submissions(count, to=wide) for count in (1, 3, 100)]
+    for submission in sent:
+        store.add("wide", submission)
+    store.withdraw("wide", sent[1].id)
+    expected = sum((Tally.from_bits(unpack(wide, s.reports, s.count)) for s in sent[::2]), Tally.empty(len(questions)))
+    assert same(store.tally("wide"), expected)
+    assert store.count("wide") == 101
+    connection = store._connect()
+    assert connection.execute("SELECT sum(length(pairs)) FROM tallies WHERE survey = 'wide'").fetchone() == (0,)
+    connection.close()
 
 
 def test_what_was_kept_is_there_after_opening_the_file_again(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
@@ -313,7 +325,7 @@ def test_a_database_that_cannot_be_brought_up_to_date_stays_as_it_was(tmp_path: 
     with closing(sqlite3.connect(tmp_path / "first.db")) as connection:
         connection.execute("CREATE TABLE withdrawn (mine)")
         before = list(connection.iterdump())
-    with pytest.raises(sqlite3.OperationalError, match="withdrawn"):
+    with pytest.raises(UnavailableError, match="withdrawn"):
         SqliteStore(tmp_path / "first.db")
     with closing(sqlite3.connect(tmp_path / "first.db")) as connection:
         assert list(connection.iterdump()) == before
@@ -321,3 +333,107 @@ def test_a_database_that_cannot_be_brought_up_to_date_stays_as_it_was(tmp_path: 
     store = SqliteStore(tmp_path / "first.db")
     assert store.tally("study").n == 7
     store.close()
+
+
+def test_a_file_that_is_no_database_or_is_damaged_is_said_so(tmp_path: Path, survey: Survey, submissions: Make) -> None:
+    path = tmp_path / "damaged.db"
+    path.write_bytes(b"no database at all" * 1000)
+    with pytest.raises(UnavailableError, match=r"damaged\.db cannot be used: file is not a database"):
+        SqliteStore(path)
+    path.unlink()
+    store = SqliteStore(path)
+    store.publish(survey)
+    for _ in range(20):
+        store.add("study", submissions(10_000))
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[3 * 4096 :] = os.urandom(len(content) - 3 * 4096)
+    path.write_bytes(content)
+
+    def use() -> None:
+        with closing(SqliteStore(path)) as store:
+            store.recount("study")
+
+    with pytest.raises(UnavailableError):
+        use()
+
+
+def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so_in_time(
+    tmp_path: Path, store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add("study", submissions(5))
+    with closing(sqlite3.connect(tmp_path / "deniable.db", isolation_level=None)) as program, ThreadPoolExecutor(20) as pool:
+        program.execute("BEGIN IMMEDIATE")
+        refused = [pool.submit(store.add, "study", submissions()) for _ in range(18)]
+        while store._writer._jobs.qsize() < 17:
+            time.sleep(0.001)  # one has the writer, and waits for the file; the others wait for the writer
+        read = [pool.submit(read) for read in (store.surveys, lambda: store.tally("study"), lambda: store.recount("study"))]
+        assert [bool(reading.result()) for reading in read] == [True] * 3
+        assert not any(writing.done() for writing in refused)  # the readers were first, though they came last
+        for writing in refused:
+            with pytest.raises(UnavailableError, match="nothing was kept"):
+                writing.result()
+        program.execute("ROLLBACK")
+    assert store.add("study", submissions()) is True
+    assert store.count("study") == store.recount("study").n == 6
+
+
+def test_what_was_taken_back_while_it_waited_is_not_done_later(
+    store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "WAIT_SECONDS", 0.05)
+    begun, hold = threading.Event(), threading.Event()
+    blocked = threading.Thread(target=store._writer.run, args=[lambda connection: begun.set() or hold.wait()])
+    blocked.start()
+    begun.wait()
+    with pytest.raises(UnavailableError, match="busy"):
+        store.add("study", submissions())
+    hold.set()
+    blocked.join()
+    store.invite("study", [])
+    assert store.count("study") == 0
+
+
+def test_a_survey_that_closes_on_a_full_disk_is_closed_and_says_so(
+    store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full() -> None:
+        raise FullError("no room")
+
+    monkeypatch.setattr(store, "rewrite", full)
+    store.set_open("study", False)
+    assert store.published("study").is_open is False
+    assert store._rewriting._timer is not None  # it is tried again
+
+
+BY_ID_ALONE = """CREATE TABLE submissions (id BLOB PRIMARY KEY, survey TEXT, label TEXT, by_hand INTEGER, count INTEGER, reports BLOB)
+WITHOUT ROWID"""
+
+
+def read_by_this_thread() -> int:
+    return int(Path("/proc/thread-self/io").read_text().split()[1])
+
+
+def bytes_read(connection: sqlite3.Connection, insert: str) -> float:
+    """What looking for an unknown id reads from a file of a thousand small submissions and five large ones, with next to no cache."""
+    connection.execute("BEGIN")
+    connection.executemany(insert, [(os.urandom(16), bytes(size)) for size in [3000] * 1000 + [2_500_000] * 5])
+    connection.execute("COMMIT")
+    connection.execute("PRAGMA cache_size = 0")
+    before, searches = read_by_this_thread(), 100
+    for _ in range(searches):
+        assert connection.execute("SELECT count, reports FROM submissions WHERE id = ?", [os.urandom(16)]).fetchone() is None
+    return (read_by_this_thread() - before) / searches
+
+
+def test_a_search_for_an_id_reads_a_few_pages_however_large_the_submissions_are(store: SqliteStore) -> None:
+    insert = "INSERT INTO submissions (key, id, survey, label, by_hand, count, reports) VALUES (abs(random()), ?, 'study', '', 0, 1, ?)"
+    with closing(store._connect()) as connection:
+        assert bytes_read(connection, insert) < 4 * 4096
+
+
+def test_a_table_keyed_by_the_id_alone_would_be_found_out(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "control.db", isolation_level=None)) as connection:
+        connection.execute(BY_ID_ALONE)
+        insert = "INSERT INTO submissions (id, survey, label, by_hand, count, reports) VALUES (?, 'study', '', 0, 1, ?)"
+        assert bytes_read(connection, insert) > 8 * 4096

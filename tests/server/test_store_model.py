@@ -46,7 +46,7 @@ Place = tuple[str, str, bool]
 
 @dataclass
 class Part:
-    """One part of a survey: what has arrived, is counted, is erased and still counted, and the codes that are used and not marked."""
+    """One part of a survey: what waits, what is counted, what is erased and still counted, and the codes that are not marked yet."""
 
     arrived: dict[bytes, Submission] = field(default_factory=dict)
     counted: dict[bytes, Submission] = field(default_factory=dict)

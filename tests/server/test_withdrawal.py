@@ -22,7 +22,7 @@ from deniable.submission import Submission
 from deniable.survey import Survey
 from deniable.tally import Tally
 from deniable_server.results import results_of
-from deniable_server.store import FullError, UnavailableError, UnknownSurveyError, WithdrawnError, rewriting
+from deniable_server.store import ConflictError, FullError, UnavailableError, UnknownSurveyError, releasing, rewriting
 from deniable_server.store import sqlite as sqlite_store
 from deniable_server.store.sqlite import SqliteStore
 
@@ -66,24 +66,21 @@ def send(client: FlaskClient, submission: Submission) -> TestResponse:
     return client.post("/api/v1/surveys/clinics/submissions", data=submission.to_json(), content_type="application/json")
 
 
-@pytest.mark.parametrize("tallied", [True, False])
 @pytest.mark.parametrize(("group", "by_hand"), [("North", False), ("South", True)])
 def test_after_a_withdrawal_every_count_is_what_it_was_before(
-    tallied: bool, group: str, by_hand: bool, store: SqliteStore, clinics: Survey, submissions: Make
+    group: str, by_hand: bool, store: SqliteStore, clinics: Survey, submissions: Make
 ) -> None:
     for part in (("North", False), ("South", False), ("North", True)):
         store.add("clinics", submissions(30, to=clinics, group=part[0], by_hand=part[1]))
     before, kept, estimates = counts(store), rows(store, "tallies"), results_of(store, "clinics", {}).to_json()
     withdrawn = submissions(20, to=clinics, group=group, by_hand=by_hand)
     store.add("clinics", withdrawn)
-    if tallied:
-        assert counts(store) != before
+    assert counts(store) != before
     store.withdraw("clinics", withdrawn.id)
     assert counts(store) == counts(store, store.recount) == before
-    assert rows(store, "tallies") == kept
+    assert sorted(row[1:] for row in rows(store, "tallies")) == sorted(row[1:] for row in kept)
     assert results_of(store, "clinics", {}).to_json() == estimates
     assert rows(store, "withdrawn") == [(withdrawn.id,)]
-    assert rows(store, "untallied") == []
 
 
 def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
@@ -93,7 +90,7 @@ def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
     submission = submissions(20, to=clinics, group="North")
     store.add("clinics", submission)
     assert counts(store) != before
-    monkeypatch.setattr(sqlite_store.tallies, "subtract", lambda *_: None)
+    monkeypatch.setattr(releasing.tallies, "change", lambda *_: None)
     store.withdraw("clinics", submission.id)
     assert counts(store) != before
 
@@ -107,7 +104,7 @@ def test_a_repetition_that_comes_late_is_refused_and_not_counted(
     send_code(client, code)
     for late in (submission, submissions(to=clinics, id_=submission.id, group="South")):
         reply = send(client, late)
-        assert (reply.status_code, reply.get_json()["error"]["rule"]) == (410, "withdrawn")
+        assert (reply.status_code, reply.get_json()["error"]["rule"]) == (409, "conflict")
     assert store.tally("clinics").n == store.recount("clinics").n == 0
 
 
@@ -116,7 +113,7 @@ def test_a_submission_that_was_withdrawn_before_it_came_is_refused(
 ) -> None:
     code = new_code()
     assert send_code(client, code).status_code == 200
-    assert send(client, submissions(to=clinics, id_=submission_id(code), group="North")).status_code == 410
+    assert send(client, submissions(to=clinics, id_=submission_id(code), group="North")).status_code == 409
     assert store.tally("clinics").n == 0
 
 
@@ -186,7 +183,7 @@ def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
     late = submissions(to=clinics, id_=made_up[9], group="North")
     store.add("clinics", late)
     store.withdraw("clinics", late.id)  # the same code, once more
-    with pytest.raises(WithdrawnError):
+    with pytest.raises(ConflictError):
         store.add("clinics", late)
     store.withdraw("study", os_words(4).tobytes())  # another survey has a limit of its own
     assert len(rows(store, "withdrawn")) == 5
@@ -239,6 +236,7 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
 ) -> None:
     calls: list[int] = []
     monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(sqlite_store, "SMALL_BYTES", 0)  # else what arrives would do the same
     monkeypatch.setattr(store._rewriting, "_rewrite", lambda: calls.append(store.tally("clinics").n))
     sent = [submissions(to=clinics, group="North") for _ in range(20)]
     for submission in sent:
@@ -305,23 +303,6 @@ def test_a_database_that_only_unlinks_would_be_found_out(
     assert traces(tmp_path / "traces.db", withdrawn_from(tmp_path / "traces.db", submissions, clinics)) > 0
 
 
-def test_a_withdrawal_while_the_submissions_are_being_tallied_is_not_counted(
-    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    going, staying = submissions(10, to=clinics, group="North"), submissions(10, to=clinics, group="North")
-    for submission in (going, staying):
-        store.add("clinics", submission)
-
-    def counted(*arguments: Any) -> Any:
-        store.withdraw("clinics", going.id)
-        return original(*arguments)
-
-    original = sqlite_store._counted
-    monkeypatch.setattr(sqlite_store, "_counted", counted)
-    assert store.tally("clinics").n == 10
-    assert counts(store) == counts(store, store.recount)
-
-
 def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
     store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,13 +311,14 @@ def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
         store.add("clinics", submission)
     store.tally("clinics")
 
-    def unpacked(*arguments: Any) -> Any:
-        monkeypatch.setattr(sqlite_store, "unpack", original)
+    def stored(id_: bytes) -> Any:
+        monkeypatch.setattr(store, "_stored", original)
+        found = original(id_)
         store.withdraw("clinics", going.id)
-        return original(*arguments)
+        return found
 
-    original = sqlite_store.unpack
-    monkeypatch.setattr(sqlite_store, "unpack", unpacked)
+    original = store._stored
+    monkeypatch.setattr(store, "_stored", stored)
     store.withdraw("clinics", going.id)
     assert store.tally("clinics").n == 10
     assert counts(store) == counts(store, store.recount)
@@ -348,14 +330,14 @@ def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
     submission = submissions(to=clinics, group="North")
     arriving = [submission]
 
-    def erase(id_: bytes) -> bool:
+    def stored(id_: bytes) -> Any:
         found = original(id_)
         if arriving:
             store.add("clinics", arriving.pop())
         return found
 
-    original = store._erase
-    monkeypatch.setattr(store, "_erase", erase)
+    original = store._stored
+    monkeypatch.setattr(store, "_stored", stored)
     store.withdraw("clinics", submission.id)
     assert rows(store, "submissions") == []
     assert rows(store, "withdrawn") == [(submission.id,)]
@@ -381,7 +363,131 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
     for thread in threads:
         thread.join()
     staying = {s.id for i in range(6) for s in sent[i::6][1::2]}
-    assert {row[0] for row in rows(store, "submissions")} == staying
+    assert {row[1] for row in rows(store, "submissions")} == staying
     assert counts(store) == counts(other) == counts(store, store.recount)
     assert sum(store.tally("clinics", by_hand=b).n for b in (False, True)) == len(staying) == 60
     other.close()
+
+
+# While records wait to be counted.
+
+
+@pytest.fixture
+def waiting(store: SqliteStore) -> Survey:
+    """A published survey whose records are counted five at a time, with two groups."""
+    question = {"id": "q", "text": "?", "type": "yes_no"}
+    source = {"deniable": 1, "batch": 5, "id": "waiting", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
+    survey = Survey.from_dict({**source, "questions": [question]})
+    store.publish(survey)
+    return survey
+
+
+def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
+    sent = [submissions(to=waiting, group="North") for _ in range(4)]
+    for submission in sent:
+        store.add("waiting", submission)
+    store.withdraw("waiting", sent[0].id)
+    store.add("waiting", submissions(to=waiting, group="North"))
+    assert store.count("waiting") == 0
+    store.add("waiting", submissions(to=waiting, group="North"))
+    assert store.count("waiting") == store.recount("waiting").n == 5
+    assert sent[0].id not in {row[1] for row in rows(store, "submissions")}
+
+
+def test_a_record_leaves_the_counts_together_with_other_changes(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
+    sent = [submissions(to=waiting, group="North") for _ in range(10)]
+    for submission in sent:
+        store.add("waiting", submission)
+    before = store.tally("waiting").to_bytes()
+    for number, submission in enumerate(sent[:4], start=1):
+        store.withdraw("waiting", submission.id)
+        assert submission.id not in {row[1] for row in rows(store, "submissions")}  # erased at once
+        assert store.tally("waiting").to_bytes() == store.recount("waiting").to_bytes() == before, number
+    store.add("waiting", submissions(to=waiting, group="South"))  # another part
+    assert store.count("waiting") == 10
+    store.add("waiting", submissions(to=waiting, group="North"))
+    assert store.count("waiting") == store.recount("waiting").n == 7  # five changes: one came, four went
+    assert store.count("waiting", "North") == 7
+
+
+def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
+    sent = [submissions(to=waiting, group="North") for _ in range(6)]
+    for submission in sent:
+        store.add("waiting", submission)
+    store.withdraw("waiting", sent[0].id)
+    store.set_open("waiting", False)
+    assert store.count("waiting") == store.recount("waiting").n == 5
+    store.withdraw("waiting", sent[1].id)  # a closed survey keeps nothing waiting
+    assert store.count("waiting") == store.recount("waiting").n == 4
+
+
+def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_waits_was_withdrawn_or_never_came(
+    client: FlaskClient, store: SqliteStore, waiting: Survey, submissions: Make
+) -> None:
+    codes = {name: new_code() for name in ("counted", "waits", "withdrawn", "never came", "in a closed survey")}
+    for name in ("counted", *("another",) * 4, "withdrawn", "waits"):
+        id_ = submission_id(codes[name]) if name in codes else None
+        store.add("waiting", submissions(to=waiting, group="North", id_=id_))
+    store.withdraw("waiting", submission_id(codes["withdrawn"]))
+    seen = set()
+    for name, code in codes.items():
+        if name == "in a closed survey":
+            store.set_open("waiting", False)
+        reply = send_code(client, code, "waiting")
+        seen.add((reply.status, tuple(reply.headers), reply.data, store.tally("waiting").n if store.published("waiting").is_open else 5))
+    assert len(seen) == 1
+    store.set_open("waiting", True)
+    later = set()
+    for code in codes.values():
+        other = submissions(to=waiting, group="South", id_=submission_id(code))
+        reply = client.post("/api/v1/surveys/waiting/submissions", data=other.to_json(), content_type="application/json")
+        later.add((reply.status, reply.data))
+    assert {status for status, _ in later} == {"409 CONFLICT"}
+    assert len(later) == 1
+
+
+def test_whoever_has_no_right_to_submit_learns_nothing_of_an_id(
+    client: FlaskClient, store: SqliteStore, waiting: Survey, submissions: Make
+) -> None:
+    kept, withdrawn = (submissions(to=waiting, group="North") for _ in range(2))
+    for submission in (kept, withdrawn):
+        store.add("waiting", submission)
+    store.withdraw("waiting", withdrawn.id)
+    store.set_open("waiting", False)
+    replies = set()
+    for id_ in (kept.id, withdrawn.id, os_words(4).tobytes()):
+        other = submissions(to=waiting, group="South", id_=id_)
+        reply = client.post("/api/v1/surveys/waiting/submissions", data=other.to_json(), content_type="application/json")
+        replies.add((reply.status, reply.data))
+    assert [status for status, _ in replies] == ["403 FORBIDDEN"]
+
+
+def written_by_a_withdrawal(store: SqliteStore, submissions: Make, is_open: bool) -> int:
+    """What the writer writes, in bytes, to withdraw one of ten records of 2,048 bits."""
+    questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(2048)]
+    wide = Survey.from_dict({"deniable": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 10, "questions": questions})
+    store.publish(wide)
+    sent = [submissions(to=wide) for _ in range(10)]
+    for submission in sent:
+        store.add("wide", submission)
+    store.set_open("wide", is_open)
+    written = Path(f"/proc/self/task/{store._writer._thread.native_id}/io")
+    before = int(written.read_text().split()[3])
+    store.withdraw("wide", sent[0].id)
+    return int(written.read_text().split()[3]) - before
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
+    store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch, is_open: bool
+) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    assert 0 < written_by_a_withdrawal(store, submissions, is_open) < 64 * 4096
+
+
+def test_pairs_of_wide_records_that_are_kept_would_be_found_out(
+    store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(releasing.tallies, "WIDE", 4096)
+    assert written_by_a_withdrawal(store, submissions, False) > 4096 * 4096

@@ -39,14 +39,12 @@ class RowDesigns:
                 raise EstimateError(f"{name} must be a number in every row") from None
             if column.ndim != 1 or (wrong := np.flatnonzero(~((column >= 0) & (column <= 1)))).size:
                 where = f"row {wrong[0] + 1:,}: {name}" if column.ndim == 1 else name
-                raise EstimateError(
-                    f"{where} must be a probability from 0 to 1, got {column[wrong[0]] if column.ndim == 1 else column.shape}"
-                )
+                raise EstimateError(f"{where} must be a probability from 0 to 1, and is not; it is not quoted, since it may be an answer")
             object.__setattr__(self, name, column)
         if len(self.q0) != len(self.q1):
             raise EstimateError(f"q0 and q1 must have a value for each respondent, got {len(self.q0):,} and {len(self.q1):,}")
         if (same := np.flatnonzero(self.q0 == self.q1)).size:
-            raise EstimateError(f"row {same[0] + 1:,}: q0 must differ from q1, got {self.q0[same[0]]:g} for both: the report says nothing")
+            raise EstimateError(f"row {same[0] + 1:,}: q0 must differ from q1: the report says nothing")
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,8 @@ class Results:
     all intervals of a question together instead of for each alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
     tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these. made_up: whether
-    some of the reports look made up, and what would not show; None without reports.
+    some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
+    at most; a server counts them in batches, and does not say how many there are.
     """
 
     survey: str
@@ -108,6 +109,7 @@ class Results:
     by_hand: bool = False
     n_by_hand: int = 0
     made_up: MadeUp | None = None
+    may_wait: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
@@ -215,6 +217,8 @@ class Results:
             parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
         if self.n_by_hand:
             parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
+        if self.may_wait:
+            parts.append(f"up to {self.may_wait:,} more may wait to be counted")
         return " · ".join(parts)
 
 

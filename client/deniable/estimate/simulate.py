@@ -14,9 +14,11 @@ from deniable.branching import hide
 from deniable.encode import allowed, places, settle
 from deniable.entropy import os_words
 from deniable.errors import EstimateError
+from deniable.public import some_of
 from deniable.question import Question
 from deniable.randomize import randomize
 from deniable.sampling import draw
+from deniable.sealed import sealed
 from deniable.submission import pack, unpack
 from deniable.survey import Survey
 from deniable.tally import Tally
@@ -63,6 +65,7 @@ class Simulated:
         return pd.DataFrame(rows, columns=["question", "option", "share"])
 
 
+@sealed
 def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int | None = None) -> Simulated:
     """Has n made-up people answer a survey; their answers go through the same coins as real ones, from the system's generator.
 
@@ -105,12 +108,15 @@ def _resampled(frame: pd.DataFrame, ids: Sequence[str], n: int | None, people: n
 
 def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
     if isinstance(shares, Mapping):
-        if unknown := [option for option in shares if option not in item.categories]:
-            raise EstimateError(f"the options of {item.id} must be among {', '.join(item.categories[:8])}, got {unknown[0]!r}")
+        if others := sum(option not in item.categories for option in shares):
+            raise EstimateError(f"the options of {item.id} must be {some_of(item.categories)}; got {others:,} other{'s' * (others > 1)}")
         shares = [shares.get(option, 0.0) for option in item.categories]
-    values = np.asarray(shares, dtype=np.float64)
+    try:
+        values = np.asarray(shares, dtype=np.float64)
+    except (TypeError, ValueError):  # whose message quotes what is no number
+        values = np.empty(0)
     if values.shape != (item.k,) or not (values >= 0).all() or abs(values.sum() - 1) > 1e-6:
-        raise EstimateError(f"the shares of {item.id} must be {item.k} numbers of at least 0 that add to 1, got {values.tolist()}")
+        raise EstimateError(f"the shares of {item.id} must be {item.k} numbers of at least 0 that add to 1; these are not")
     return np.asarray(values / values.sum())
 
 

@@ -243,8 +243,11 @@ def test_limits_exist_where_a_design_makes_some_counts_impossible(ones: Sequence
         (lambda: designs.matrix_design("ab", [[0.9, 0.1, 0], [0.1, 0.9]]), "rows of equal length"),
         (lambda: designs.matrix_design("abc", np.eye(2)), "must have 3 rows and columns, one per category, got 2"),
         (lambda: designs.matrix_design("ab", [[1, 0]]), "as many rows as columns"),
-        (lambda: RowDesigns(np.array([0.1, 0.3]), np.array([0.1, 0.7])), "row 1: q0 must differ from q1, got 0.1 for both"),
-        (lambda: RowDesigns(np.array([0.1, 0.3]), np.array([0.9, 7])), "row 2: q1 must be a probability from 0 to 1, got 7"),
+        (lambda: RowDesigns(np.array([0.1, 0.3]), np.array([0.1, 0.7])), "row 1: q0 must differ from q1: the report says nothing"),
+        (
+            lambda: RowDesigns(np.array([0.1, 0.3]), np.array([0.9, 7])),
+            "row 2: q1 must be a probability from 0 to 1, and is not; it is not quoted",
+        ),
         (lambda: RowDesigns(np.array([0.1]), np.array([0.9, 0.7])), "q0 and q1 must have a value for each respondent, got 1 and 2"),
         (lambda: collected([], designs.warner(0.75)), "there must be at least 1 report, got 0"),
         (lambda: collected([1, 0, 2], designs.warner(0.75)), r"row 3: the report must be one of yes, no \(1 rows are not\)"),

@@ -132,7 +132,7 @@ def test_what_is_hidden_from_a_person_is_sent_as_no_answer() -> None:
     ("change", "n", "rule"),
     [
         ({"smokes": {"yes": 0.3}}, 10, "add to 1"),
-        ({"smokes": {"Yes": 1.0}}, 10, "must be among yes, no"),
+        ({"smokes": {"Yes": 1.0}}, 10, "must be one of yes, no; got 1 other$"),
         ({"mood": [0.5, 0.5]}, 10, "4 numbers"),
         ({"mood": [1.5, -0.5, 0, 0]}, 10, "at least 0"),
         ({"mood": [float("nan"), 0, 0, 1]}, 10, "at least 0"),

@@ -1,0 +1,232 @@
+"""No error report shows an answer: not with all local variables of our frames, not with sentry-sdk's defaults, not at DEBUG."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.client import frames
+from tests.client.frames import ANSWERS, CELLS, CONTROLS, GROUPED, SURVEY, chain_of, in_traceback
+
+from deniable import encode, encode_column, sealed
+from deniable.client import Receipt, SurveyClient
+from deniable.errors import AnswerError, DeliveryError
+from deniable.estimate.simulate import simulate
+from deniable.rows import Batch, Raw
+from deniable.sealed import Sealed
+
+PATHS = os.environ.get("DENIABLE_FRAMES", "160")
+THEIRS = (__file__, frames.__file__)
+
+
+def searched(*words: str) -> dict[str, Any]:
+    """What a search in a process of its own found: Sentry changes the process that it is in."""
+    done = subprocess.run([sys.executable, "-m", "tests.client.frames", *words], capture_output=True, text=True, timeout=3000)
+    assert done.stdout, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_no_error_report_shows_an_answer_wherever_the_error_comes_from() -> None:
+    result = searched(PATHS)
+    print(json.dumps(result, indent=2))
+    assert result["hits"] == []
+    assert result["paths"] >= int(PATHS)
+    assert result["places"] >= min(60, int(PATHS) // 4)
+
+
+@pytest.mark.parametrize("broken", CONTROLS)
+def test_the_control_a_client_that_is_broken_is_caught(broken: str) -> None:
+    assert searched("0", broken)["found"] > 0
+
+
+@pytest.fixture
+def here(server, outbox, no_waiting) -> Iterator[SurveyClient]:
+    server.publish(SURVEY)
+    server.publish(GROUPED)
+    with SurveyClient(server.url, outbox=outbox, retries=0) as client:
+        yield client
+
+
+class Row(dict[str, Any]):
+    """A row to which there can be a weak reference."""
+
+
+def test_nothing_refers_to_an_answer_any_more_when_its_submission_is_sent(here, server, monkeypatch):
+    """Whoever has the memory of the process while it waits for the network finds none of what was sent."""
+    alive: list[int] = []
+    made: list[weakref.ref[Row]] = []
+
+    def noted(row: Row) -> Row:
+        made.append(weakref.ref(row))
+        return row
+
+    def look(*_: object) -> None:
+        alive.append(sum(ref() is not None for ref in made))
+        alive.append(sum(isinstance(one, Batch) or (isinstance(one, Raw) and bool(one.columns)) for one in gc.get_objects()))
+
+    monkeypatch.setattr(here._transport, "post", look)
+    here.submit_many("canaries", (noted(Row(ANSWERS)) for _ in range(7)), batch=3)
+    here.submit_many("canaries", pd.DataFrame([CELLS] * 7), batch=3)
+    here.submit("canaries", Row(ANSWERS))
+    assert alive == [0] * 14
+
+
+def test_the_control_a_list_of_the_callers_is_seen(here, monkeypatch):
+    kept = [Row(ANSWERS) for _ in range(3)]
+    refs = [weakref.ref(row) for row in kept]
+    alive: list[int] = []
+    monkeypatch.setattr(here._transport, "post", lambda *_: alive.append(sum(ref() is not None for ref in refs)))
+    here.submit_many("canaries", kept)
+    assert alive == [3]
+
+
+def test_an_interrupt_by_a_real_signal_at_any_moment_shows_no_answer() -> None:
+    """No tracer decides here where it comes."""
+    result = searched("signals", "60")
+    assert result["hits"] == []
+    assert result["errors"]["KeyboardInterrupt"] >= 40
+
+
+def _frames(error: BaseException) -> Iterator[Any]:
+    trace = error.__traceback__
+    while trace:
+        yield trace
+        trace = trace.tb_next
+
+
+TOKEN = "CANARY4711"
+ODD = st.one_of(
+    st.sampled_from(
+        [TOKEN, TOKEN.encode(), [TOKEN], (TOKEN,), {TOKEN: TOKEN}, {TOKEN}, pd.Series([TOKEN]), np.array([TOKEN]), pd.NA, None]
+    ),
+    st.sampled_from([object(), float("nan"), float("inf"), 10**400, -1, complex(1), b"\xff", np.float32("nan"), range(3), Row({TOKEN: 1})]),
+    st.text().map(lambda text: TOKEN + text),
+    st.integers().map(lambda number: f"{TOKEN}{number}"),
+)
+KEYS = st.sampled_from([*ANSWERS, *CELLS, TOKEN, 4711, (TOKEN,), None])
+
+
+def test_whatever_is_wrong_with_answers_is_told_without_them(here, server, fault):
+    here._surveys["canaries"] = SURVEY
+
+    def act(answers: dict[Any, Any], shape: str) -> None:
+        if shape == "one":
+            here.submit("canaries", answers)
+        elif shape == "text":
+            here.submit_many("canaries", f"{TOKEN}{answers}")
+        elif shape == "pairs":
+            here.submit("canaries", list(answers.items()))
+        else:
+            rows = {"list": [answers] * 3, "generator": (answers for _ in range(3)), "frame": pd.DataFrame([pd.Series(answers)] * 3)}
+            here.submit_many("canaries", rows[shape])
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.dictionaries(KEYS, ODD, max_size=4), st.sampled_from(["one", "list", "generator", "frame", "text", "pairs"]), st.booleans())
+    def told(odd: dict[Any, Any], shape: str, delivers: bool) -> None:
+        server.always = None if delivers else fault(status=503)
+        error = None
+        try:
+            act({**ANSWERS, **odd}, shape)
+        except (AnswerError, DeliveryError, FileNotFoundError) as found:
+            error = found
+        assert error is None or in_traceback(error, THEIRS) == []
+
+    told()
+
+
+def test_what_the_callers_own_rows_raise_comes_with_their_frames_and_none_of_ours_below(here):
+    cause = LookupError("why")
+
+    def rows() -> Iterator[dict[str, Any]]:
+        yield ANSWERS
+        raise ValueError("the caller's") from cause
+
+    with pytest.raises(ValueError, match="the caller's") as caught:
+        here.submit_many("canaries", rows())
+    assert caught.value.__cause__ is cause
+    names = [trace.tb_frame.f_code.co_name for trace in _frames(caught.value)]
+    assert names[-2:] == ["__call__", "rows"]
+    assert in_traceback(caught.value, THEIRS) == []
+
+
+def test_an_error_that_nobody_foresaw_is_told_by_its_kind_and_place_and_what_it_says_is_not():
+    class Odd(str):
+        def strip(self, *_: Any) -> str:
+            raise KeyError(TOKEN)
+
+    for call in (lambda: encode(SURVEY.items[0], Odd(TOKEN)), lambda: encode_column(SURVEY.items[0], [Odd(TOKEN)])):
+        with pytest.raises(
+            AnswerError, match=r"cannot be read: KeyError in deniable\.question_types, line \d+; its message is not shown"
+        ) as caught:
+            call()
+        assert [*chain_of(caught.value)] == [caught.value]
+        assert in_traceback(caught.value, THEIRS) == []
+
+
+def test_what_a_caller_was_handling_is_still_told():
+    def handle() -> None:
+        try:
+            raise LookupError("before")
+        except LookupError:
+            encode(SURVEY.items[0], TOKEN)
+
+    with pytest.raises(AnswerError) as caught:
+        handle()
+    assert isinstance(caught.value.__context__, LookupError)
+    assert not caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    "answers", [pd.Series([TOKEN], index=["bird"]), [("bird", TOKEN)], TOKEN, {TOKEN}, None, b"x"], ids=lambda a: type(a).__name__
+)
+def test_only_a_mapping_is_one_respondents_answers(here, server, answers):
+    with pytest.raises(AnswerError) as caught:
+        here.submit("canaries", answers)
+    assert str(caught.value) == f"answers must be a mapping from question id to answer, got {type(answers).__name__}"
+    assert server.posts == []
+
+
+def test_a_text_that_is_no_path_is_not_quoted(here):
+    for text in (f"bird\n{TOKEN}\n", f"yes,{TOKEN}", f"{TOKEN}\0", TOKEN * 5000):
+        with pytest.raises(FileNotFoundError, match="it is not quoted, since it may be an answer") as caught:
+            here.submit_many("canaries", text)
+        assert in_traceback(caught.value, THEIRS) == []
+
+
+def test_a_receipt_and_a_report_do_not_show_the_code_that_is_kept_nowhere(here):
+    receipt = here.submit("canaries", ANSWERS)
+    assert receipt.code
+    assert receipt.code not in repr(receipt)
+    assert receipt.submission in repr(receipt)
+    assert isinstance(receipt, Receipt)
+
+
+@pytest.mark.parametrize("shares", [[TOKEN, TOKEN], [4711.0, 0.5, 1], {TOKEN: 1.0}, {4711: 1.0}], ids=str)
+def test_a_simulation_does_not_quote_what_may_be_a_column_of_answers(shares):
+    survey = frames.Survey.from_dict(
+        {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 1, "questions": [{"id": "smokes", "text": "Q", "type": "yes_no"}]}
+    )
+    with pytest.raises(Exception, match="smokes") as caught:
+        simulate(survey, {"smokes": shares}, 10)
+    assert "4711" not in str(caught.value)
+    assert in_traceback(caught.value, THEIRS) == []
+
+
+def test_a_seal_shows_nothing_and_gives_what_the_call_gives():
+    call = Sealed(dict, bird=TOKEN)
+    assert f"{call!r} {call} {[call]}" == "<sealed> <sealed> [<sealed>]"
+    assert call() == {"bird": TOKEN}
+    assert re.fullmatch("<sealed>", sealed.Sealed(print).__repr__())
