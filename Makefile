@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 .PHONY: demo test check browser canaries stalls frames format messages release-hashes accessibility screenshots clean order \
   bench-peers bench-coverage bench-numbers bench-store
 .PHONY: demo test check browser canaries guessers stalls format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
+.PHONY: demo test check browser canaries frames guessers order stalls format messages release-hashes accessibility screenshots clean
+.PHONY: bench-peers bench-coverage bench-numbers
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -57,16 +59,18 @@ release-hashes: $(VENV)/.dev
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s tests/e2e/test_states.py tests/e2e/test_canaries.py
 
+# 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
+guessers: $(VENV)/.dev
+	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/test_guessers.py
+
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
 	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/test_small_surveys.py tests/server/test_unordered.py
+
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
 	$(BIN)/python -m tests.client.frames 3000
 	$(BIN)/python -m tests.client.frames signals 1000
-# 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
-guessers: $(VENV)/.dev
-	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/test_guessers.py
 
 # 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
 stalls: $(VENV)/.dev

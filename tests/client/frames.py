@@ -410,7 +410,7 @@ class Scenario:
         """The error that came of it."""
         with tempfile.TemporaryDirectory(dir=MEMORY) as name, ExitStack() as stack:
             folder = Path(name)
-            client = SurveyClient(server.url, outbox=folder / "outbox", retries=1)
+            client = SurveyClient(server.url, outbox=folder / "outbox", retries=1, key=server.key)
             stack.callback(_closed, client)
             if not self.fetches:
                 client._surveys = {survey.id: survey for survey in (SURVEY, GROUPED)}

@@ -377,7 +377,7 @@ def test_the_key_goes_with_many_records_and_with_results_and_with_nothing_else(s
 @pytest.mark.parametrize("rows", [lambda: ROWS, lambda: iter(ROWS), lambda: ROWS[:2]])
 @pytest.mark.parametrize("job", [None, "j"])
 def test_many_rows_without_a_key_are_refused_before_anything_is_randomized(server, outbox, monkeypatch, rows, job):
-    monkeypatch.setattr("deniable.bulk.perturb", lambda *_: pytest.fail("it was randomized"))
+    monkeypatch.setattr("deniable.perturb.perturb", lambda *_: pytest.fail("it was randomized"))
     with SurveyClient(server.url, outbox=outbox) as client, pytest.raises(RefusedError, match="`deniable-server key make --scope submit"):
         client.submit_many("study", rows(), job=job)
     assert server.posts == []

@@ -155,7 +155,8 @@ def test_the_command_copies_a_running_server_and_the_key_on_request(
     server.start()
     for _ in range(14):
         submission = submissions(to=server_survey(server))
-        httpx.post(f"{server.url}/api/v1/surveys/panel/submissions", content=submission.to_json()).raise_for_status()
+        url, headers = f"{server.url}/api/v1/surveys/panel/submissions", {"Content-Type": "application/json"}
+        httpx.post(url, content=submission.to_json(), headers=headers).raise_for_status()
     target = tmp_path / "copies" / "night.db"
     target.parent.mkdir()
     assert "without its key" in server.run("backup", str(target))

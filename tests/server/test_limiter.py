@@ -194,6 +194,16 @@ def test_an_unknown_name_waits_like_a_known_one(passwords: Passwords, clock: Clo
     assert told["ada"] == told["nobody"] == [0] * 5 + [1] * 3
 
 
+def test_an_unknown_name_costs_the_hash_of_a_known_one(passwords: Passwords, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed = []
+    verified = accounts._verified
+    monkeypatch.setattr(accounts, "_verified", lambda stored, password: hashed.append(stored) or verified(stored, password))
+    for name in ("ada", "nobody"):
+        assert not passwords.hold(name, WRONG)
+    known, unknown = (argon2.extract_parameters(stored) for stored in hashed)
+    assert known == unknown
+
+
 def test_a_guesser_at_work_keeps_nobody_out_of_a_device_that_is_known(passwords: Passwords, clock: Clock) -> None:
     for number in range(1000):
         waits(lambda: passwords.hold("ada", WRONG))
