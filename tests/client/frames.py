@@ -40,6 +40,7 @@ from tests.client.conftest import Fault, Server, serving
 import deniable
 from deniable import bulk, cli, perturb, sealed, transport
 from deniable.client import SurveyClient
+from deniable.errors import AnswerError
 from deniable.survey import Survey
 
 PACKAGE = str(Path(deniable.__file__).parent)
@@ -474,7 +475,7 @@ def _keeps_the_frames() -> None:
 
 def _quotes_unknown_keys() -> None:
     def quoting(answers: Any, survey: Survey, public: Any) -> Any:
-        raise deniable.AnswerError("\n".join(f"{name}: is no question of survey {survey.id}" for name in answers))
+        raise AnswerError("\n".join(f"{name}: is no question of survey {survey.id}" for name in answers))
 
     perturb.perturb_one.__code__ = _ours(quoting, perturb).__code__  # type: ignore[attr-defined]
 
@@ -544,7 +545,7 @@ def search(count: int, seed: int = 0) -> dict[str, Any]:
                 hits |= {"traceback": in_traceback(error), "sentry": in_sentry(captured, error)}
             where = f"{scenario.name}, {type(tracer.error).__name__} at {tracer.target}, hit {tracer.hit}"
             result["hits"] += [f"{way}: {where}: {hit}" for way, found in hits.items() for hit in found]
-            if (result["paths"] >= count > 0) or (result["hits"] and count == 0):
+            if result["paths"] >= (count or 300) or (result["hits"] and count == 0):
                 break
     return {**result, "places": len(places)}
 
