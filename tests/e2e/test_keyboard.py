@@ -59,7 +59,7 @@ def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit
         "button “Answer No”",
         "DisclosureTriangle “The odds of every question”",
         "DisclosureTriangle “What this cannot protect against”",
-        "combobox “Where are you taking part?” = Choose one…",
+        "combobox “Where are you taking part?” (This is sent openly with your record.) = Choose one…",
         "textbox “Your invitation code” (It is used up when you send, and not kept with your record.)",
         "button “Agree”",
         "button “No thanks”",
