@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException
 
 from deniable.submission import MAX_COUNT, record_bytes
 from deniable.survey import Survey
-from deniable_server import current_store
+from deniable_server import callers, current_store
 from deniable_server.store import StoreError
 
 SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
@@ -38,7 +38,7 @@ def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:
     with app.request_context({name: value for name, value in environ.items() if name != "HTTP_COOKIE"}):
         try:
             return most_bytes()
-        except StoreError:
+        except (StoreError, HTTPException):
             return 0
 
 
@@ -56,8 +56,8 @@ def submission_bytes(survey: Survey, count: int) -> int:
 
 
 def _submission(survey: Survey) -> int:
-    """One record, or with a key as many as a submission may have; whether the key is one, the view finds out."""
-    return submission_bytes(survey, MAX_COUNT if request.authorization and request.authorization.type == "bearer" else 1)
+    """One record, or with a key for that as many as a submission may have. Aborts with 401 or 403 for another key."""
+    return submission_bytes(survey, MAX_COUNT if callers.key_for("submit", survey.id) else 1)
 
 
 def _form(survey: Survey) -> int:
