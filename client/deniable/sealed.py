@@ -36,8 +36,17 @@ class Sealed(partial[T]):
         except CallersError as carried:
             carried.__traceback__ = None
             failure = carried.error
+        except (DeniableError, OSError, MemoryError) as error:
+            trace, error.__traceback__, error.__context__, error.__cause__ = error.__traceback__, None, None, None
+            failure = _harmless(error, trace)
+            trace = None
+        except Exception as error:
+            trace, error.__traceback__, error.__context__, error.__cause__ = error.__traceback__, None, None, None
+            error.args = ()  # nor does it quote anything, if an interrupt comes while it is handled
+            failure = _harmless(error, trace)
+            trace = None
         except BaseException as error:
-            # The first line calls nothing, so no interrupt can come before it: CPython looks for signals at calls and loops.
+            # These first lines call nothing, so no interrupt can come before them: CPython looks for signals at calls and loops.
             trace, error.__traceback__, error.__context__, error.__cause__ = error.__traceback__, None, None, None
             failure = _harmless(error, trace)
             trace = None

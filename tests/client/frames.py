@@ -89,9 +89,9 @@ CELLS = {
     "clinic": "North",
 }
 CATEGORIES = (377, 241, 153, 154, 147)
-WORDS = re.compile(r"yEs|nO\b|kiwi, plum|CANARY|613\.25|736\.125|(?<!b376,)(?<!b376, )b377|(?<!m240,)(?<!m240, )m241")
+WORDS = re.compile(r"yEs|\bnO\b|kiwi, plum|CANARY|613\.25|736\.125|(?<!b376,)(?<!b376, )b377|(?<!m240,)(?<!m240, )m241")
 NUMBERS = re.compile(
-    "|".join(rf"(?<![\w.\-])(?<!\b{n - 1}, )(?<!\b{n - 1}\.0, )(?<!\b{n - 1}\.0,)(?<!\b{n - 1},){n}\b" for n in CATEGORIES)
+    "|".join(rf"(?<!line )(?<![\w.\-])(?<!\b{n - 1}, )(?<!\b{n - 1}\.0, )(?<!\b{n - 1}\.0,)(?<!\b{n - 1},){n}\b" for n in CATEGORIES)
 )
 """Answers as they are written, and their categories, of which 153 and 154 are of a number between two; a survey's own lists are none."""
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
@@ -212,11 +212,11 @@ def _entered(function: Callable[..., Any]) -> range:
 
 
 def _unreachable() -> range:
-    """Two lines between which and the error before them no interrupt can come, though a tracer can."""
+    """Lines that call nothing, so that no interrupt can come between an error and them, though a tracer can."""
     lines = Path(sealed.__file__).read_text().splitlines()
     start = next(i for i, line in enumerate(lines, 1) if "except CallersError as carried" in line)
-    end = next(i for i, line in enumerate(lines, 1) if "trace, error.__traceback__, error" in line)
-    return range(start, end + 1)
+    end = next(i for i, line in enumerate(lines, 1) if "error.args = ()" in line)
+    return range(start, end + 5)
 
 
 EXEMPT = {
