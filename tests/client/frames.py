@@ -207,8 +207,7 @@ def _entered(function: Callable[..., Any]) -> range:
     """The lines of a function's head, and those two that put its argument under a seal: till then it has what its caller has."""
     first = function.__code__.co_firstlineno
     lines = sorted({line for _, _, line in function.__code__.co_lines() if line})
-    docstring = 1 if function.__doc__ else 0
-    return range(first, lines[2 + docstring - docstring] + 1)
+    return range(first, lines[2] + 1)
 
 
 def _unreachable() -> set[int]:
