@@ -59,8 +59,7 @@ def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> fl
             piece = first + accepted[-1]
             if at_end[accepted[-1]]:
                 return float(ends[piece])
-            other = others[piece : piece + 1]
-            return float(brentq(lambda f: float(_tails(ones, other, n, f)[0]) - alpha, starts[piece], ends[piece], xtol=1e-15))
+            return float(brentq(_excess, starts[piece], ends[piece], args=(alpha, ones, others[piece : piece + 1], n), xtol=1e-15))
     return best  # its p-value is 1; only rounding, at a confidence next to 0, can say otherwise
 
 
@@ -89,3 +88,8 @@ def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple
 def _tails(ones: int, others: NDArray[np.int64], n: int, rate: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """P(Y <= ones) + P(Y >= other) for Y binomial (n, rate)."""
     return np.asarray(bdtr(ones, n, rate) + bdtrc(others - 1, n, rate))
+
+
+def _excess(rate: float, alpha: float, ones: int, other: NDArray[np.int64], n: int) -> float:
+    """What the p-value of a rate inside one piece has above alpha."""
+    return float(_tails(ones, other, n, rate)[0]) - alpha
