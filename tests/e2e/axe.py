@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium.webdriver import Chrome
+from tests.e2e.layout import style
 
 PROGRAM = Path(__file__).parents[1] / "vendor" / "axe-core" / "axe.min.js"
 
@@ -25,6 +26,9 @@ _RUN = """axe.run(%s).then(({ violations, incomplete }) => {
   return [...told("wrong", violations), ...told("unsure", incomplete)];
 })"""
 
+UNROLLED = ".still, .still body { height: auto !important; overflow: visible !important }"
+"""The page as it is printed, at its full height: what a box has scrolled out of sight counts as hidden, and is not judged."""
+
 
 def findings(driver: Chrome) -> list[str]:
     """One line for each fault, and for each element that axe could not judge: rule, element, reason. Empty where all is well.
@@ -33,7 +37,8 @@ def findings(driver: Chrome) -> list[str]:
     """
     if not _evaluate(driver, "'axe' in globalThis"):
         _evaluate(driver, PROGRAM.read_text(encoding="utf-8") + "; true")
-    found: list[str] = _evaluate(driver, _RUN % json.dumps(OPTIONS))
+    with style(driver, UNROLLED):
+        found: list[str] = _evaluate(driver, _RUN % json.dumps(OPTIONS))
     return found
 
 

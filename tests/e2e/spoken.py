@@ -9,6 +9,8 @@ from selenium.webdriver import Chrome
 
 SILENT = {"generic", "none", "InlineTextBox", "LineBreak", "RootWebArea", "ListMarker", "LabelText", "rowgroup"}
 """Roles that nobody hears by themselves."""
+SILENT_UNNAMED = {"form"}
+"""Roles that nobody hears where they have no name: a form without one is no landmark, and is mapped to nothing."""
 WHOLE = {
     "StaticText",
     "heading",
@@ -44,7 +46,8 @@ def spoken(driver: Chrome, root: str = "body") -> list[str]:
 
 def _lines(node: dict[str, Any], nodes: dict[str, Any], depth: int) -> Iterator[str]:
     role = node.get("role", {}).get("value", "")
-    heard = not node["ignored"] and role not in SILENT
+    named = bool(node.get("name", {}).get("value"))
+    heard = not node["ignored"] and role not in SILENT and (named or role not in SILENT_UNNAMED)
     if heard:
         yield "  " * depth + _line(role, node)
     if heard and role in WHOLE:

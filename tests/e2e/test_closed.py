@@ -13,6 +13,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from deniable.codes import read, submission_id
+from deniable.submission import Submission
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
@@ -82,10 +84,14 @@ def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
     injected(browser, HASTE)
     proxy.lose = 4
     assert page.answer(proxy.link(survey), 0) == "waiting"
-    code = kept(page, survey)["code"]
+    code = page.driver.find_element(By.CSS_SELECTOR, "#waiting [data-slot=code]").text
+    assert code not in json.dumps(kept(page, survey))
     proxy.site.close_survey(survey)
     assert after(page, proxy.link(survey)) == "thanks"
-    assert page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text == code
+    assert "was shown before this page was closed" in page.text()
+    assert not page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal").is_displayed()
+    assert len(set(proxy.bodies)) == 1
+    assert submission_id(read(code)) == Submission.from_json(proxy.bodies[0]).id, "the code that was shown is that of the record"
     assert after(page, proxy.link(survey)) == "answered"
     assert proxy.site.results(survey)["n"] == 1
 

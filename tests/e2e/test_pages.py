@@ -126,7 +126,7 @@ def test_the_list_shows_state_responses_and_the_pinned_link(ada: httpx.Client, s
 
 def test_a_survey_without_responses_says_what_to_do(ada: httpx.Client, survey: Survey) -> None:
     page = ada.get(f"/manage/surveys/{survey.id}").text
-    assert "No responses yet" in page
+    assert "No responses are counted yet. Send the link above" in page
     assert "<table" not in page
     assert "<svg" not in page
 

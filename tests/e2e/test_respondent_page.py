@@ -394,10 +394,25 @@ def test_no_control_has_a_name_and_answers_go_when_the_page_does(page: Any, site
     page.open(site.link(survey))
     page.choose(0, 3)
     assert page.driver.execute_script("return document.querySelectorAll('[name]:not(meta), form:not([autocomplete=off])').length") == 0
-    assert page.driver.execute_script("return [...document.querySelectorAll('input, select')].every((control) => control.form)")
+    in_a_form = page.driver.execute_script("return [...document.querySelectorAll('input, select')].map((control) => control.form !== null)")
+    assert len(in_a_form) > 7
+    assert all(in_a_form)
     assert page.driver.execute_script("return document.querySelectorAll('input:checked').length") == 2
     page.driver.execute_script("dispatchEvent(new PageTransitionEvent('pagehide'))")
     assert page.driver.execute_script("return document.querySelectorAll('input:checked').length") == 0
+
+
+def test_questions_and_answers_are_for_no_service_that_translates(page: Any, site: Any, survey: Survey) -> None:
+    given_away = """return [...document.querySelectorAll(arguments[0])].filter((e) => e.translate).map((e) => e.tagName)"""
+    page.open(site.link(survey))
+    assert page.driver.execute_script(given_away, "#consent p") != [], "what the survey is about may be translated"
+    page.choose(0, 3)
+    assert page.driver.execute_script(given_away, "#questions, #questions *") == []
+    page.press("next")
+    assert page.step("questions") == "review"
+    assert page.driver.execute_script(given_away, "#review, #review *") == []
+    for step in ("questions", "review"):
+        assert "notranslate" in page.driver.find_element(By.ID, step).get_attribute("class"), "for services that look for this word"
 
 
 def test_texts_of_a_survey_are_text(page: Any, site: Any) -> None:

@@ -83,12 +83,12 @@ async function post(url, envelope) {
   }
 }
 
-/** The {ok, status, body} of a reply that is under way; undefined where none comes. Only the network's errors end up here. */
+/** The {ok, status, headers, body} of a reply that is under way; undefined where none comes. Only the network's errors end up here. */
 async function replyTo(request, read) {
   const reply = await request.catch(() => undefined);
   if (!reply) return undefined;
-  const { ok, status } = reply;
-  return read(reply).then((body) => ({ ok, status, body }), () => undefined);
+  const { ok, status, headers } = reply;
+  return read(reply).then((body) => ({ ok, status, headers, body }), () => undefined);
 }
 
 function rejection({ status, body }) {
