@@ -28,6 +28,7 @@ from scipy.special import bdtr, bdtrc, expit, xlog1py, xlogy
 
 from deniable.estimate import likelihood_ratio
 
+_AT_A_TIME = 64  # pieces
 _TIE = 1e-10  # two likelihood ratios closer than this count as equal
 
 
@@ -48,31 +49,47 @@ def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> fl
         return highest
     # Chernoff bounds both tails by exp(lr), so the p-value is at most 2 exp(lr): no accepted rate is beyond this one.
     farthest = likelihood_ratio.upper(ones, n, best, highest, float(np.log(2 / alpha)) + _TIE)
-    others, ends = _pieces(ones, n, lowest, highest)
+    others, ends = _pieces(ones, n, lowest, highest, farthest)
     starts = np.concatenate([[best], ends[:-1]])
-    near = starts <= farthest
-    others, starts, ends = others[near], starts[near], ends[near]
-    at_end = _tails(ones, others, n, ends) > alpha
-    accepted = np.flatnonzero(at_end | (_tails(ones, others, n, starts) > alpha))
-    if not accepted.size:  # the p-value of `best` is 1; only rounding, at a confidence next to 0, can say otherwise
-        return best
-    piece = accepted[-1]
-    if at_end[piece]:
-        return float(ends[piece])
-    other = others[piece : piece + 1]
-    return float(brentq(lambda f: float(_tails(ones, other, n, f)[0]) - alpha, starts[piece], ends[piece], xtol=1e-15))
+    for first in reversed(range(0, len(ends), _AT_A_TIME)):  # from outside, since the outermost is looked for
+        some = slice(first, first + _AT_A_TIME)
+        at_end = _tails(ones, others[some], n, ends[some]) > alpha
+        accepted = np.flatnonzero(at_end | (_tails(ones, others[some], n, starts[some]) > alpha))
+        if accepted.size:
+            piece = first + accepted[-1]
+            if at_end[accepted[-1]]:
+                return float(ends[piece])
+            return float(brentq(_excess, starts[piece], ends[piece], args=(alpha, ones, others[piece : piece + 1], n), xtol=1e-15))
+    return best  # its p-value is 1; only rounding, at a confidence next to 0, can say otherwise
 
 
-def _pieces(ones: int, n: int, lowest: float, highest: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The counts b = ones + 1 .. n + 1 that may begin the other tail, and the largest rate at which each does."""
-    counts = np.arange(ones, n + 1)
+def _pieces(ones: int, n: int, lowest: float, highest: float, farthest: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The counts b from ones + 1 up that may begin the other tail, and the largest rate at which each does.
+
+    Those whose rates begin beyond `farthest` are left out: of many reports nearly all are.
+    """
+    counts, jumps = _jumps(ones, n, lowest, highest, _AT_A_TIME)
+    while counts[-1] < n and jumps[-1] <= farthest:
+        counts, jumps = _jumps(ones, n, lowest, highest, 2 * len(counts))
+    others, ends = np.append(counts[1:], n + 1), np.append(np.minimum(jumps, highest), highest)
+    near = 1 + int(np.searchsorted(ends[:-1], farthest, side="right"))
+    return others[:near], ends[:near]
+
+
+def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The counts from `ones` on, `most` beyond it if there are so many, and the rate at which each but the first gives way to the next."""
+    counts = np.arange(ones, min(n, ones + most) + 1)
     best = np.clip(counts / n, lowest, highest)
     c = xlogy(counts, best) + xlog1py(n - counts, -best)
     slopes = (c[1:] - c[0] + _TIE) / (counts[1:] - ones)
-    jumps = expit(np.maximum.accumulate(slopes))
-    return np.append(counts[1:], n + 1), np.append(np.minimum(jumps, highest), highest)
+    return counts, expit(np.maximum.accumulate(slopes))
 
 
 def _tails(ones: int, others: NDArray[np.int64], n: int, rate: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """P(Y <= ones) + P(Y >= other) for Y binomial (n, rate)."""
     return np.asarray(bdtr(ones, n, rate) + bdtrc(others - 1, n, rate))
+
+
+def _excess(rate: float, alpha: float, ones: int, other: NDArray[np.int64], n: int) -> float:
+    """What the p-value of a rate inside one piece has above alpha."""
+    return float(_tails(ones, other, n, rate)[0]) - alpha
