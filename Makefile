@@ -4,13 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check browser canaries format messages release-hashes accessibility screenshots clean order frames stalls
-.PHONY: bench-peers bench-coverage bench-numbers bench-small-groups bench-made-up
-.PHONY: demo test check browser canaries stalls frames format messages release-hashes accessibility screenshots clean order \
-  bench-peers bench-coverage bench-numbers bench-store
-.PHONY: demo test check browser canaries guessers stalls format messages release-hashes accessibility screenshots clean bench-peers bench-coverage bench-numbers
-.PHONY: demo test check browser canaries frames guessers order stalls format messages release-hashes accessibility screenshots clean
-.PHONY: bench-peers bench-coverage bench-numbers
+.PHONY: demo test check format browser messages release-hashes screenshots clean
+.PHONY: accessibility canaries frames guessers order stalls
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py

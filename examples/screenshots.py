@@ -111,6 +111,8 @@ def main() -> None:
                     researcher(Camera(driver, url, place, width), election.id)
         if everything:
             closed(folder, url, close)
+        else:
+            from_right_to_left_in_the_dark(folder, url, habits)
 
 
 @contextmanager
@@ -192,6 +194,15 @@ def one_by_one(camera: Camera, survey: Survey) -> None:
     camera.press("send", "thanks")
     click(camera.driver, "#thanks .receipt summary")
     camera.take("thanks")
+
+
+def from_right_to_left_in_the_dark(folder: Path, url: str, survey: Survey) -> None:
+    with browser(dark=True) as driver:
+        camera = Camera(driver, url, folder, WIDTHS[0], "ar")
+        camera.open(f"/s/{survey.id}#digest={survey.digest}", "consent")
+        camera.press("roll-yes")
+        camera.press("roll-many")
+        camera.take("consent-arabic-dark")
 
 
 def states(camera: Camera, survey: Survey, by_hand: Survey) -> None:

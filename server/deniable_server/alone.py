@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-BACKLOG = 1024
+BACKLOG = 4096  # connections that wait to be taken: one that finds no room is tried again by its client a whole second later
 UNREAD_SECONDS = 20  # for which a client may leave a reply unread before the kernel ends the connection
 
 

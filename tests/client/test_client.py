@@ -293,14 +293,15 @@ def test_a_definition_longer_than_any_is_not_read_to_its_end(server, client):
 
 def test_a_receipt_and_a_report_say_whether_the_definition_was_pinned(server, outbox, study):
     link = f"{server.url}/s/study"
+    options = {"outbox": outbox, "key": server.key}
     clients = {
-        SurveyClient(server.url, outbox=outbox): False,
-        SurveyClient.from_link(link, outbox=outbox): False,
-        SurveyClient.from_link(f"{link}#group=x", outbox=outbox): False,
-        SurveyClient(server.url, outbox=outbox, pin=study.digest): True,
-        SurveyClient(server.url, outbox=outbox, pin={"study": study.digest}): True,
-        SurveyClient.from_link(f"{link}#digest={study.digest}", outbox=outbox): True,
-        SurveyClient.from_link(link, pin=study.digest, outbox=outbox): True,
+        SurveyClient(server.url, **options): False,
+        SurveyClient.from_link(link, **options): False,
+        SurveyClient.from_link(f"{link}#group=x", **options): False,
+        SurveyClient(server.url, pin=study.digest, **options): True,
+        SurveyClient(server.url, pin={"study": study.digest}, **options): True,
+        SurveyClient.from_link(f"{link}#digest={study.digest}", **options): True,
+        SurveyClient.from_link(link, pin=study.digest, **options): True,
     }
     for client, pinned in clients.items():
         with client:

@@ -56,7 +56,7 @@ def test_the_control_a_client_that_is_broken_is_caught(broken: str) -> None:
 def here(server, outbox, no_waiting) -> Iterator[SurveyClient]:
     server.publish(SURVEY)
     server.publish(GROUPED)
-    with SurveyClient(server.url, outbox=outbox, retries=0) as client:
+    with SurveyClient(server.url, outbox=outbox, retries=0, key=server.key) as client:
         yield client
 
 

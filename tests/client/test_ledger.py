@@ -42,7 +42,7 @@ def ledger(path):
 
 @pytest.fixture
 def client(server, outbox, path, no_waiting):
-    with SurveyClient(server.url, outbox=outbox, ledger=path, person_cap="ln 81", retries=1) as made:
+    with SurveyClient(server.url, outbox=outbox, ledger=path, person_cap="ln 81", retries=1, key=server.key) as made:
         yield made
 
 
@@ -352,7 +352,7 @@ ROWS = 40
 JOB = """
 import os, sys
 from deniable import client, bulk, ledger, outbox, transport
-url, box, book, file, stop, batch, broken = sys.argv[1:]
+url, key, box, book, file, stop, batch, broken = sys.argv[1:]
 left = int(stop)
 
 def dying(owner, name, early):
@@ -374,7 +374,7 @@ if int(stop):
     dying(transport.Transport, "post", False)
 if broken:
     ledger.Ledger._begun = lambda self, db, people, place: [False] * len(people)
-with client.SurveyClient(url, outbox=box, ledger=book, person_cap=99 if broken else 3, retries=0) as sender:
+with client.SurveyClient(url, outbox=box, ledger=book, person_cap=99 if broken else 3, retries=0, key=key) as sender:
     sender.submit_many("study", file, person_column="who", batch=int(batch))
 """
 
@@ -385,7 +385,7 @@ def run_until_done(server, tmp_path, broken=""):
     file.write_text("smokes,party,who\n" + "".join(f"yes,Red,p{i}\n" for i in range(ROWS)))
     codes = []
     for stop, batch in [(1, 8), (1, 5), (2, 8), (3, 3), (4, 4), (5, 7), (0, 9)]:
-        words = [server.url, tmp_path / "box.sqlite", book, file, str(stop), str(batch), broken]
+        words = [server.url, server.key, tmp_path / "box.sqlite", book, file, str(stop), str(batch), broken]
         done = subprocess.run([sys.executable, "-c", JOB, *words], capture_output=True, text=True)
         codes.append(done.returncode)
         with closing(Ledger(book)) as ledger:

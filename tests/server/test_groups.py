@@ -202,7 +202,7 @@ def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], 
 def test_a_group_nobody_is_in_is_chosen_like_any_other(send: Callable[..., None], ada: FlaskClient) -> None:
     send(30, "Süd")
     page = ada.get(f"/manage/surveys/clinics?group={quote(GROUPS[0])}").text
-    assert "No responses of this group yet" in page
+    assert "No responses of this group are counted yet." in page
     assert 'name="group"' in page
     assert "<svg" not in page
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable.entropy import os_words
@@ -31,12 +32,9 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def ada(store: SqliteStore, tmp_path: Path) -> FlaskClient:
+def ada(store: SqliteStore, tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     """Of a researcher who is logged in."""
-    client = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
-    with client.session_transaction() as session:
-        session["user"] = "ada"
-    return client
+    return logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
 
 
 def send(store: SqliteStore, n: int, reports: bytes) -> None:

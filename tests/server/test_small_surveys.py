@@ -35,7 +35,7 @@ LUCK = 4  # standard deviations
 
 
 def survey_of(batch: int = 10, **keys: Any) -> Survey:
-    source = {"deniable": 1, "id": "small", "title": "T", "about": "A.", "epsilon": 10, "batch": batch, "questions": QUESTIONS}
+    source = {"deniable": 1, "id": "small", "title": "T", "about": "A.", "epsilon": 8, "batch": batch, "questions": QUESTIONS}
     return Survey.from_dict({**source, **keys})
 
 

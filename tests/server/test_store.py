@@ -172,7 +172,7 @@ def test_two_processes_that_write_together_count_everything_once(tmp_path: Path,
 
 def test_a_wide_survey_has_the_same_tally_and_no_large_row(store: SqliteStore, submissions: Make) -> None:
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(tallies.WIDE + 1)]
-    wide = Survey.from_dict({"deniable": 1, "batch": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 10, "questions": questions})
+    wide = Survey.from_dict({"deniable": 1, "batch": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
     store.publish(wide)
     sent = [submissions(count, to=wide) for count in (1, 3, 100)]
     for submission in sent:

@@ -17,7 +17,10 @@ from deniable_server.store.sqlite import SqliteStore
 
 Make = Callable[..., Submission]
 URL = "/s/study/withdraw"
-DONE = "If a record was kept under this code, it is erased now and taken out of the counts."
+DONE = (
+    "If a record was kept under this code, it is erased now. "
+    "It leaves the counts together with other changes, or when the survey is closed."
+)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from deniable.entropy import os_words
 from deniable.submission import Submission
 from deniable.survey import Survey
 from deniable.tally import Tally
+from deniable_server import limits
 from deniable_server.results import results_of
 from deniable_server.store import ConflictError, FullError, UnavailableError, UnknownSurveyError, releasing, rewriting
 from deniable_server.store import sqlite as sqlite_store
@@ -151,7 +152,7 @@ def test_a_code_erases_its_record_in_whichever_survey_it_is(store: SqliteStore, 
 BAD = {
     "no JSON": (b"{", "json"),
     "a key twice": (b'{"code":"AAAAAAAAAAAAAAAAAAAA","code":"AAAAAAAAAAAAAAAAAAAA"}', "json"),
-    "deep nesting": (b"[" * 100_000, "json"),
+    "deep nesting": (b"[" * limits.SMALL, "json"),
     "a list": (b"[]", "keys"),
     "nothing": (b"{}", "keys"),
     "a key too many": (b'{"code":"AAAAAAAAAAAAAAAAAAAA","why":"x"}', "keys"),
@@ -169,6 +170,13 @@ def test_what_is_no_code_is_refused_by_the_name_of_the_rule(case: str, client: F
     body, rule = BAD[case]
     reply = client.post("/api/v1/surveys/clinics/withdrawals", data=body, content_type="application/json")
     assert (reply.status_code, reply.get_json()["error"]["rule"]) == (400, rule)
+    assert rows(store, "withdrawn") == []
+
+
+def test_a_body_that_is_larger_than_any_code_is_refused_by_its_size(client: FlaskClient, store: SqliteStore, clinics: Survey) -> None:
+    for body in (b"[" * (limits.SMALL + 1), b"[" * 100_000):
+        reply = client.post("/api/v1/surveys/clinics/withdrawals", data=body, content_type="application/json")
+        assert (reply.status_code, reply.get_json()["error"]["rule"]) == (413, "request entity too large")
     assert rows(store, "withdrawn") == []
 
 
@@ -465,7 +473,7 @@ def test_whoever_has_no_right_to_submit_learns_nothing_of_an_id(
 def written_by_a_withdrawal(store: SqliteStore, submissions: Make, is_open: bool) -> int:
     """What the writer writes, in bytes, to withdraw one of ten records of 2,048 bits."""
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(2048)]
-    wide = Survey.from_dict({"deniable": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 10, "questions": questions})
+    wide = Survey.from_dict({"deniable": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
     store.publish(wide)
     sent = [submissions(to=wide) for _ in range(10)]
     for submission in sent:

@@ -194,6 +194,7 @@ def test_a_share_among_those_who_answered_two_questions_so() -> None:
             "id": "three",
             "title": "T",
             "about": "A test.",
+            "accept_high_epsilon": True,
             "questions": [{"id": name, "text": "?", "type": "yes_no", "epsilon": 4} for name in "abc"],
         }
     )
