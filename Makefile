@@ -12,7 +12,7 @@ demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev browser check
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

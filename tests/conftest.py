@@ -24,6 +24,30 @@ QUIET = (
     "--disable-sync",
 )
 
+LONGEST = (
+    "e2e/test_states.py",
+    "server/test_kill.py",
+    "server/test_store_model.py",
+    "e2e/test_canaries.py",
+    "server/test_unordered.py",
+    "e2e/test_accessibility.py",
+    "server/test_documentation.py",
+    "e2e/test_respondent_steps.py",
+    "client/test_frames.py",
+    "client/test_client.py",
+    "server/test_guessers.py",
+    "server/test_invitations.py",
+    "server/test_stalls.py",
+    "test_packaging.py",
+)
+"""The files that take longest, first: one that starts last would be waited for by all other processes."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = Path(__file__).parent
+    order = {folder / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
+
 
 @contextmanager
 def open_browser(

@@ -38,7 +38,7 @@ from sentry_sdk.transport import Transport
 from tests.client.conftest import Fault, Server, serving
 
 import deniable
-from deniable import bulk, cli, perturb, sealed, transport
+from deniable import bulk, cli, document, perturb, sealed, transport
 from deniable.client import SurveyClient
 from deniable.errors import AnswerError
 from deniable.survey import Survey
@@ -89,11 +89,14 @@ CELLS = {
     "clinic": "North",
 }
 CATEGORIES = (377, 241, 153, 154, 147)
-WORDS = re.compile(r"yEs|\bnO\b|kiwi, plum|CANARY|613\.25|736\.125|(?<!b376,)(?<!b376, )b377|(?<!m240,)(?<!m240, )m241")
+WORDS = re.compile(r"yEs|\bnO\b|kiwi, plum|CANARY|613\.25|736\.125")
+LABELS = re.compile(r"(?<!b376,)(?<!b376, )b377|(?<!m240,)(?<!m240, )m241")
 NUMBERS = re.compile(
     "|".join(rf"(?<!line )(?<![\w.\-])(?<!\b{n - 1}, )(?<!\b{n - 1}\.0, )(?<!\b{n - 1}\.0,)(?<!\b{n - 1},){n}\b" for n in CATEGORIES)
 )
 """Answers as they are written, and their categories, of which 153 and 154 are of a number between two; a survey's own lists are none."""
+READER = Survey.from_definition.__func__.__code__  # type: ignore[attr-defined]
+"""What it calls reads the server's bytes, label by label, and counts them: there alone these labels and numbers are the survey's."""
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 BASE64 = re.compile(r"[\w-]{80,}")
 """Perturbed records, in which three digits or letters may stand by chance."""
@@ -106,10 +109,12 @@ GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__")
 
 
 @lru_cache(1 << 14)
-def found_in(text: str) -> list[str]:
-    """The answers in a text, each with what is around it; quotes, and quoted quotes, are left out."""
+def found_in(text: str, reading: bool = False) -> list[str]:
+    """The answers in a text, each with what is around it; quotes, and quoted quotes, are left out. reading: as a definition is read."""
     plain, bare = (BASE64.sub("", re.sub(r"[\\\"']", "", one.replace("\\n", " "))) for one in (text, BYTES.sub("b", text)))
-    hits = [(plain, hit) for hit in WORDS.finditer(plain)] + [(bare, hit) for hit in NUMBERS.finditer(bare)]
+    hits = [(plain, hit) for hit in WORDS.finditer(plain)]
+    if not reading:
+        hits += [(plain, hit) for hit in LABELS.finditer(plain)] + [(bare, hit) for hit in NUMBERS.finditer(bare)]
     return [one[max(0, hit.start() - 60) : hit.end() + 20] for one, hit in hits]
 
 
@@ -128,12 +133,13 @@ def in_traceback(error: BaseException, theirs: tuple[str, ...] = (HERE,), frames
     hits = []
     for one in chain_of(error):
         hits += found_in("".join([*traceback.format_exception_only(one), *getattr(one, "__notes__", [])]))
-        under_seal = False
+        under_seal = reading = False
         for frame, line in traceback.walk_tb(one.__traceback__):
             file, name = frame.f_code.co_filename, frame.f_code.co_name
             if file in theirs:
                 continue
-            hits += [f"{name}: {hit}" for key, value in frame.f_locals.items() for hit in found_in(f"{key} = {_shown(value)}")]
+            hits += [f"{name}: {hit}" for key, value in frame.f_locals.items() for hit in found_in(f"{key} = {_shown(value)}", reading)]
+            reading = reading or frame.f_code is READER
             if frames and ((file in SECRET and name not in GIVEN_NONE) or (under_seal and file != sealed.__file__)):
                 hits.append(f"frame of {file}, line {line}, {name}")
             under_seal = file == sealed.__file__ and name == "__call__"
@@ -178,11 +184,16 @@ def in_sentry(captured: Captured, error: BaseException) -> list[str]:
     hits = []
     for event in captured.events:
         errors = event["exception"]["values"]
-        frames = [frame for one in errors for frame in one.get("stacktrace", {}).get("frames", []) if frame["abs_path"] != HERE]
-        shown = [{key: value} for frame in frames for key, value in frame["vars"].items()]
+        for one in errors:
+            reading = False
+            for frame in one.get("stacktrace", {}).get("frames", []):
+                if frame["abs_path"] != HERE:
+                    shown = [json.dumps({key: value}, ensure_ascii=False) for key, value in frame["vars"].items()]
+                    hits += [hit for text in shown for hit in found_in(text, reading)]
+                reading = reading or (frame["abs_path"], frame["function"].split(".")[-1]) == (READER.co_filename, READER.co_name)
         told = [[one["type"], one["value"]] for one in errors]
         rest = {key: value for key, value in event.items() if key not in ("exception", "_meta", "event_id", "timestamp")}
-        hits += [hit for part in (*shown, *told, rest) for hit in found_in(json.dumps(part, ensure_ascii=False))]
+        hits += [hit for part in (*told, rest) for hit in found_in(json.dumps(part, ensure_ascii=False))]
     return hits
 
 
@@ -490,12 +501,21 @@ def _logs_an_answer() -> None:
     bulk.Bulk.send = logging_send  # type: ignore[method-assign]
 
 
+def _answers_reach_the_reader_of_definitions() -> None:
+    def breaking(raw: bytes) -> Any:
+        held = {"smokes": "yEs", "bird": "b377"}  # noqa: F841
+        raise RuntimeError("a bug")
+
+    document.strict_json = _ours(breaking, document)
+
+
 CONTROLS = {
     "holds a batch": _holds_a_batch,
     "shows its seal": _shows_its_seal,
     "keeps the frames": _keeps_the_frames,
     "quotes unknown keys": _quotes_unknown_keys,
     "logs an answer": _logs_an_answer,
+    "answers reach the reader of definitions": _answers_reach_the_reader_of_definitions,
 }
 
 

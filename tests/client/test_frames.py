@@ -52,6 +52,27 @@ def test_the_control_a_client_that_is_broken_is_caught(broken: str) -> None:
     assert searched("0", broken)["found"] > 0
 
 
+@pytest.mark.parametrize("held", [ANSWERS, CELLS, {"age": 613.2519}, ["kiwi", "plum"], "b377", 377])
+def test_the_control_answers_below_the_reader_of_a_definition_are_seen_but_for_its_own_labels_and_counts(held, monkeypatch):
+    def reading(_: object) -> None:
+        index = held  # noqa: F841
+        raise RuntimeError("a bug")
+
+    def asking() -> None:
+        index = held  # noqa: F841
+        reading(None)
+
+    monkeypatch.setattr("deniable.document.strict_json", reading)
+    seen = []
+    for call in (lambda: SURVEY.from_definition(b"{}"), asking):
+        with pytest.raises(RuntimeError) as caught:
+            call()
+        caught.value.__traceback__ = caught.value.__traceback__.tb_next  # without this frame, which has it anyway
+        seen.append(bool(in_traceback(caught.value, (frames.__file__,))))
+    an_answer = held not in ("b377", 377)
+    assert seen == [an_answer, True]
+
+
 @pytest.fixture
 def here(server, outbox, no_waiting) -> Iterator[SurveyClient]:
     server.publish(SURVEY)

@@ -5,6 +5,7 @@ Nobody has to know what to look for: whatever all profiles of one answer have, a
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import re
@@ -123,7 +124,7 @@ def _cells(file: Path) -> Iterator[str]:
     """A database's cells, one by one."""
     with tempfile.TemporaryDirectory() as folder:
         for part in (file, *(file.with_name(file.name + suffix) for suffix in ("-wal", "-journal"))):
-            if part.exists():
+            with contextlib.suppress(FileNotFoundError):  # a process of the browser's that outlives it may still tidy up
                 shutil.copy(part, folder)
         with closing(sqlite3.connect(Path(folder) / file.name)) as db:
             db.text_factory = bytes

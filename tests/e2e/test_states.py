@@ -158,17 +158,24 @@ class Study:
 
 
 def answering(study: Study, person: Person, profile: Path) -> dict[str, profiles.Profile]:
-    """Somebody who has answered everything, and loads the page anew."""
+    """Somebody who has answered everything; WebKit writes what it keeps of a form when the page is left, the others at once."""
     states: dict[str, profiles.Profile] = {}
     person.answer_all(study.link, lambda: states.update(answering=study.seen(person, profile)))
-    person.driver.refresh()
-    return {**states, "loaded anew": study.seen(person, profile, last=True)}
+    if study.engine == "webkit":
+        person.driver.refresh()
+        states["loaded anew"] = study.seen(person, profile, last=True)
+    person.driver.kill()
+    return states
 
 
 def everything(study: Study, person: Person, profile: Path) -> dict[str, profiles.Profile]:
-    """Power failure, restored session, leaving and coming back, a record that waits, thanks, and a device that forgets."""
+    """In the middle, loaded anew, power failure, restored session, left and come back, a record that waits, thanks, and forgetting."""
+    states: dict[str, profiles.Profile] = {}
+    person.answer_all(study.link, lambda: states.update(answering=study.seen(person, profile)))
+    person.driver.refresh()
+    states["loaded anew"] = study.seen(person, profile)
     person.answer_all(study.link)
-    states = {"killed": study.seen(person, profile, last=True)}
+    states["killed"] = study.seen(person, profile, last=True)
     person = study.again(person, profile)
     person.driver.get(study.link)
     states["restored"] = study.seen(person, profile)
