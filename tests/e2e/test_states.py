@@ -6,6 +6,7 @@ none of those of the other. What differs from run to run anyway is no trace: whi
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -55,6 +56,12 @@ ANSWERS: list[dict[str, Any]] = [
 ]
 LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
 MOST = 6  # runs for each answer, before what still separates them counts as a trace
+
+
+def copied_if_still_there(source: str, target: str) -> None:
+    """A running browser removes files between the listing of a folder and their copies."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.copy2(source, target)
 
 
 @dataclass
@@ -138,7 +145,7 @@ class Study:
             person.driver.kill()
             return profiles.read(profile)
         copy = profile.with_name("copy")
-        shutil.copytree(profile, copy, symlinks=True, ignore_dangling_symlinks=True)
+        shutil.copytree(profile, copy, symlinks=True, copy_function=copied_if_still_there)
         found = profiles.read(copy)
         shutil.rmtree(copy)
         return found
