@@ -82,7 +82,7 @@ def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_long(study: ServerProc
     assert sent < 1 << 30
 
 
-def test_the_limit_follows_from_the_survey(app: Any, store: SqliteStore) -> None:
+def test_the_limit_follows_from_the_survey_and_the_key(app: Any, store: SqliteStore, key: dict[str, str]) -> None:
     store.publish(WIDE)
     asked: dict[str, Any] = {
         "REQUEST_METHOD": "POST",
@@ -93,7 +93,9 @@ def test_the_limit_follows_from_the_survey(app: Any, store: SqliteStore) -> None
     }
     paths = (SUBMIT, SUBMIT.replace("study", "wide"), "/login")
     assert {limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in paths} == {limits.SMALL}  # one record each
-    asked["HTTP_AUTHORIZATION"] = "Bearer of a key"
+    asked["HTTP_AUTHORIZATION"] = "Bearer of no key"
+    assert limits.most_bytes_of(app, {**asked, "PATH_INFO": SUBMIT}) == 0  # unread, and told by the view
+    asked["HTTP_AUTHORIZATION"] = key["Authorization"]
     sizes = {path: limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in paths}
     assert sizes["/login"] == limits.SMALL
     assert 133_334 < sizes[SUBMIT] < 140_000
