@@ -32,9 +32,9 @@ from deniable.estimate import (
     quantile,
     weighted_shares,
 )
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = NDArray[np.float64]
 

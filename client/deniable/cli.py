@@ -18,22 +18,21 @@ from typing import IO, Any
 
 import click
 
-from deniable import codes
-from deniable.bulk import Report, counted
 from deniable.cli_estimate import estimate
 from deniable.cli_ledger import ledger_command, ledger_option
 from deniable.cli_plan import plan_command
 from deniable.cli_verify import verify_command
 from deniable.client import SurveyClient, parse_cap
-from deniable.errors import DeliveryError, DeniableError, SurveyError
-from deniable.labels import warnings
-from deniable.link import parse_link
-from deniable.outbox import Outbox, default_path
-from deniable.rows import CsvRows, JsonLines, Rejected
-from deniable.schema import survey_schema
-from deniable.submission import record_bytes
+from deniable.delivery.jobs import Report, counted
+from deniable.delivery.outbox import Outbox, default_path
+from deniable.device.tables import CsvRows, JsonLines
+from deniable.errors import DeliveryError, DeniableError, Rejected, SurveyError
 from deniable.survey import Survey
-from deniable.total import HIGH
+from deniable.survey.labels import warnings
+from deniable.survey.schema import survey_schema
+from deniable.survey.total import HIGH
+from deniable.wire import access_codes
+from deniable.wire.link import parse_link
 
 _UNPINNED = (
     "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "
@@ -64,7 +63,7 @@ def _cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
 
 def _written_code(ctx: click.Context, param: click.Parameter, text: str) -> str:
     try:
-        return codes.written(codes.read(text))
+        return access_codes.written(access_codes.read(text))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -438,7 +437,7 @@ def _description(survey: Survey) -> dict[str, Any]:
         "digest": survey.digest,
         "epsilon": survey.epsilon,
         "belief_at_most": _belief(survey.epsilon),
-        "record_bytes": record_bytes(survey),
+        "record_bytes": survey.record.bytes,
         "groups": list(survey.groups),
         "access": survey.access,
         "layout": survey.layout,

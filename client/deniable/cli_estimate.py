@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deniable.device.tables import CsvRows
 from deniable.errors import AnswerError, EstimateError
-from deniable.rows import CsvRows
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,9 @@ import shutil
 
 import click
 
-from deniable.link import Link, parse_link
 from deniable.verify import Verdict, verify
 from deniable.verify.released import name
+from deniable.wire.link import Link, parse_link
 
 
 @click.command("verify")

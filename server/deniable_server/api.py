@@ -9,8 +9,8 @@ from flask import Blueprint, Response, jsonify, request
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
-from deniable.codes import submission_id
-from deniable.submission import Submission, withdrawal_secret
+from deniable.wire.access_codes import submission_id
+from deniable.wire.submission import Submission, withdrawal_secret
 from deniable_server import callers, current_passwords, current_rate, current_store
 from deniable_server.compression import compressed
 from deniable_server.errors import reply

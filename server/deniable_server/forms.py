@@ -10,8 +10,8 @@ from wtforms import Form, PasswordField, RadioField, SelectField, StringField, S
 from wtforms.validators import AnyOf, InputRequired, Length, ValidationError
 from wtforms.widgets import HiddenInput
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 
 
 class LoginForm(FlaskForm):  # type: ignore[misc]
@@ -40,7 +40,7 @@ class CodeField(StringField):  # type: ignore[misc]
     def pre_validate(self, form: Form) -> None:
         """Its check digits must hold, which finds a slip without asking the store."""
         try:
-            self.raw = codes.read(self.data or "")
+            self.raw = access_codes.read(self.data or "")
         except ValueError as error:
             raise ValidationError(str(error)) from None
 

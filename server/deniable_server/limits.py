@@ -11,8 +11,8 @@ from typing import Any
 from flask import Flask, request
 from werkzeug.exceptions import HTTPException
 
-from deniable.submission import MAX_COUNT, record_bytes
 from deniable.survey import Survey
+from deniable.wire.submission import MAX_COUNT
 from deniable_server import callers, current_store
 from deniable_server.store import StoreError
 
@@ -52,7 +52,7 @@ def _limit() -> None:
 def submission_bytes(survey: Survey, count: int) -> int:
     """The most bytes of a submission of `count` records: those, the rest of the envelope, and a label at 12 bytes a character."""
     label = max((len(group) for group in survey.groups), default=0)
-    return 1024 + 12 * label + -(-4 * record_bytes(survey) * count // 3)
+    return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
 
 
 def _submission(survey: Survey) -> int:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 from deniable.errors import EstimateError
 from deniable.estimate import Comparison, Results, Row, analyse, compare
-from deniable.question import Question
-from deniable.submission import by_hand as coins_can_answer
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 from deniable_server.store import Published, Store
 
 
@@ -45,7 +44,7 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     confidence, method, target = _interval(options)
     tally = store.tally(survey_id, group, by_hand)
     found = analyse(survey, tally, confidence=confidence, method=method, target=target).results
-    apart = store.count(survey_id, group, True) if coins_can_answer(survey) and not by_hand else 0
+    apart = store.count(survey_id, group, True) if survey.coins_can_answer and not by_hand else 0
     return replace(found, group=group, by_hand=by_hand, n_by_hand=apart, may_wait=may_wait(published, group))
 
 
@@ -102,7 +101,7 @@ def _group(survey: Survey, name: str, label: str | None) -> str | None:
 def _by_hand(survey: Survey, written: str) -> bool:
     if written not in ("0", "1"):
         raise EstimateError("by_hand must be 1, or left out")
-    if written == "1" and not coins_can_answer(survey):
+    if written == "1" and not survey.coins_can_answer:
         raise EstimateError(f"by_hand must be left out: two coins cannot answer survey {survey.id}")
     return written == "1"
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 from deniable_server import callers, current_store
 from deniable_server.errors import status_of
 from deniable_server.forms import WithdrawalForm
@@ -32,7 +32,7 @@ def erase(survey_id: str) -> Page:
     if not form.validate():
         return _form(survey, form, 400)
     try:
-        current_store().withdraw(survey_id, codes.submission_id(form.code.raw))
+        current_store().withdraw(survey_id, access_codes.submission_id(form.code.raw))
     except (FullError, UnavailableError) as error:
         return _form(survey, form, status_of(error)[0], failed=True)
     return render_template("respond/withdraw_done.html", survey=survey), 200

@@ -22,8 +22,8 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from deniable.codes import invitation_hash
-from deniable.submission import Submission
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
 from deniable_server import accounts, create_app, limiter
 from deniable_server import serve as serving
 from deniable_server.cli import main

@@ -18,8 +18,8 @@ import pytest
 from tests.server.conftest import PROGRAM, SURVEY
 from tests.server.raw import JSON, POST, SUBMIT, Raw
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import alone
 from deniable_server.store.sqlite import SqliteStore
 

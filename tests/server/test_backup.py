@@ -14,9 +14,9 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from deniable import codes
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 from deniable_server.cli import main
 from deniable_server.config import key_file
 from deniable_server.store import UnavailableError
@@ -37,7 +37,7 @@ def panel(store: SqliteStore) -> Survey:
 
 def invited(store: SqliteStore, count: int) -> list[bytes]:
     made = [os.urandom(15) for _ in range(count)]
-    store.invite("panel", [codes.invitation_hash("panel", code) for code in made])
+    store.invite("panel", [access_codes.invitation_hash("panel", code) for code in made])
     return made
 
 

@@ -15,8 +15,8 @@ from flask.testing import FlaskClient
 from tests.server.conftest import ServerProcess
 from tests.server.raw import FORM, JSON, PATIENCE, POST, SUBMIT, Raw, comparable
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.front import gateway
 from deniable_server.store.sqlite import SqliteStore
 

@@ -17,13 +17,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable import SurveyClient, os_words
+from deniable.device.randomize import randomize
 from deniable.errors import RejectedError
 from deniable.estimate import Results, analyse, compare
-from deniable.link import parse_link
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.link import parse_link
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.sqlite import SqliteStore
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")

@@ -17,8 +17,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app, keys
 from deniable_server.cli import main
 from deniable_server.config import make_key

@@ -17,11 +17,12 @@ from typing import Any
 import httpx
 import numpy as np
 
-from deniable.codes import submission_id
-from deniable.entropy import os_words
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import submission_id
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.sqlite import SqliteStore
 
 K = 256

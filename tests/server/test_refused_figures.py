@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
 from deniable.estimate import simulate
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.accounts import set_password
 from deniable_server.cli import main

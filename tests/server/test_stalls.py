@@ -19,8 +19,8 @@ from typing import Any
 import httpx
 import pytest
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.store.sqlite import SqliteStore
 
 SECONDS = float(os.environ.get("DENIABLE_STALL_SECONDS", "8"))

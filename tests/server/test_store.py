@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from deniable.submission import Submission, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError, schema, tallies, writer
 from deniable_server.store.sqlite import SqliteStore
 

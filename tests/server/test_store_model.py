@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from deniable.codes import invitation_hash, submission_id
-from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store import ClosedError, ConflictError, InvitationError, StoreError, releasing
 from deniable_server.store import sqlite as sqlite_store
 from deniable_server.store.intake import Intake

@@ -16,11 +16,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable.codes import submission_id
-from deniable.entropy import os_words
-from deniable.submission import Submission
+from deniable.device.entropy import os_words
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import submission_id
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server import limits
 from deniable_server.results import results_of
 from deniable_server.store import ConflictError, FullError, UnavailableError, UnknownSurveyError, releasing, rewriting

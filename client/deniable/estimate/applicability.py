@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.question import Question
 from deniable.survey import Survey
+from deniable.survey.question import Question
 
 # The targets for which a figure holds of numbers on a grid. Of categories, named bins among them, all hold for both.
 _OF_NUMBERS: dict[str, tuple[str, ...]] = {

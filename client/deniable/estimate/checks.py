@@ -15,9 +15,9 @@ from scipy.special import bdtr, bdtrc
 from deniable.errors import EstimateError
 from deniable.estimate import applicability, columns, plausibility
 from deniable.estimate.inference import HypothesisTest
-from deniable.question import Question
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 
 @dataclass(frozen=True)

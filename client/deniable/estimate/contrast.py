@@ -13,7 +13,7 @@ from deniable.estimate import applicability, columns, few, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate, HypothesisTest
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     import pandas as pd

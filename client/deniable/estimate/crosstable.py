@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate import applicability, columns, few, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
-from deniable.question import Question
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     import pandas as pd

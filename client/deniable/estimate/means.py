@@ -15,9 +15,9 @@ from deniable.estimate.adjust import adjusted
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.closed_form import normal_quantile
 from deniable.estimate.inference import Estimate
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate import applicability, columns
 from deniable.estimate.matrix import checked_matrix
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 
 _Floats = NDArray[np.float64]

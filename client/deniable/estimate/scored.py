@@ -10,9 +10,9 @@ from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate
 from deniable.estimate.means import mean
 from deniable.estimate.results import MeanRow
-from deniable.question import Question
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 _TOO_FEW = "too few answered this question to give a mean of those who did"
 

@@ -16,7 +16,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import applicability, columns, inference, moments
 from deniable.estimate.category import DEFAULT_METHOD, check_interval
 from deniable.estimate.inference import Estimate
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 
 _Floats = NDArray[np.float64]

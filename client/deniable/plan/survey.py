@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from deniable.accounting import posterior
 from deniable.errors import EstimateError
+from deniable.mechanism import Channel
 from deniable.plan import power, precision
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
 from deniable.plan.table import written
-from deniable.randomize import Channel
+from deniable.privacy.accounting import posterior
 from deniable.survey import Survey
 
 if TYPE_CHECKING:

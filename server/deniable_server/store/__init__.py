@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from deniable.errors import DeniableError
-from deniable.submission import Submission
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     from deniable_server.store.accounts import Accounts

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from deniable.submission import by_hand as coins_can_answer
 from deniable.survey import Survey
 from deniable_server.store import waiting as layout
 from deniable_server.store.published import find
@@ -93,7 +92,7 @@ class Intake:
     def prepare(self, connection: sqlite3.Connection, survey: Survey) -> None:
         """Makes room for every part of a new survey, so that the first record of a part does not show."""
         for label in survey.groups or [""]:
-            for by_hand in (False, True) if coins_can_answer(survey) else (False,):
+            for by_hand in (False, True) if survey.coins_can_answer else (False,):
                 self._write(connection, survey, (label, by_hand), Waiting())
 
     def _touch(self, place: Place) -> Waiting:

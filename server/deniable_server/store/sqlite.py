@@ -16,10 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from deniable.codes import invitation_hash
-from deniable.submission import Submission
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store import (
     ClosedError,
     ConflictError,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.submission import record_bits, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
 from deniable_server.store import UnavailableError
 
 Part = tuple[str, bool]
@@ -42,7 +42,7 @@ class Counts:
         """Counts records that were checked."""
         if is_wide(survey):
             return cls(count, np.zeros(0, dtype=np.int64))
-        return cls(count, Tally.from_bits(unpack(survey, reports, count)).pairs[_triangle(record_bits(survey))])
+        return cls(count, Tally.from_bits(unpack(survey, reports, count)).pairs[_triangle(survey.record.bits)])
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.n + other.n, self.pairs + other.pairs)
@@ -53,7 +53,7 @@ class Counts:
 
 def is_wide(survey: Survey) -> bool:
     """Whether pairs are counted only when they are wanted."""
-    return record_bits(survey) > WIDE
+    return survey.record.bits > WIDE
 
 
 def count(connection: sqlite3.Connection, chosen: dict[str, Any]) -> int:
@@ -64,7 +64,7 @@ def count(connection: sqlite3.Connection, chosen: dict[str, Any]) -> int:
 
 def total(connection: sqlite3.Connection, survey: Survey, chosen: dict[str, Any]) -> Tally:
     """The sum over what CHOSEN names, of a survey that is not wide. Raises UnavailableError where the file is damaged."""
-    bits = record_bits(survey)
+    bits = survey.record.bits
     found = Counts(0, np.zeros(bits * (bits + 1) // 2, dtype=np.int64))
     for n, pairs in connection.execute(f"SELECT n, pairs FROM tallies WHERE {CHOSEN}", chosen):  # noqa: S608 - our own constant
         found += _counts(survey, n, pairs)
@@ -85,7 +85,7 @@ def change(connection: sqlite3.Connection, survey: Survey, part: Part, more: Cou
 def recount(connection: sqlite3.Connection, survey: Survey, chosen: dict[str, Any]) -> Tally:
     """What CHOSEN names, counted anew from every report, with all pairs."""
     found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in _scanned(connection, chosen))
-    return sum(found, Tally.empty(record_bits(survey)))
+    return sum(found, Tally.empty(survey.record.bits))
 
 
 def count_again(connection: sqlite3.Connection, survey: Survey, part: Part) -> None:
@@ -110,7 +110,7 @@ def _scanned(connection: sqlite3.Connection, chosen: dict[str, Any]) -> Iterator
 
 
 def _counts(survey: Survey, n: int, raw: bytes) -> Counts:
-    bits = record_bits(survey)
+    bits = survey.record.bits
     if len(raw) != (0 if is_wide(survey) else 4 * bits * (bits + 1)):
         raise UnavailableError("the server's database is damaged: a tally has another length than its survey implies")
     return Counts(n, np.frombuffer(raw, dtype="<i8").astype(np.int64))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable import Survey
 from deniable.estimate import simulate
-from deniable.question_types import TYPES
+from deniable.survey.types import TYPES
 
 ROOT = Path(__file__).parents[3]
 

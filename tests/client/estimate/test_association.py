@@ -13,7 +13,7 @@ from scipy import stats
 from deniable.errors import EstimateError
 from deniable.estimate import Crosstab, conditional_share, cramers_v, crosstab, independence, joint, odds_ratio, phi
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

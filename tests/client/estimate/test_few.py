@@ -28,7 +28,7 @@ from deniable.estimate import (
     phi,
 )
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 
 @cache

@@ -9,7 +9,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import analyse, conditional_share, cramers_v, odds_ratio, phi
 from deniable.estimate.applicability import on_grid
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = {
     "deniable": 1,

@@ -12,7 +12,7 @@ import pytest
 
 from deniable.estimate import Results, analyse, compare, difference, simulate
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_dict(
     {

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from deniable.estimate import Results, check_range, estimate, made_up, worst_case_shift
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 module = sys.modules["deniable.estimate.made_up"]
 

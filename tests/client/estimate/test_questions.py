@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Results, estimate, plausibility, share
-from deniable.randomize import randomize
-from deniable.submission import pack, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import pack, unpack
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_dict(
     {

@@ -14,9 +14,10 @@ import pytest
 import statsmodels.api as sm
 from statsmodels.genmod.families.links import Link
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Design, Perturbed, likelihood, perturbed, regress
-from deniable.randomize import Channel, randomize
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 
 FAIR_COINS = Channel.for_epsilon(1.0986122886681098, 2)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import effective_size, estimate, mean, weighted_mean, weighted_shares
-from deniable.randomize import randomize
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_dict(
     {

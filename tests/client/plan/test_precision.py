@@ -10,8 +10,8 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
+from deniable.mechanism import Channel
 from deniable.plan import NO_PRIVACY, Design, chance_negative, curator, expected_half_width, half_width, private, respondents, std_error
-from deniable.randomize import Channel
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 PRESIDENT = private(Channel.for_epsilon(2.0, 7))
