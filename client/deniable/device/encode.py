@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import rfc8785
 from numpy.typing import NDArray
 
 from deniable.device.randomize import Words
@@ -16,7 +15,6 @@ from deniable.errors import AnswerError
 from deniable.mechanism import WORD
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, Answer
-from deniable.survey.types.number import Number
 
 _NOT_AN_ANSWER = object()
 
@@ -82,7 +80,7 @@ def positions(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.floa
 def round_stochastically(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:
     """Places become categories: what stands between two is the upper one iff a word is below 2^32 times its distance."""
     lower = np.floor(places).astype(np.int64)
-    if not isinstance(TYPES[question.type], Number) or "bins" in question.settings:
+    if not TYPES[question.type].rounds(question.settings):
         return lower
     if words is None:
         raise TypeError(f"{question.id}: a number needs words, to be rounded to a level of its grid")
@@ -92,9 +90,8 @@ def round_stochastically(question: Encodable, places: NDArray[np.float64], words
 
 def allowed(question: Encodable) -> str:
     """What may be answered, for a message: a range, or the categories, the first few of many."""
-    if question.type == "number":
-        low, high = (rfc8785.dumps(question.settings[end]).decode() for end in ("low", "high"))
-        return f"a number from {low} to {high}"
+    if wording := TYPES[question.type].wording(question.settings):
+        return wording
     shown = ", ".join(question.categories[:8])
     return f"one of {shown}" if len(question.categories) <= 8 else f"one of {shown}, … ({len(question.categories):,} in all)"
 

@@ -41,7 +41,7 @@ LEVELS_NOTE = (
 
 def on_grid(question: Question) -> bool:
     """Whether a question is a number that is rounded at random to a level of its grid. Named bins are categories."""
-    return question.type == "number" and question.scores is not None
+    return question.rounds
 
 
 def why_not(figure: str, target: str, numbers: Collection[str] = ()) -> str:

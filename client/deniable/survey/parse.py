@@ -231,8 +231,8 @@ class _Builder:
             near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
             hint = f" (did you mean {near[0]}?)" if near else ""
             self.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {_shown(source['type'])}{hint}")
-        own = list(kind.keys) if kind else []
-        others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.keys, *t.options)]
+        own = list(kind.required_keys) if kind else []
+        others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.required_keys, *t.optional_keys)]
         self.keys(source, where, required=["id", "text", "type", *own], optional=["epsilon", "required", "show_if", *others])
         self.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         self.text(source, where, "text")
@@ -269,7 +269,7 @@ class _Builder:
             return None
         name, options = written["question"], written["is"]
         found = next((q for q in earlier if q and q.id == name), None)
-        if found is None or (found.type == "number" and "bins" not in found.settings):
+        if found is None or found.control == "field":
             if None not in earlier:  # else its own mistakes come first
                 self.refuse(f"{where}.question", f"must be the id of an earlier question with options, got {_shown(name)}")
             return None

@@ -10,6 +10,7 @@ from typing import Any
 
 from deniable.mechanism import Channel
 from deniable.survey.types import TYPES
+from deniable.survey.types.base import Control
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Question:
             Question(
                 f"{self.id}[{label}]",
                 f"{self.text} {label}",
-                "yes_no",
+                TYPES[self.type].item_type,
                 self.channel.epsilon,
                 {},
                 self.categories,
@@ -72,6 +73,21 @@ class Question:
             )
             for label in self.labels
         ) or (self,)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The survey's own texts that respondents choose from; none where the page has words or a field for it."""
+        return TYPES[self.type].options(self.settings)
+
+    @property
+    def control(self) -> Control:
+        """How the page asks."""
+        return TYPES[self.type].control(self.settings)
+
+    @property
+    def rounds(self) -> bool:
+        """Whether an answer may stand between two categories, and is rounded to one of them at random."""
+        return TYPES[self.type].rounds(self.settings)
 
     @property
     def scores(self) -> tuple[float, ...] | None:

@@ -150,9 +150,9 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
                 "description": "false adds the category `no answer`, randomized like any other.",
             },
             "show_if": SHOW_IF,
-            **kind.keys,
-            **kind.options,
+            **kind.required_keys,
+            **kind.optional_keys,
         },
-        "required": ["id", "text", "type", *kind.keys],
+        "required": ["id", "text", "type", *kind.required_keys],
         "additionalProperties": False,
     }

@@ -23,7 +23,7 @@ from deniable.survey.layout import Layout
 from deniable.survey.parse import BATCH, FORMAT, parse
 from deniable.survey.question import Question, blocks_of
 from deniable.survey.total import total_epsilon
-from deniable.survey.translation import TEXTS, options_of, plain
+from deniable.survey.translation import TEXTS, plain
 
 _DEFAULTS: dict[str, Any] = {
     "contact": "",
@@ -175,7 +175,7 @@ class Survey:
             found += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
             for question in self.questions:
                 own = texts.get("questions", {}).get(question.id, {})
-                wanted = ["text", "options"] if options_of(question) else ["text"]
+                wanted = ["text", "options"] if question.options else ["text"]
                 found += [(language, f"questions.{question.id}.{key}") for key in wanted if key not in own]
         return tuple(found)
 

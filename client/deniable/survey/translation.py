@@ -19,20 +19,13 @@ TEXTS = ("title", "about", "contact", "ethics")
 
 def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str]]:
     """Yields (place, rule broken) for a question's options in another language."""
-    known = options_of(question)
+    known = question.options
     if not known:
         yield "options", f"must be left out: question {question.id} has no options of its own"
     elif isinstance(options, list | tuple) and len(options) != len(known):
         yield "options", f"must be {len(known)} texts, one for each option of question {question.id}, got {len(options)}"
     else:
         yield from label_problems(options, "options")
-
-
-def options_of(question: Question) -> tuple[str, ...]:
-    """The texts that respondents choose from, as the survey has them; none where the page has words or a field for it."""
-    if question.type == "yes_no" or (question.type == "number" and "bins" not in question.settings):
-        return ()
-    return question.labels or (question.categories if question.required else question.categories[:-1])
 
 
 def language_problem(language: Any) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
@@ -14,14 +14,21 @@ Answer = Any
 """A true answer as a caller holds it: a bool, a string, a number. It never leaves the caller's process."""
 
 
+Control = Literal["radios", "boxes", "field"]
+"""What the page shows for a question: one of several can be ticked, any number of them, or a number is typed."""
+
+
 class QuestionType(Protocol):
     """What one type of question knows."""
 
-    keys: Mapping[str, Mapping[str, Any]]
+    required_keys: Mapping[str, Mapping[str, Any]]
     """The keys that a question of this type must have and no other has, each with its JSON Schema."""
 
-    options: Mapping[str, Mapping[str, Any]]
+    optional_keys: Mapping[str, Mapping[str, Any]]
     """The keys that it may have besides."""
+
+    item_type: str
+    """The type of its items; its own where it is one."""
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yields (key, rule broken) for the type's own keys of a question in a survey file."""
@@ -32,11 +39,23 @@ class QuestionType(Protocol):
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the categories, in the order of their bits."""
 
+    def options(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """The survey's own texts that respondents choose from; none where the page has words or a field for it."""
+
+    def control(self, settings: Mapping[str, Any]) -> Control:
+        """How the page asks."""
+
+    def wording(self, settings: Mapping[str, Any]) -> str | None:
+        """What may be answered, for a message; None where it is one of the categories."""
+
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        """The labels of the yes/no items that it consists of, each randomized by itself; none where it is one."""
+        """The labels of the items of `item_type` that it consists of, each randomized by itself; none where it is one."""
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         """A number for each category where means have a meaning, else None."""
+
+    def rounds(self, settings: Mapping[str, Any]) -> bool:
+        """Whether an answer may stand between two categories; it takes a random word then, to be rounded to one of them."""
 
     def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         """Where an answer stands among the categories 0 .. k-1, or None where it stands nowhere.

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from deniable.survey.types.base import MAX_OPTIONS, Answer, label_problems
+from deniable.survey.types.base import MAX_OPTIONS, Answer, Control, label_problems
 
 
 class Choice:
     """One of several options. Answers: an option's text, or an integer written as an option."""
 
-    keys: Mapping[str, Mapping[str, Any]] = {
+    item_type = "choice"
+    required_keys: Mapping[str, Mapping[str, Any]] = {
         "options": {
             "type": "array",
             "items": {"type": ["string", "number", "boolean"]},
@@ -22,7 +23,7 @@ class Choice:
             "description": "What can be chosen, in order. Every option is text: yes, no and 1.10 stay as they are written.",
         }
     }
-    options: Mapping[str, Mapping[str, Any]] = {}
+    optional_keys: Mapping[str, Mapping[str, Any]] = {}
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return label_problems(source["options"], "options")
@@ -33,11 +34,23 @@ class Choice:
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(settings["options"])
 
+    def options(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(settings["options"])
+
+    def control(self, settings: Mapping[str, Any]) -> Control:
+        return "radios"
+
+    def wording(self, settings: Mapping[str, Any]) -> str | None:
+        return None
+
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None
+
+    def rounds(self, settings: Mapping[str, Any]) -> bool:
+        return False
 
     def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
