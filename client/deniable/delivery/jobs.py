@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import click
-
 from deniable.delivery.account import Account, Rehearsal
 from deniable.delivery.outbox import Job
 from deniable.delivery.sender import Delivery
@@ -180,6 +178,8 @@ def _bar(total: int | None, done: int, wanted: bool) -> Iterator[Callable[[int],
     if not wanted or total is None:
         yield lambda rows: None
         return
+    import click  # loaded by whoever wants to see a bar
+
     with click.progressbar(length=total, file=sys.stderr, label="Sending") as bar:
         bar.update(done)
         yield bar.update

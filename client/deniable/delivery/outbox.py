@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deniable.errors import DeliveryError, RefusedError, Rejected
+from deniable.private_files import create_private, in_data_folder
 from deniable.wire.submission import Submission
 
 MEMORY = ":memory:"
@@ -76,11 +76,7 @@ class Kept:
 
 def default_path() -> Path:
     """The outbox in the user's data folder."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "deniable" / "outbox.sqlite"
+    return in_data_folder("outbox.sqlite")
 
 
 class Outbox:
@@ -309,9 +305,3 @@ class _Life:
             db.close()
         Path(path).unlink(missing_ok=True)
         return False
-
-
-def create_private(path: str) -> None:
-    """Makes an empty file that only its owner may read, unless it is there."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from deniable.delivery import outbox
 from deniable.errors import RefusedError
 from deniable.persons import known_by
+from deniable.private_files import create_private, in_data_folder
 from deniable.survey.total import within
 
 _VERSION = 1
@@ -62,7 +62,7 @@ class Place:
 
 def default_path() -> Path:
     """The ledger in the user's data folder."""
-    return outbox.default_path().with_name("ledger.sqlite")
+    return in_data_folder("ledger.sqlite")
 
 
 class Ledger:
@@ -76,7 +76,7 @@ class Ledger:
         self._mutex = threading.Lock()
         self._changed = False
         try:
-            outbox.create_private(self.path)
+            create_private(self.path)
             if os.name == "posix" and os.stat(self.path).st_mode & 0o077:
                 raise RefusedError(f"the ledger {self.path} must be readable by its owner only: chmod 600")
             self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=60)
