@@ -26,7 +26,7 @@ from deniable.entropy import os_words
 from deniable.randomize import randomize
 from deniable.submission import Submission, pack, record_bytes
 from deniable.survey import Survey
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
 
 CONNECTIONS, SECONDS, PORT = 32, 30, 18431
 

@@ -10,7 +10,7 @@ from deniable.estimate import estimate
 from deniable.randomize import randomize
 from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
 
 SURVEY = """
 deniable: 1
