@@ -27,7 +27,7 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
 
 CONNECTIONS, SECONDS, PORT = 32, 30, 18431
 

@@ -11,7 +11,7 @@ from deniable.estimate import estimate
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
 
 SURVEY = """
 deniable: 1

@@ -27,8 +27,8 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server import keys
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.api import keys
+from deniable_server.store.sqlite.store import SqliteStore
 
 USER, PASSWORD = "ada", "correct horse battery"
 

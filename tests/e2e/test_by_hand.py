@@ -14,7 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.browser
 

@@ -25,8 +25,8 @@ from deniable.verify import released
 from deniable.verify.loads import of_file, of_page
 from deniable.verify.released import Released, fingerprint
 from deniable.verify.replies import REQUIRED, Browser, Reply
-from deniable_server.released import text
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.operate.released import text
+from deniable_server.store.sqlite.store import SqliteStore
 
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
 STUDY = {"deniable": 1, "id": "study", "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 3", "questions": [QUESTION]}
