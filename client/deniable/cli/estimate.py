@@ -48,7 +48,7 @@ def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", type=_probability, metavar="P", help=f"{told} [{design}]")
 
 
-@click.command()
+@click.command("estimate")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--column", required=True, help="The column with the reports.")
 @click.option("--design", type=click.Choice(list(_NEEDS)), help="How the answers were randomized.  [default: by-row with --q0 and --q1]")
@@ -74,7 +74,7 @@ def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
 @click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
 @click.option("--csv", "form", flag_value="csv", help="Print CSV.")
 @click.option("--json", "form", flag_value="json", help="Print JSON.")
-def estimate(
+def estimate_command(
     file: str,
     column: str,
     design: str | None,
