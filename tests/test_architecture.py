@@ -37,7 +37,17 @@ ORDER = [
 ]
 
 PUBLIC = [
-    *("AnswerError", "Channel", "DeliveryError", "DeniableError", "EstimateError", "Question", "RefusedError", "RejectedError"),
+    *(
+        "AnswerError",
+        "Channel",
+        "DeliveryError",
+        "DeniableError",
+        "EstimateError",
+        "MissingExtraError",
+        "Question",
+        "RefusedError",
+        "RejectedError",
+    ),
     *("Submission", "SubmissionError", "Survey", "SurveyClient", "SurveyError", "Tally"),
     *("encode", "encode_column", "os_words", "pack", "randomize", "unpack"),
 ]

@@ -100,10 +100,8 @@ def estimate_command(
     if design is None:
         raise click.UsageError("--design is missing (or --q0 and --q1, the columns of a design that varies by row)")
     _refuse_other_options(design, described)
-    try:
-        from deniable.estimate.collected import collected
-    except ModuleNotFoundError as error:
-        raise EstimateError(f"estimates need {error.name}: pip install 'deniable[estimate]'") from None
+    from deniable.estimate.collected import collected
+
     names = list(dict.fromkeys(name for name in (column, by, described["q0"], described["q1"]) if name))
     columns = _read(file, names)
     chosen = _by_row(columns, described) if design == "by-row" else _design(design, described)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from deniable.client import SurveyClient, parse_cap
-from deniable.link import parse_link
+from deniable.link import Link
 
 
 def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
@@ -60,7 +60,7 @@ def opened_client(address: str, survey_id: str | None, **options: Any) -> Survey
     is_link = survey_id is None or "/s/" in address
     try:
         if is_link:
-            parse_link(address)
+            Link.parse(address)
     except ValueError as error:
         hint = "" if survey_id else " (or give a server's address, and --survey ID)"
         raise click.UsageError(f"{error}{hint}") from None
