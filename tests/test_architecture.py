@@ -63,7 +63,17 @@ RANDOM = {"random", "numpy.random", "np.random", "os.urandom", "secrets", "uuid"
 TYPE_NAMES = {"yes_no", "choice", "scale", "number", "multi_choice"}
 
 PUBLIC = [
-    *("AnswerError", "Channel", "DeliveryError", "DeniableError", "EstimateError", "Question", "RefusedError", "RejectedError"),
+    *(
+        "AnswerError",
+        "Channel",
+        "DeliveryError",
+        "DeniableError",
+        "EstimateError",
+        "MissingExtraError",
+        "Question",
+        "RefusedError",
+        "RejectedError",
+    ),
     *("Submission", "SubmissionError", "Survey", "SurveyClient", "SurveyError", "Tally"),
     *("encode", "encode_column", "os_words", "pack", "randomize", "unpack"),
 ]

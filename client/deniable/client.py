@@ -34,7 +34,7 @@ from deniable.survey.parse import SURVEY_ID
 from deniable.survey.total import HIGH, within
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
-from deniable.wire.link import DIGEST, parse_link
+from deniable.wire.link import DIGEST, Link
 from deniable.wire.public import Public
 from deniable.wire.submission import MAX_COUNT, Submission
 
@@ -126,7 +126,7 @@ class SurveyClient:
         The id becomes `survey_id`, and a digest in the link the pin. A group and an invitation become `group` and `invitation`: those
         of submissions to this survey that name no other. Raises ValueError if it is no such link.
         """
-        read = parse_link(link)
+        read = Link.parse(link)
         pin = options.pop("pin", None)
         if read.digest and pin and _checked_pin(pin) not in (read.digest, {read.survey: read.digest}):
             raise ValueError("pin must be the digest that the link carries, got another one")
@@ -341,12 +341,10 @@ class SurveyClient:
         group: of this group only. by_hand: of those who tossed coins themselves, who are in no other results.
         The rest: as in `estimate`.
 
-        Raises EstimateError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.
+        Raises MissingExtraError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.
         """
-        try:
-            from deniable.estimate import Results
-        except ModuleNotFoundError as error:
-            raise EstimateError(f"results need {error.name}: pip install 'deniable[estimate]'") from None
+        from deniable.estimate import Results
+
         part = {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
         params = {"confidence": confidence, "method": method, "target": target, **part}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)

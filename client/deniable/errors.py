@@ -7,7 +7,8 @@ DeniableError
 ├── RefusedError       this client will not send: pin, cap or definition do not hold
 ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
 ├── RejectedError      the server answered, and said no
-└── EstimateError      no estimate exists for this design or these counts
+├── EstimateError      no estimate exists for this design or these counts
+└── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
 """
 
 from __future__ import annotations
@@ -82,3 +83,7 @@ class RejectedError(DeniableError):
 
 class EstimateError(DeniableError):
     """The design or the counts admit no estimate; the message says why."""
+
+
+class MissingExtraError(DeniableError, ModuleNotFoundError):
+    """Something needs packages that come with an extra of `deniable`; the message names both."""

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable import cli
+from deniable.cli import check
 from deniable.client import SurveyClient
 from deniable.errors import DeniableError
 from deniable.survey import Survey
@@ -93,7 +94,7 @@ def test_check_as_json_says_the_same(run, survey_file):
 
 @pytest.mark.parametrize(("epsilon", "percent"), [(1.0986122886681098, "75.0 %"), (2, "88.1 %"), (10, "99.995461 %"), (0.001, "50.1 %")])
 def test_the_belief_is_rounded_up(epsilon, percent):
-    assert cli._percent(cli._belief(epsilon)) == percent
+    assert check._percent(check._belief(epsilon)) == percent
 
 
 def test_check_lists_all_problems_with_file_and_line(run, survey_file):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from deniable.extras import missing
+
+if error := missing("deniable.estimate", "estimate"):
+    raise error
+
 from deniable.estimate.analysis import Analysis, analyse
 from deniable.estimate.association import conditional_share, cramers_v, independence, odds_ratio, phi
 from deniable.estimate.category import Share, share

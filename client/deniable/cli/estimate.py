@@ -48,7 +48,7 @@ def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", type=_probability, metavar="P", help=f"{told} [{design}]")
 
 
-@click.command()
+@click.command("estimate")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--column", required=True, help="The column with the reports.")
 @click.option("--design", type=click.Choice(list(_NEEDS)), help="How the answers were randomized.  [default: by-row with --q0 and --q1]")
@@ -74,7 +74,7 @@ def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
 @click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
 @click.option("--csv", "form", flag_value="csv", help="Print CSV.")
 @click.option("--json", "form", flag_value="json", help="Print JSON.")
-def estimate(
+def estimate_command(
     file: str,
     column: str,
     design: str | None,
@@ -100,10 +100,8 @@ def estimate(
     if design is None:
         raise click.UsageError("--design is missing (or --q0 and --q1, the columns of a design that varies by row)")
     _refuse_other_options(design, described)
-    try:
-        from deniable.estimate.collected import collected
-    except ModuleNotFoundError as error:
-        raise EstimateError(f"estimates need {error.name}: pip install 'deniable[estimate]'") from None
+    from deniable.estimate.collected import collected
+
     names = list(dict.fromkeys(name for name in (column, by, described["q0"], described["q1"]) if name))
     columns = _read(file, names)
     chosen = _by_row(columns, described) if design == "by-row" else _design(design, described)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from deniable.errors import EstimateError
 from deniable.survey import Survey
 
 
@@ -44,10 +43,8 @@ def plan_command(
         raise click.UsageError("give one of --n and --half-width")
     if chart and chart.suffix.lower() not in (".svg", ".png"):
         raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
-    try:
-        from deniable.plan import plan
-    except ModuleNotFoundError as error:
-        raise EstimateError(f"plans need {error.name}: pip install 'deniable[estimate]'") from None
+    from deniable.plan import plan
+
     made = plan(Survey.from_file(file), n=respondents, half_width=half_width, confidence=confidence, share=share)
     if chart:
         made.plot().save(str(chart))

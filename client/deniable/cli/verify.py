@@ -9,7 +9,7 @@ import click
 
 from deniable.verify import Verdict, verify
 from deniable.verify.released import name
-from deniable.wire.link import Link, parse_link
+from deniable.wire.link import Link
 
 
 @click.command("verify")
@@ -47,7 +47,7 @@ def verify_command(address: str, survey_id: str | None, real: bool, browser_prog
 
 def _link(address: str, survey_id: str | None) -> Link:
     try:
-        link = parse_link(address if survey_id is None or "/s/" in address else f"{address.rstrip('/')}/s/{survey_id}")
+        link = Link.parse(address if survey_id is None or "/s/" in address else str(Link(address.rstrip("/"), survey_id)))
     except ValueError as error:
         hint = "" if survey_id else " (or give a server's address, and --survey ID)"
         raise click.UsageError(f"{error}{hint}") from None
