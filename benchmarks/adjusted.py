@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.adjust import _nearest_on_simplex, adjusted
+from deniable.estimate.moments.shrinkage import _nearest_on_simplex, adjusted
 from deniable.randomize import Channel, randomize
 
 K, N = 64, 10_000

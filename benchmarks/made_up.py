@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.made_up import MadeUp, made_up
+from deniable.estimate.checks.made_up_reports import MadeUp, made_up
 from deniable.randomize import randomize
 from deniable.sampling import draw
 from deniable.submission import pack, unpack

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.adjust import adjusted
+from deniable.estimate.moments.shrinkage import adjusted
 from deniable.randomize import Channel, randomize
 
 N = 10_000

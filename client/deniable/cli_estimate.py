@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deniable.estimate.collected import RowDesigns
-    from deniable.estimate.designs import CategoryDesign, Design
+    from deniable.estimate.designs.classic import CategoryDesign, Design
+    from deniable.estimate.designs.reports import RowDesigns
 
 _ROWS = 1 << 16
 _NEEDS = {
@@ -101,7 +101,7 @@ def estimate(
         raise click.UsageError("--design is missing (or --q0 and --q1, the columns of a design that varies by row)")
     _refuse_other_options(design, described)
     try:
-        from deniable.estimate.collected import collected
+        from deniable.estimate.designs.reports import collected
     except ModuleNotFoundError as error:
         raise EstimateError(f"estimates need {error.name}: pip install 'deniable[estimate]'") from None
     names = list(dict.fromkeys(name for name in (column, by, described["q0"], described["q1"]) if name))
@@ -145,7 +145,7 @@ def _read(file: str, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _by_row(columns: Mapping[str, list[str]], described: Mapping[str, str]) -> RowDesigns:
-    from deniable.estimate.collected import RowDesigns
+    from deniable.estimate.designs.reports import RowDesigns
 
     return RowDesigns(_numbers(described["q0"], columns), _numbers(described["q1"], columns))
 

@@ -23,9 +23,9 @@ from tests.client.frames import ANSWERS, CELLS, CONTROLS, GROUPED, SURVEY, chain
 from deniable import encode, encode_column, sealed
 from deniable.client import Receipt, SurveyClient
 from deniable.errors import AnswerError, DeliveryError
-from deniable.estimate.simulate import simulate
 from deniable.rows import Batch, Raw
 from deniable.sealed import Sealed
+from deniable.simulate import simulate
 
 PATHS = os.environ.get("DENIABLE_FRAMES", "160")
 THEIRS = (__file__, frames.__file__)

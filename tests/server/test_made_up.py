@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable.entropy import os_words
-from deniable.estimate import simulate
+from deniable.simulate import simulate
 from deniable.submission import Submission, pack
 from deniable.survey import Survey
 from deniable_server import Config, create_app

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deniable.plan.survey import Plan, Row
+    from deniable.plan.survey import Plan, QuestionPlan
 
 
 def written(plan: Plan) -> str:
@@ -32,7 +32,7 @@ def _precision(plan: Plan) -> list[str]:
     return ["How precise a share will be, in percentage points", "", *_aligned([head, *(_precision_cells(row) for row in plan.rows)])]
 
 
-def _precision_cells(row: Row) -> tuple[str, ...]:
+def _precision_cells(row: QuestionPlan) -> tuple[str, ...]:
     widths = (row.expected_half_width, row.half_width_no_privacy, row.half_width_curator)
     people = (row.respondents_no_privacy, row.respondents_curator)
     return (
@@ -50,7 +50,7 @@ def _what_shows(plan: Plan) -> list[str]:
     return ["What will show", "", *_aligned([head, *(_shown_cells(row) for row in plan.rows)])]
 
 
-def _shown_cells(row: Row) -> tuple[str, ...]:
+def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
     difference = "none" if row.smallest_difference is None else f"{_points(row.smallest_difference)} points"
     return (row.question, _percent(row.smallest_share), difference, f"{row.smallest_group:,}", _percent(row.chance_negative))
 
