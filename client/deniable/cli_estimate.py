@@ -109,7 +109,7 @@ def estimate(
     chosen = _by_row(columns, described) if design == "by-row" else _design(design, described)
     labels = columns[by] if by else None
     found = collected(columns[column], chosen, by=labels, variable=column, confidence=confidence, method=method, target=target)
-    forms = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
+    forms: dict[str, Callable[[], str]] = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
     click.echo(forms[form or "table"]().rstrip("\r\n"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.limits.proportion import DEFAULT_METHOD
 from deniable.estimate.moments import counts
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed, perturbed
@@ -36,8 +38,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
-    """A survey and its reports. In a notebook it shows the results.
+class Analysis(Tabular):
+    """A survey and its reports. It prints as its results, and shows them in a notebook.
 
     tally: the reports counted. bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
     confidence, method, target, simultaneous: as in `estimate`, for all that is asked.
@@ -63,17 +65,21 @@ class Analysis:
             simultaneous=self.simultaneous,
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """As `Results.to_frame`."""
-        return self.results.to_frame()
+    def tables(self) -> tuple[Table, ...]:
+        """As `Results.tables`."""
+        return self.results.tables()
+
+    def records(self) -> tuple[Table, ...]:
+        """As `Results.records`."""
+        return self.results.records()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Results.to_dict`."""
+        return self.results.to_dict()
 
     def conf_int(self) -> pd.DataFrame:
         """As `Results.conf_int`."""
         return self.results.conf_int()
-
-    def summary(self) -> str:
-        """As `Results.summary`."""
-        return self.results.summary()
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """As `Results.plot`."""
@@ -82,9 +88,6 @@ class Analysis:
     def save_chart(self, path: str | Path, question: str | None = None) -> None:
         """As `Results.save_chart`."""
         self.results.save_chart(path, question)
-
-    def _repr_html_(self) -> str:
-        return self.results._repr_html_()
 
     def mean(self, question: str, scores: Sequence[float | None] | None = None) -> Estimate:
         """The mean of a question's own scores, or of those given, one a category; None leaves a category out. Raises EstimateError."""

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from deniable.accounting import posterior
 from deniable.errors import EstimateError
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
 from deniable.plan import power, precision
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
-from deniable.plan.table import written
+from deniable.plan.tables import tables_of
 from deniable.randomize import Channel
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
     import altair as alt
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class QuestionPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
@@ -81,19 +81,13 @@ class Plan:
         """Plain JSON types; the rows come last."""
         return asdict(self)
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    def tables(self) -> tuple[Table, ...]:
+        """Two tables, and what their columns mean."""
+        return tables_of(self)
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, one line per question, the row's fields as columns."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=[field.name for field in fields(QuestionPlan)])
-
-    def to_table(self) -> str:
-        """Text for a terminal: two tables, and what their columns mean."""
-        return written(self)
+    def records(self) -> tuple[Table, ...]:
+        """One row a question: the fields of `rows`."""
+        return (Table("question", tuple(field.name for field in fields(QuestionPlan)), tuple(map(astuple, self.rows))),)
 
     def plot(self) -> alt.LayerChart:
         """An Altair chart of the least precise question: half-width against respondents, for the three designs.

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -43,6 +43,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from deniable.estimate.checks.method import worst_case_shift
+from deniable.estimate.present.figures import percent
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
 from deniable.randomize import Channel
 from deniable.submission import Place, places_of, record_bits
 from deniable.survey import Survey
@@ -58,7 +61,7 @@ _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 
 
 @dataclass(frozen=True)
-class MadeUp:
+class MadeUp(Tabular):
     """What the reports say about made-up ones among them.
 
     p_value: the chance that honest reports agree as much is at most this. alarm: it is below 0.01. shows_from: the share of all reports,
@@ -72,6 +75,17 @@ class MadeUp:
     question: str
     shift: float
     words: str
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row, and what it says in words."""
+        shows = "none would show" if self.shows_from is None else percent(self.shows_from)
+        row = (f"{self.p_value:.3g}", "yes" if self.alarm else "no", shows, self.question, f"{100 * self.shift:.2g} points")
+        head = ("p-value at most", "alarm", "shows from", "moved farthest", f"by {percent(STATED)}")
+        return (Table("Reports that repeat the same answers", head, (row,), (self.words,), texts=0),)
+
+    def records(self) -> tuple[Table, ...]:
+        """One row: the fields."""
+        return (Table("made_up", tuple(field.name for field in fields(self)), (astuple(self),)),)
 
 
 def made_up(survey: Survey, tally: Tally) -> MadeUp | None:

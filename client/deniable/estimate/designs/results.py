@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from deniable.estimate.tables.results import _aligned, _harmless, _percent, one_line
+from deniable.estimate.present.figures import percent, percents
+from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.tabular import Tabular
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_COLUMNS = ("group", "category", "n", "estimate", "std error", "interval", "")
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,8 @@ class CollectedRow:
     warning: str
 
 
-_KEYS = tuple(field.name for field in fields(CollectedRow))
-
-
 @dataclass(frozen=True)
-class Collected:
+class Collected(Tabular):
     """The estimates. variable: what was asked. design: in words. n: reports. epsilon: what one gives away at most, None if unbounded."""
 
     variable: str
@@ -50,41 +49,18 @@ class Collected:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last."""
-        head = {"variable": self.variable, "design": self.design, "n": self.n, "epsilon": self.epsilon}
-        return {**head, "rows": [asdict(row) for row in self.rows]}
+        return {"variable": self.variable, "design": self.design, "n": self.n, "epsilon": self.epsilon, "rows": self.records()[0].dicts()}
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON text, one line."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+    def tables(self) -> tuple[Table, ...]:
+        """A row a category; a column for the groups where there are any."""
+        marks, grouped = footnotes([row.warning for row in self.rows]), any(row.group for row in self.rows)
+        rows = tuple((*_cells(row), marks.get(row.warning, "")) for row in self.rows)
+        first = 0 if grouped else 1
+        return (Table(self._caption(), _COLUMNS[first:], tuple(row[first:] for row in rows), told(marks), texts=2 - first),)
 
-    def to_csv(self) -> str:
-        """One line per row under a header (RFC 4180); text that a spreadsheet would take for a formula gets an apostrophe."""
-        out = io.StringIO()
-        writer = csv.writer(out)
-        writer.writerow(_KEYS)
-        writer.writerows([_harmless(value) for value in astuple(row)] for row in self.rows)
-        return out.getvalue()
-
-    def to_table(self) -> str:
-        """Aligned text for a terminal: percentages with intervals, and the warnings as notes under the table."""
-        notes = {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(row.warning for row in self.rows if row.warning), start=1)}
-        header = ("group", "category", "n", "estimate", "std error", "interval", "")
-        cells = [header] + [(*_cells(row), notes.get(row.warning, "")) for row in self.rows]
-        if not any(row.group for row in self.rows):
-            cells = [("", *line[1:]) for line in cells]
-        lines = [line.lstrip() if not cells[0][0] else line for line in _aligned(cells)]
-        told = [f"{mark} {one_line(warning)}" for warning, mark in notes.items()]
-        return "\n".join([self._caption(), "", *lines, *([""] if told else []), *told]) + "\n"
-
-    def summary(self) -> str:
-        """The same text as `to_table`."""
-        return self.to_table()
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, one line per row, the row's fields as columns."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(_KEYS))
+    def records(self) -> tuple[Table, ...]:
+        """The fields of `rows`."""
+        return (Table("share", tuple(field.name for field in fields(CollectedRow)), tuple(map(astuple, self.rows))),)
 
     def conf_int(self) -> pd.DataFrame:
         """A pandas DataFrame with the columns low and high, indexed by group and category."""
@@ -93,10 +69,9 @@ class Collected:
     def _caption(self) -> str:
         first = self.rows[0]
         loss = "unbounded" if self.epsilon is None else f"{self.epsilon:.4g}"
-        parts = [f"{one_line(self.variable)}: {self.design}", f"epsilon {loss}", f"{self.n:,} reports"]
+        parts = [f"{self.variable}: {self.design}", f"epsilon {loss}", f"{self.n:,} reports"]
         return " · ".join([*parts, f"{100 * first.confidence:g} % intervals ({first.method})", f"target: {first.target}"])
 
 
 def _cells(row: CollectedRow) -> tuple[str, ...]:
-    interval = f"{100 * row.low:.1f} – {100 * row.high:.1f} %"
-    return one_line(row.group), one_line(row.category), f"{row.n:,}", _percent(row.estimate), _percent(row.std_error), interval
+    return row.group, row.category, f"{row.n:,}", percent(row.estimate), percent(row.std_error), percents(row.low, row.high)

@@ -1,37 +1,42 @@
-"""Results as a table in a notebook: plain HTML without scripts or styles from elsewhere; every text is escaped."""
+"""Tables in a notebook: plain HTML without scripts or styles from elsewhere; every text is escaped."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from deniable.estimate.tables.results import HEADER, MEANS_HEADER, mean_cells, one_line, percentages
-
-if TYPE_CHECKING:
-    from deniable.estimate.tables.results import Results
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.text import one_line
 
 
-def page(results: Results) -> str:
-    """A table of the shares, one of the means where there are any, and the warnings as notes."""
-    shares = _table((*HEADER, ""), ((*percentages(row), results.notes.get(row.warning, "")) for row in results.rows), texts=2)
-    rows = [(*mean_cells(row), results.notes.get(row.warning, "")) for row in results.means]
-    means = _table((*MEANS_HEADER, ""), rows, texts=1) if rows else ""
-    notes = "".join(f"<p><small>{mark} {_safe(warning)}</small></p>" for warning, mark in results.notes.items())
-    if results.made_up:
-        notes += f"<p><small>{_safe(results.made_up.words)}</small></p>"
-    return f"<div><p><strong>{_safe(results.heading)}</strong><br><small>{_safe(results.caption)}</small></p>{shares}{means}{notes}</div>"
+def page(tables: Iterable[Table]) -> str:
+    """Titles, tables and notes."""
+    return f"<div>{''.join(_head(table) + _table(table) + _notes(table) for table in tables)}</div>"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:
-    body = "".join(f"<tr>{''.join(_cell('td', cell, i < texts) for i, cell in enumerate(row))}</tr>" for row in rows)
-    head = "".join(_cell('th scope="col"', cell, i < texts) for i, cell in enumerate(header))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+def _head(table: Table) -> str:
+    about = "".join(f"<br><small>{_safe(line)}</small>" for line in table.about)
+    return f"<p><strong>{_safe(table.title)}</strong>{about}</p>" if table.title or about else ""
+
+
+def _table(table: Table) -> str:
+    if not table.columns:
+        return ""
+    body = "".join(_row("td", row, table.texts) for row in table.rows)
+    return f"<table><thead>{_row('th', table.columns, table.texts)}</thead><tbody>{body}</tbody></table>"
+
+
+def _row(tag: str, cells: Sequence[object], texts: int) -> str:
+    return f"<tr>{''.join(_cell(tag, str(cell), i < texts) for i, cell in enumerate(cells))}</tr>"
 
 
 def _cell(tag: str, text: str, left: bool) -> str:
-    side = "left" if left else "right"
-    return f'<{tag} style="text-align: {side}">{_safe(text)}</{tag[:2]}>'
+    opened, side = 'th scope="col"' if tag == "th" else tag, "left" if left else "right"
+    return f'<{opened} style="text-align: {side}">{_safe(text)}</{tag}>'
+
+
+def _notes(table: Table) -> str:
+    return "".join(f"<p><small>{_safe(note)}</small></p>" for note in table.notes if note)
 
 
 def _safe(text: str) -> str:

@@ -11,13 +11,17 @@ from scipy.special import ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+
+_COLUMNS = ("coef", "std err", "z", "P>|z|", "low", "high")
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class Regression(Tabular):
     """A fitted regression. A fit that did not converge is an error, so `converged` is always True.
 
     formula, model ("logit" or "linear"); outcome: what is modelled, in words. params: the coefficients, indexed by term, or by outcome and
@@ -76,31 +80,32 @@ class Regression:
         """The covariance of the coefficients."""
         return self.covariance
 
-    def conf_int(self, confidence: float = 0.95) -> pd.DataFrame:
-        """Wald intervals, columns low and high."""
+    def conf_int(self, *, alpha: float = 0.05) -> pd.DataFrame:
+        """Wald intervals that miss the truth with the chance alpha, as in statsmodels; columns low and high. Raises EstimateError."""
         import pandas as pd
 
-        if not 0 < confidence < 1:
-            raise EstimateError(f"confidence must be above 0 and below 1, got {confidence!r}")
-        half = normal_quantile(1 - confidence) * self.bse
+        if not 0 < alpha < 1:
+            raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
+        half = normal_quantile(alpha) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
 
-    def to_frame(self) -> pd.DataFrame:
-        """One line per coefficient: coef, std err, z, P>|z|, low, high."""
-        import pandas as pd
-
-        return pd.concat([self.params, self.bse, self.tvalues, self.pvalues, self.conf_int()], axis=1)
-
-    def summary(self) -> str:
-        """The fit in words and a table, for a terminal."""
+    def tables(self) -> tuple[Table, ...]:
+        """A row a coefficient, under what was fitted and how."""
         llf = "" if self.llf is None else f" · log-likelihood {self.llf:,.2f}"
-        head = [
-            f"{self.formula}",
-            f"{self.model}: {self.outcome}",
-            f"{self.nobs:,} respondents{llf} · {self.errors} errors · {self.convergence}",
-        ]
-        table = self.to_frame().to_string(float_format=lambda value: f"{value:.4f}").splitlines()
-        return "\n".join([*head, "", *(line.rstrip() for line in table), ""])
+        fit = f"{self.nobs:,} respondents{llf} · {self.errors} errors · {self.convergence}"
+        names = self.params.index.names
+        rows = tuple((*row[: len(names)], *(f"{value:.4f}" for value in row[len(names) :])) for row in self.records()[0].rows)
+        columns = (*map(str, names), *_COLUMNS)
+        return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit), texts=len(names)),)
 
-    def __str__(self) -> str:
-        return self.summary()
+    def records(self) -> tuple[Table, ...]:
+        """A row a coefficient: term (and outcome, where it has several categories), coef, std err, z, P>|z|, low, high (of 95 %)."""
+        names = [label if isinstance(label, tuple) else (label,) for label in self.params.index]
+        limits = self.conf_int()
+        figures = (part.tolist() for part in (self.params, self.bse, self.tvalues, self.pvalues, limits["low"], limits["high"]))
+        rows = tuple((*label, *values) for label, *values in zip(names, *figures, strict=True))
+        return (Table("coefficient", (*map(str, self.params.index.names), *_COLUMNS), rows),)
+
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """A pandas DataFrame, a line for each coefficient, indexed as `params`: coef, std err, z, P>|z|, low, high."""
+        return super().to_frame(table).set_index(list(self.params.index.names))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,12 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
 from deniable.question import Question
 from deniable.randomize import Channel
 from deniable.survey import Survey
 from deniable.tally import Tally
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _Floats = NDArray[np.float64]
 
@@ -36,7 +34,7 @@ _CHUNK = 1 << 22  # numbers held at once while reports are counted
 
 
 @dataclass(frozen=True)
-class Crosstab:
+class Crosstab(Tabular):
     """The joint shares of two or more questions, one axis each.
 
     questions, options: ids and labels along the axes. n: reports. shares: unbiased and never clipped; they add to 1. std_error,
@@ -128,31 +126,25 @@ class Crosstab:
         set_ = None if self.together is None else self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
         return replace(found, on_grid=tuple(n for n in self.on_grid if n == name), together=set_)
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, a line for each cell: a column for each question, then n, estimate, std_error, low, high, warning."""
-        import pandas as pd
-
-        frame = pd.DataFrame(list(product(*self.options)), columns=list(self.questions))
-        values = {"estimate": self.shares, "std_error": self.std_error, "low": self.low, "high": self.high}
-        return frame.assign(n=self.n, **{name: array.ravel() for name, array in values.items()}, warning=self.warnings)
-
-    def summary(self) -> str:
-        """Text for a terminal: percentages with their limits; the last question runs across. * marks a cell with too few reports."""
-        frame = self.to_frame()
+    def tables(self) -> tuple[Table, ...]:
+        """Percentages with their limits; the last question runs across. * marks a cell with too few reports."""
         marks = ["*" if warning else "" for warning in self.warnings]
-        percentages = zip(100 * frame["estimate"], 100 * frame["low"], 100 * frame["high"], marks, strict=True)
-        texts = [f"{value:.1f} ({low:.1f} – {high:.1f}){mark}" for value, low, high, mark in percentages]
-        cells = np.array(texts).reshape(-1, self.shares.shape[-1])
+        figures = zip(self.shares.ravel(), self.low.ravel(), self.high.ravel(), marks, strict=True)
+        texts = [f"{100 * value:.1f} ({100 * low:.1f} – {100 * high:.1f}){mark}" for value, low, high, mark in figures]
+        across = self.shares.shape[-1]
         names = [" · ".join(labels) for labels in product(*self.options[:-1])]
-        lines = [["", *self.options[-1]], *([name, *row] for name, row in zip(names, cells.tolist(), strict=True))]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        table = [
-            "  ".join(f"{cell:>{w}}" if i else f"{cell:<{w}}" for i, (cell, w) in enumerate(zip(line, widths, strict=True)))
-            for line in lines
-        ]
-        head = f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g} % intervals) · target: {self.target}"
-        note = ["", few.NOTE] if any(marks) else []
-        return "\n".join([head, "", *(line.rstrip() for line in table), *note]) + "\n"
+        rows = tuple((name, *texts[across * i : across * (i + 1)]) for i, name in enumerate(names))
+        title = (
+            f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g} % intervals) · target: {self.target}"
+        )
+        return (Table(title, ("", *self.options[-1]), rows, (few.NOTE,) if any(marks) else ()),)
+
+    def records(self) -> tuple[Table, ...]:
+        """A row for each cell: a column for each question, then n, estimate, std_error, low, high, warning."""
+        figures = (part.ravel().tolist() for part in (self.shares, self.std_error, self.low, self.high))
+        cells = zip(product(*self.options), *figures, self.warnings, strict=True)
+        rows = tuple((*labels, self.n, *values) for labels, *values in cells)
+        return (Table("cell", (*self.questions, "n", "estimate", "std_error", "low", "high", "warning"), rows),)
 
 
 def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population") -> Crosstab:

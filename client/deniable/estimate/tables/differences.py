@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.tabular import Tabular
 from deniable.survey import Survey
 from deniable.tally import Tally
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Estimated(Protocol):
@@ -35,7 +34,7 @@ class Estimated(Protocol):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Tabular):
     """Two groups' shares of every option of a question.
 
     options, differences: the second group less the first, option by option. test: whether the groups have the same shares. Each has a
@@ -47,16 +46,29 @@ class Comparison:
     differences: tuple[Estimate, ...]
     test: HypothesisTest
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, a line for each option: question, option, estimate, std_error, low, high, p_value (of 0), warning."""
-        import pandas as pd
+    def tables(self) -> tuple[Table, ...]:
+        """A row an option; the test below."""
+        marks = footnotes([one.warning for one in self.differences])
+        rows = tuple(
+            (option, _points(one.estimate), _points(one.std_error), f"{_points(one.low)} – {_points(one.high)}", marks.get(one.warning, ""))
+            for option, one in zip(self.options, self.differences, strict=True)
+        )
+        first = self.differences[0]
+        title = f"{self.question}: the second group less the first, in percentage points ({100 * first.confidence:g} % intervals)"
+        return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*told(marks), str(self.test))),)
 
-        header = ["question", "option", "estimate", "std_error", "low", "high", "p_value", "warning"]
-        lines = [
+    def records(self) -> tuple[Table, ...]:
+        """A row an option: question, option, estimate, std_error, low, high, p_value (of 0), warning."""
+        header = ("question", "option", "estimate", "std_error", "low", "high", "p_value", "warning")
+        rows = tuple(
             (self.question, option, one.estimate, one.std_error, one.low, one.high, one.test().p_value, one.warning)
             for option, one in zip(self.options, self.differences, strict=True)
-        ]
-        return pd.DataFrame(lines, columns=header)
+        )
+        return (Table("difference", header, rows),)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def between_options(

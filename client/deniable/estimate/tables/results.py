@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
-import unicodedata
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks.made_up_reports import MadeUp
+from deniable.estimate.moments.applicability import LEVELS_NOTE
+from deniable.estimate.present.figures import between, percent, percents
+from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.present.text import one_line
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet read a cell's text as a formula
+_ITEM = re.compile(r"(?P<question>[^\[]+)\[(?P<item>.*)\]", re.DOTALL)  # an item of a multiple choice, such as drugs[tea]
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class MeanRow:
     """The mean of one question's scores, among those who answered it; in the unit of the scores.
 
     n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
-    target. warning: plain words, or empty.
+    target. epsilon: the question's exact privacy loss. scale_low, scale_high: the least and the largest score that can be answered.
+    warning: plain words, or empty.
     """
 
     question: str
@@ -65,8 +68,11 @@ class MeanRow:
     std_error: float | None
     low: float | None
     high: float | None
+    epsilon: float
     confidence: float
     target: str
+    scale_low: float
+    scale_high: float
     warning: str = ""
 
     @property
@@ -79,14 +85,15 @@ class MeanRow:
         return mean, std_error, low, high
 
 
-HEADER = ("question", "option", "estimate", "std error", "interval", "adjusted")
-MEANS_HEADER = ("question", "mean", "std error", "interval")
+_SHARES = ("question", "option", "estimate", "std error", "interval", "adjusted", "")
+_MEANS = ("question", "mean", "std error", "interval", "scale", "")
 _ROW_KEYS = tuple(field.name for field in fields(Row))
+_MEAN_KEYS = tuple("estimate" if field.name == "mean" else field.name for field in fields(MeanRow))
 
 
 @dataclass(frozen=True)
-class Results:
-    """The estimates of one survey.
+class Results(Tabular):
+    """The estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` those of one question.
 
     survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
@@ -130,71 +137,92 @@ class Results:
         except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON text, one line."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+    @overload
+    def __getitem__(self, key: str) -> Results: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str]) -> Row: ...
+    def __getitem__(self, key: str | tuple[str, str]) -> Results | Row:
+        """The results of one question, all items of a multiple choice together; or the row of a question and an option.
 
-    def to_csv(self, bom: bool = False) -> str:
-        """One line per row under a header (RFC 4180); a missing value is an empty cell.
+        Raises EstimateError where there is none.
+        """
+        if isinstance(key, tuple):
+            found = {(row.question, row.option): row for row in self.rows}
+            if key not in found:
+                known = ", ".join(option for question, option in found if question == key[0]) or "none: the question is not there"
+                raise EstimateError(f"the option must be one of question {key[0]} ({known}), got {key[1]!r}")
+            return found[key]
+        rows = tuple(row for row in self.rows if key in _names(row.question))
+        means = tuple(row for row in self.means if key in _names(row.question))
+        if not rows and not means:
+            known = ", ".join(list(dict.fromkeys(row.question for row in self.rows))[:8])
+            raise EstimateError(f"the question must be one of {known}, got {key!r}")
+        return replace(self, rows=rows, means=means)
 
-        Text that a spreadsheet would take for a formula gets a leading apostrophe; numbers stay numbers, negative
-        ones too. bom: begin with the byte order mark by which some spreadsheets recognise UTF-8. Results of one group, or of
-        records made by hand, say so in further columns, group and by_hand. Where reports look made up, each warning says so.
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, question: object) -> bool:
+        return any(question in _names(row.question) for row in self.rows)
+
+    def tables(self) -> tuple[Table, ...]:
+        """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
+        marks = self._marks
+        notes = told(marks) + ((self.made_up.words,) if self.made_up else ())
+        shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
+        means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
+        first, *rest = [means, shares] if self.means else [shares]
+        return replace(first, title=self.heading, about=(self.caption,)), *rest
+
+    def records(self) -> tuple[Table, ...]:
+        """`share`: the fields of `rows`; `mean`: those of `means`, the mean itself under `estimate`.
+
+        Results of one group, or of records made by hand, say so in further columns, group and by_hand. Where reports look made up, each
+        warning says so.
         """
         part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
-        out = io.StringIO()
-        writer = csv.writer(out)
-        writer.writerow([*_ROW_KEYS, *part])
-        alarm = [self.made_up.words] if self.made_up and self.made_up.alarm else []
-        warned = (replace(row, warning="; ".join(filter(None, [row.warning, *alarm]))) for row in self.rows)
-        writer.writerows([_harmless(value) for value in (*astuple(row), *part.values())] for row in warned)
-        return ("\ufeff" if bom else "") + out.getvalue()
-
-    def to_table(self) -> str:
-        """Aligned text for a terminal: percentages and means with intervals, warnings as notes, and what is known of made-up reports."""
-        cells = [(*HEADER, "")] + [(*percentages(row), self.notes.get(row.warning, "")) for row in self.rows]
-        lines = [self.heading, self.caption, "", *_aligned(cells)]
-        if self.means:
-            means = [(*mean_cells(row), self.notes.get(row.warning, "")) for row in self.means]
-            lines += ["", *_aligned([(*MEANS_HEADER, ""), *means], texts=1)]
-        if self.notes:
-            lines += ["", *(f"{mark} {one_line(warning)}" for warning, mark in self.notes.items())]
-        if self.made_up:
-            lines += ["", one_line(self.made_up.words)]
-        return "\n".join(lines) + "\n"
-
-    def summary(self) -> str:
-        """The same text as `to_table`."""
-        return self.to_table()
-
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, one line per row, the row's fields as columns."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(_ROW_KEYS))
+        keys, cells = tuple(part), tuple(part.values())
+        rows, means = (tuple((*astuple(self._alarmed(one)), *cells) for one in several) for several in (self.rows, self.means))
+        return Table("share", (*_ROW_KEYS, *keys), rows), Table("mean", (*_MEAN_KEYS, *keys), means)
 
     def conf_int(self) -> pd.DataFrame:
         """A pandas DataFrame with the columns low and high, indexed by question and option."""
         return self.to_frame().set_index(["question", "option"])[["low", "high"]]
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
-        """An Altair chart of the estimates with their intervals: a panel a question, or that of one question only.
+        """An Altair chart of the estimates with their intervals: a panel a question, or those of one question only.
 
-        Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where nothing is estimated.
+        A question with scores has its mean on their scale first, and then its options. Of a multiple choice there is one panel, with the
+        share of each item. Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where
+        nothing is estimated.
         """
-        drawn: alt.VConcatChart = _plot().chart(self, question)
+        drawn: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
         return drawn
 
     def save_chart(self, path: str | Path, question: str | None = None) -> None:
         """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
         if Path(path).suffix.lower() not in (".svg", ".png"):
             raise EstimateError(f"path must end in .svg or .png, got {str(path)!r}")
-        _plot().save(self, Path(path), question)
+        _plot().save(self.panels(question), one_line(self.title), self.caption, Path(path))
 
-    def _repr_html_(self) -> str:
-        from deniable.estimate.present.html import page
+    def panels(self, question: str | None = None) -> tuple[Table, ...]:
+        """What a chart shows: a table for each panel, with the columns label, estimate, low, high, lowest, highest (of the scale), unit.
 
-        return page(self)
+        Raises EstimateError for an unknown question, and where nothing is estimated.
+        """
+        shown = self if question is None else self[question]
+        means = {row.question: _mean_panel(row) for row in shown.means if row.mean is not None}
+        groups: dict[str, list[Row]] = {}
+        for row in shown.rows:
+            if row.estimate is not None:
+                groups.setdefault(_names(row.question)[0], []).append(row)
+        panels = [panel for name, rows in groups.items() for panel in (means.get(name), _share_panel(name, rows)) if panel]
+        if not panels:
+            raise EstimateError("a chart needs at least 1 estimate, got 0")
+        return tuple(panels)
 
     @property
     def heading(self) -> str:
@@ -203,10 +231,13 @@ class Results:
         return f"{one_line(self.title)} ({one_line(self.survey)}){group}{', made by hand' if self.by_hand else ''}"
 
     @property
-    def notes(self) -> dict[str, str]:
-        """A mark for each different warning: [1], [2], .."""
-        said = [*(row.warning for row in self.rows), *(row.warning for row in self.means)]
-        return {warning: f"[{i}]" for i, warning in enumerate(dict.fromkeys(filter(None, said)), start=1)}
+    def _marks(self) -> dict[str, str]:
+        return footnotes([row.warning for part in (self.means, self.rows) for row in part])
+
+    def _alarmed(self, row: Row | MeanRow) -> Row | MeanRow:
+        """The row with the alarm about made-up reports, if there is one, in its warning."""
+        alarm = self.made_up.words if self.made_up and self.made_up.alarm else ""
+        return replace(row, warning="; ".join(filter(None, [row.warning, alarm])))
 
     @property
     def caption(self) -> str:
@@ -235,50 +266,32 @@ def _plot() -> ModuleType:
     return chart
 
 
-def percentages(row: Row) -> tuple[str, ...]:
-    """A row's cells under HEADER."""
-    interval = "" if row.low is None or row.high is None else f"{100 * row.low:.1f} – {100 * row.high:.1f} %"
-    return (
-        one_line(row.question),
-        one_line(row.option),
-        _percent(row.estimate),
-        _percent(row.std_error),
-        interval,
-        _percent(row.adjusted),
-    )
+def _names(question: str) -> tuple[str, ...]:
+    """What a question can be asked for by: the multiple choice that it is an item of, and its own id."""
+    found = _ITEM.fullmatch(question)
+    return (found["question"], question) if found else (question,)
 
 
-def mean_cells(row: MeanRow) -> tuple[str, ...]:
-    """A mean's cells under MEANS_HEADER."""
+def _share_cells(row: Row) -> tuple[str, ...]:
+    return row.question, row.option, percent(row.estimate), percent(row.std_error), percents(row.low, row.high), percent(row.adjusted)
+
+
+def _mean_cells(row: MeanRow) -> tuple[str, ...]:
     mean, std_error, low, high = row.figures
-    return one_line(row.question), mean, std_error, f"{low} – {high}" if mean else ""
+    return row.question, mean, std_error, f"{low} – {high}" if mean else "", between(row.scale_low, row.scale_high)
 
 
-def one_line(text: str) -> str:
-    """A text that cannot break the table nor steer the terminal: results may come from a server."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
+_PANEL = ("label", "estimate", "low", "high", "lowest", "highest", "unit")
 
 
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+def _mean_panel(row: MeanRow) -> Table:
+    return Table(row.question, _PANEL, (("mean", row.mean, row.low, row.high, row.scale_low, row.scale_high, ""),))
 
 
-def _percent(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
-
-
-def _aligned(cells: Sequence[Sequence[str]], texts: int = 2) -> list[str]:
-    """Columns side by side, the first `texts` of them to the left, the numbers to the right."""
-    widths = [max(_columns(row[i]) for row in cells) for i in range(len(cells[0]))]
-    lines = ([_padded(cell, width, i < texts) for i, (cell, width) in enumerate(zip(row, widths, strict=True))] for row in cells)
-    return ["  ".join(line).rstrip() for line in lines]
-
-
-def _padded(cell: str, width: int, left: bool) -> str:
-    space = " " * (width - _columns(cell))
-    return cell + space if left else space + cell
-
-
-def _columns(text: str) -> int:
-    """How many columns a text takes on a terminal."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+def _share_panel(name: str, rows: list[Row]) -> Table:
+    """The options of a question; of a multiple choice each item, by the share of those who chose it."""
+    items = [(found["item"], row) for row in rows if (found := _ITEM.fullmatch(row.question)) and row.option == "yes"]
+    labelled = items or [(row.option, row) for row in rows]
+    note = "numbers were rounded at random to these levels" if any(LEVELS_NOTE in row.warning for row in rows) else ""
+    cells = tuple((label, row.estimate, row.low, row.high, 0.0, 1.0, "%") for label, row in labelled)
+    return Table(name, _PANEL, cells, notes=(note,) if note else ())

@@ -42,7 +42,9 @@ def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None
     if not reason:
         with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
             one = mean(survey, tally, item.id, scores, confidence=confidence, target=target)
+    known = [score for score in scores if score is not None]
+    epsilon, ends = item.epsilon, (min(known), max(known))
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
-        return MeanRow(item.id, tally.n, None, None, None, None, confidence, target, reason or empty)
-    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, confidence, target, one.warning)
+        return MeanRow(item.id, tally.n, None, None, None, None, epsilon, confidence, target, *ends, reason or empty)
+    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, epsilon, confidence, target, *ends, one.warning)

@@ -17,6 +17,9 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.present.figures import percent, percents
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
 from deniable.randomize import Channel
 from deniable.survey import Survey
 
@@ -24,7 +27,7 @@ _Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Weighted:
+class Weighted(Tabular):
     """One question's weighted shares.
 
     options, shares: one estimate for each option. effective_n: how many unweighted reports would say as much about a share if
@@ -35,6 +38,26 @@ class Weighted:
     options: tuple[str, ...]
     shares: tuple[Estimate, ...]
     effective_n: float
+
+    def tables(self) -> tuple[Table, ...]:
+        """A row an option."""
+        first = self.shares[0]
+        title = f"{self.question}, weighted: {first.n:,} reports, worth {self.effective_n:,.0f} without weights"
+        about = f"{100 * first.confidence:g} % intervals · target: {first.target}"
+        rows = tuple(
+            (option, percent(one.estimate), percent(one.std_error), percents(one.low, one.high))
+            for option, one in zip(self.options, self.shares, strict=True)
+        )
+        return (Table(title, ("option", "estimate", "std error", "interval"), rows, about=(about,)),)
+
+    def records(self) -> tuple[Table, ...]:
+        """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target."""
+        header = ("question", "option", "n", "effective_n", "estimate", "std_error", "low", "high", "confidence", "target")
+        rows = tuple(
+            (self.question, option, one.n, self.effective_n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target)
+            for option, one in zip(self.options, self.shares, strict=True)
+        )
+        return (Table("share", header, rows),)
 
 
 def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from deniable.errors import EstimateError
-from deniable.estimate import Results, Row
+from deniable.estimate import MeanRow, Results, Row
+from deniable.estimate.moments import applicability
 
 YES = Row("smokes", "yes", 1000, 240, 0.3, 0.027, 0.25, 0.36, 0.3, 1.0986, 0.95, "feldman-cousins", "population", 0.25, "")
 ROWS = (
@@ -36,10 +37,40 @@ def test_there_is_a_panel_for_each_question_and_a_mark_for_each_option() -> None
     drawn = RESULTS.plot().to_dict()
     first, second = drawn["vconcat"]
     assert (first["title"]["text"], second["title"]["text"]) == ("smokes", "party")
-    assert [(v["option"], v["estimate"], v["low"], v["high"]) for v in drawn["datasets"][first["data"]["name"]]] == [
+    assert [(v["label"], v["estimate"], v["low"], v["high"]) for v in drawn["datasets"][first["data"]["name"]]] == [
         ("yes", 0.3, 0.25, 0.36),
         ("no", 0.7, 0.64, 0.75),
     ]
+
+
+MOOD = MeanRow("hours", 1000, 3.5, 0.2, 3.1, 3.9, 1.0986, 0.95, "population", 0.0, 40.0)
+LEVELS = tuple(replace(YES, question="hours", option=o, warning=f"far off; {applicability.LEVELS_NOTE}") for o in ("0", "40"))
+ITEMS = tuple(replace(YES, question=f"drugs[{name}]", option=option) for name in ("tea", "mud") for option in ("yes", "no", "no answer"))
+MIXED = replace(RESULTS, rows=(*LEVELS, *ITEMS), means=(MOOD,))
+
+
+def test_a_number_shows_its_mean_on_its_scale_first_and_says_of_its_levels_that_they_are_rounded() -> None:
+    mean, levels, _ = MIXED.panels()
+    assert mean.dicts() == [{"label": "mean", "estimate": 3.5, "low": 3.1, "high": 3.9, "lowest": 0.0, "highest": 40.0, "unit": ""}]
+    assert [row["label"] for row in levels.dicts()] == ["0", "40"]
+    drawn = panels(MIXED)
+    assert domain(drawn[0]) == [0.0, 40.0]
+    assert (
+        "format" not in drawn[0]["layer"][0]["encoding"]["x"]["axis"] or "%" not in drawn[0]["layer"][0]["encoding"]["x"]["axis"]["format"]
+    )
+    assert drawn[1]["title"]["subtitle"] == ["numbers were rounded at random to these levels"]
+    assert drawn[2]["title"].get("subtitle", []) == []
+    assert "hours, mean: 3.5 on a scale of 0 to 40, interval 3.1 to 3.9." in MIXED.plot().to_dict()["description"]
+
+
+def test_a_multiple_choice_is_one_panel_with_the_share_that_chose_each_item() -> None:
+    assert [row["label"] for row in MIXED.panels("drugs")[0].dicts()] == ["tea", "mud"]
+    assert [panel.title for panel in MIXED.panels()] == ["hours", "hours", "drugs"]
+
+
+def test_a_mean_without_a_figure_has_no_panel() -> None:
+    unknown = replace(MOOD, mean=None, std_error=None, low=None, high=None)
+    assert [row["label"] for panel in replace(MIXED, means=(unknown,)).panels("hours") for row in panel.dicts()] == ["0", "40"]
 
 
 def test_options_keep_their_order() -> None:

@@ -407,11 +407,18 @@ def test_the_result_reads_like_one_of_statsmodels() -> None:
     assert fit.conf_int().to_numpy() == pytest.approx(
         np.column_stack([fit.params - 1.959964 * fit.bse, fit.params + 1.959964 * fit.bse]), abs=1e-5
     )
-    assert (fit.conf_int(0.5)["high"] < fit.conf_int()["high"]).all()
+    assert (fit.conf_int(alpha=0.5)["high"] < fit.conf_int()["high"]).all()
     assert fit.tvalues["a[T.yes]"] == pytest.approx(fit.params["a[T.yes]"] / fit.bse["a[T.yes]"])
     assert fit.pvalues["a[T.yes]"] < 1e-6
     assert list(fit.to_frame().columns) == ["coef", "std err", "z", "P>|z|", "low", "high"]
     assert "log odds of yes against no" in fit.summary()
     assert "2,000 respondents" in str(fit)
-    with pytest.raises(EstimateError, match="confidence must be above 0 and below 1, got 95"):
-        fit.conf_int(95)
+
+
+@pytest.mark.parametrize("alpha", [95, 0, 1, -0.1, float("nan")])
+def test_limits_are_asked_for_by_alpha_and_by_its_name(alpha: float) -> None:
+    fit = regress("y ~ a", None, simple())
+    with pytest.raises(EstimateError, match="alpha must be above 0 and below 1, got"):
+        fit.conf_int(alpha=alpha)
+    with pytest.raises(TypeError, match="positional"):  # statsmodels takes alpha here; who means a confidence of 10 % must say so
+        fit.conf_int(0.1)  # type: ignore[misc]

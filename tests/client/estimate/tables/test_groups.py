@@ -61,7 +61,7 @@ def test_results_of_all_say_what_is_apart_and_add_no_column() -> None:
     assert found.caption.startswith("1 report · epsilon 4")
     assert found.caption.endswith("1 report made by hand apart")
     assert found.heading == "Clinics (clinics)"
-    assert found.to_csv().splitlines()[0].endswith("chance_rate,warning")
+    assert found.to_csv().splitlines()[0].endswith("chance_rate,warning,scale_low,scale_high")
 
 
 def test_results_written_before_there_were_groups_can_be_read() -> None:

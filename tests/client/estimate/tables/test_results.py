@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import fields, replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -52,12 +53,12 @@ def test_a_dict_that_is_no_results_is_refused(broken: dict[str, object]) -> None
 
 def test_csv_has_the_rows_under_their_fields_names() -> None:
     header, yes, _ = cells(RESULTS)
-    assert header == [field.name for field in fields(Row)]
-    assert yes[:5] == ["smokes", "yes", "1000", "240", "-0.02"]
+    assert header == ["figure", *(field.name for field in fields(Row)), "scale_low", "scale_high"]
+    assert yes[:6] == ["share", "smokes", "yes", "1000", "240", "-0.02"]
 
 
 def test_csv_has_an_empty_cell_where_there_is_no_estimate() -> None:
-    assert cells(replace(RESULTS, rows=(EMPTY,)))[1][4:9] == [""] * 5
+    assert cells(replace(RESULTS, rows=(EMPTY,)))[1][5:10] == [""] * 5
 
 
 def test_csv_begins_with_a_byte_order_mark_only_on_request() -> None:
@@ -82,8 +83,8 @@ def test_no_text_cell_is_a_formula_and_every_number_is_a_number(option: str, que
     row = replace(YES, option=option, question=question, warning=warning, estimate=estimate)
     found = cells(replace(RESULTS, rows=(row,)))[1]
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell) for cell in found)
-    assert float(found[4]) == estimate
-    for cell, text in zip((found[0], found[1], found[14]), (question, option, warning), strict=True):
+    assert float(found[5]) == estimate
+    for cell, text in zip((found[1], found[2], found[15]), (question, option, warning), strict=True):
         assert cell in (text, f"'{text}")
 
 
@@ -94,7 +95,7 @@ def test_the_formula_test_fails_for_a_plain_csv_writer() -> None:
 
 
 def test_an_option_that_is_a_number_of_its_own_is_text_and_gets_an_apostrophe() -> None:
-    assert cells(replace(RESULTS, rows=(replace(YES, option="-5"),)))[1][1] == "'-5"
+    assert cells(replace(RESULTS, rows=(replace(YES, option="-5"),)))[1][2] == "'-5"
 
 
 def test_the_table_is_aligned_and_explains_itself() -> None:
@@ -142,14 +143,16 @@ def test_conf_int_has_the_limits_by_question_and_option() -> None:
     assert list(limits.columns) == ["low", "high"]
 
 
-MOOD = MeanRow("mood", 1000, -2.6824, 0.0551, -2.7903, -2.574, 0.95, "population")
+MOOD = MeanRow("mood", 1000, -2.6824, 0.0551, -2.7903, -2.574, 1.0986, 0.95, "population", -5.0, 5.0)
 NO_MEAN = replace(MOOD, question="pain", mean=None, std_error=None, low=None, high=None)
 SCORED = replace(RESULTS, means=(MOOD, NO_MEAN))
 
 
 def test_means_follow_the_rows_in_json_and_may_be_left_out_of_it() -> None:
     assert list(SCORED.to_dict())[-2:] == ["rows", "means"]
-    assert list(SCORED.to_dict()["means"][0]) == ["question", "n", "mean", "std_error", "low", "high", "confidence", "target", "warning"]
+    assert list(SCORED.to_dict()["means"][0]) == [
+        *("question", "n", "mean", "std_error", "low", "high", "epsilon", "confidence", "target", "scale_low", "scale_high", "warning")
+    ]
     assert Results.from_dict(json.loads(SCORED.to_json())) == SCORED
     without = {key: value for key, value in SCORED.to_dict().items() if key != "means"}
     assert Results.from_dict(without) == RESULTS
@@ -161,17 +164,95 @@ def test_means_that_are_none_are_refused(means: object) -> None:
         Results.from_dict({**SCORED.to_dict(), "means": means})
 
 
-def test_means_are_a_second_table_and_not_in_the_csv() -> None:
-    assert (
+def test_means_come_first_with_their_scale_and_the_shares_after_them() -> None:
+    assert SCORED.to_table() == (
+        "A study of health (health)\n"
+        "1,000 reports · epsilon 1.099 for the whole survey · 95 % intervals (feldman-cousins) · target: population\n"
+        "\n"
+        "question    mean  std error         interval   scale\n"
+        "mood      -2.682      0.055  -2.790 – -2.574  -5 – 5\n"
+        "pain                                          -5 – 5\n"
+        "\n"
+        "question  option  estimate  std error        interval  adjusted\n"
+        "smokes    yes       -2.0 %      2.7 %     0.0 – 3.1 %     0.0 %  [1]\n"
         "smokes    no       102.0 %      2.7 %  96.9 – 100.0 %   100.0 %\n"
         "\n"
-        "question    mean  std error         interval\n"
-        "mood      -2.682      0.055  -2.790 – -2.574\n"
-        "pain\n"
-        "\n"
         "[1] below 0 by chance\n"
-    ) in SCORED.to_table()
-    assert SCORED.to_csv() == RESULTS.to_csv()
+    )
+
+
+def test_means_are_in_the_csv_and_in_a_frame_of_their_own() -> None:
+    header, *lines = cells(SCORED)
+    mood = dict(zip(header, lines[2], strict=True))
+    assert [line[0] for line in lines] == ["share", "share", "mean", "mean"]
+    assert [mood[key] for key in ("question", "n", "estimate", "low", "high", "epsilon")] == [
+        *("mood", "1000", "-2.6824", "-2.7903", "-2.574", "1.0986")
+    ]
+    assert [mood[key] for key in ("option", "ones", "adjusted", "chance_rate", "scale_low", "scale_high")] == [
+        "",
+        "",
+        "",
+        "",
+        "-5.0",
+        "5.0",
+    ]
+    assert SCORED.to_frame("mean")["estimate"].tolist()[0] == -2.6824
+    assert len(SCORED.to_frame()) == 2
+    with pytest.raises(EstimateError, match="table must be one of share, mean, got 'median'"):
+        SCORED.to_frame("median")
+
+
+@pytest.mark.parametrize("form", ["to_csv", "to_json", "to_table"])
+def test_a_form_is_given_as_text_or_written_to_the_path_that_is_named(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "results.txt"
+    assert getattr(SCORED, form)(path) is None
+    assert path.read_bytes() == getattr(SCORED, form)().encode()
+    assert getattr(SCORED, form)(str(path)) is None
+    with pytest.raises(OSError, match="nowhere"):
+        getattr(SCORED, form)(tmp_path / "nowhere" / "results.txt")
+
+
+def test_a_written_csv_keeps_its_byte_order_mark_and_its_line_ends(tmp_path: Path) -> None:
+    SCORED.to_csv(tmp_path / "a.csv", bom=True)
+    assert (tmp_path / "a.csv").read_bytes().startswith(b"\xef\xbb\xbffigure,")
+    assert (tmp_path / "a.csv").read_bytes().count(b"\r\n") == (tmp_path / "a.csv").read_bytes().count(b"\n") == 5
+
+
+MANY = replace(SCORED, rows=(*SCORED.rows, *(replace(YES, question=f"drugs[{name}]", option=o) for name in "ab" for o in ("yes", "no"))))
+
+
+def test_results_print_as_their_table_and_iterate_over_their_rows() -> None:
+    assert str(SCORED) == SCORED.to_table() == SCORED.summary()
+    assert [*SCORED] == [YES, NO]
+    assert len(SCORED) == 2
+
+
+def test_a_question_of_the_results_is_found_by_its_id_and_a_row_by_its_option_too() -> None:
+    assert SCORED["smokes"] == replace(SCORED, means=())
+    assert SCORED["mood"].rows == ()
+    assert SCORED["mood"].means == (MOOD,)
+    assert SCORED["smokes", "no"] == NO
+    assert "smokes" in SCORED
+    assert "drinks" not in SCORED
+
+
+def test_the_items_of_a_multiple_choice_are_found_together_or_alone() -> None:
+    assert [row.question for row in MANY["drugs"]] == ["drugs[a]", "drugs[a]", "drugs[b]", "drugs[b]"]
+    assert [row.question for row in MANY["drugs[b]"]] == ["drugs[b]", "drugs[b]"]
+    assert "drugs" in MANY
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("drinks", "the question must be one of smokes, got 'drinks'"),
+        (("smokes", "maybe"), "the option must be one of question smokes .yes, no., got 'maybe'"),
+        (("drinks", "yes"), "the option must be one of question drinks .none: the question is not there., got 'yes'"),
+    ],
+)
+def test_what_is_not_in_the_results_is_refused_by_name(key: str, message: str) -> None:
+    with pytest.raises(EstimateError, match=message):
+        RESULTS[key]
 
 
 @pytest.mark.parametrize(

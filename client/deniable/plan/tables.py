@@ -1,35 +1,36 @@
-"""A plan as text that a stranger understands."""
+"""A plan as tables that a stranger understands."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from deniable.estimate.present.table import Table
 
 if TYPE_CHECKING:
     from deniable.plan.survey import Plan, QuestionPlan
 
 
-def written(plan: Plan) -> str:
-    """Who is asked, two tables, and what their columns mean."""
-    return "\n".join([*_head(plan), "", *_precision(plan), "", *_what_shows(plan), "", *_legend(plan)]) + "\n"
+def tables_of(plan: Plan) -> tuple[Table, ...]:
+    """Who is asked, how precise each figure will be, what will show, and what the columns mean."""
+    head = Table(f"{plan.title} ({plan.survey})", (), (), about=_about(plan))
+    return head, _precision(plan), _what_shows(plan), _legend(plan)
 
 
-def _head(plan: Plan) -> list[str]:
+def _about(plan: Plan) -> tuple[str, ...]:
     asked = f"{plan.n:,} respondents"
     if plan.half_width is not None:
-        asked = f"ask {plan.n:,} people for ± {_points(plan.half_width)} points in every question"
-    return [
-        f"{' '.join(plan.title.split())} ({plan.survey})",
+        asked = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
+    return (
         f"{asked} · {100 * plan.confidence:g} % confidence · epsilon {plan.epsilon:.4g} for the whole survey",
         f"Whoever is 50 % sure of something about a person can be {_at_most(plan.belief)} sure at most "
         "after seeing all that the server has.",
-    ]
+    )
 
 
-def _precision(plan: Plan) -> list[str]:
+def _precision(plan: Plan) -> Table:
     head = ("question", "options", "epsilon", "respondents", "private", "no privacy", "curator", "as good: no privacy", "as good: curator")
-    return ["How precise a share will be, in percentage points", "", *_aligned([head, *(_precision_cells(row) for row in plan.rows)])]
+    return Table("How precise a share will be, in percentage points", head, tuple(map(_precision_cells, plan.rows)))
 
 
 def _precision_cells(row: QuestionPlan) -> tuple[str, ...]:
@@ -40,22 +41,22 @@ def _precision_cells(row: QuestionPlan) -> tuple[str, ...]:
         str(row.options),
         f"{row.epsilon:.4g}",
         f"{row.respondents:,}",
-        *(f"± {_points(width)}" for width in widths),
+        *(f"± {points(width)}" for width in widths),
         *(f"{count:,}" for count in people),
     )
 
 
-def _what_shows(plan: Plan) -> list[str]:
+def _what_shows(plan: Plan) -> Table:
     head = ("question", "smallest share", "smallest difference", "smallest group", f"{100 * plan.rare:g} % below 0")
-    return ["What will show", "", *_aligned([head, *(_shown_cells(row) for row in plan.rows)])]
+    return Table("What will show", head, tuple(map(_shown_cells, plan.rows)))
 
 
 def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
-    difference = "none" if row.smallest_difference is None else f"{_points(row.smallest_difference)} points"
+    difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
     return (row.question, _percent(row.smallest_share), difference, f"{row.smallest_group:,}", _percent(row.chance_negative))
 
 
-def _legend(plan: Plan) -> list[str]:
+def _legend(plan: Plan) -> Table:
     lines = {
         "private": "half the mean width of the interval of one option's share, at the share where it is widest or the one you gave",
         "no privacy": "the same people asked openly",
@@ -63,22 +64,14 @@ def _legend(plan: Plan) -> list[str]:
         "as good": "so many people would be enough for the precision of this survey without privacy, or with a curator",
         "smallest share": "found to be above 0 in 80 % of surveys (one-sided test, 5 %)",
         "smallest difference": "of two groups, half of the respondents each, found in 80 % of surveys (two-sided test, 5 %)",
-        "smallest group": f"people in a subgroup for an estimate of ± {_points(plan.group_half_width)} points",
+        "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
         f"{100 * plan.rare:g} % below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g} % hold an option",
     }
-    width = max(len(name) for name in lines)
-    return [f"{name.ljust(width)}  {meaning}" for name, meaning in lines.items()]
+    return Table("", ("column", "what it says"), tuple(lines.items()), texts=2)
 
 
-def _aligned(cells: Sequence[Sequence[str]]) -> list[str]:
-    """Columns side by side, the first to the left, the numbers to the right."""
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in cells
-    ]
-
-
-def _points(share: float) -> str:
+def points(share: float) -> str:
+    """A share in percentage points, with one decimal, or with two digits where it is small."""
     points = 100 * share
     return f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
 
