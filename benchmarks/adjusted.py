@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.randomize import randomize
-from deniable.estimate.adjust import _nearest_on_simplex, adjusted
+from deniable.estimate.moments.shrinkage import _nearest_on_simplex, adjusted
 from deniable.mechanism import Channel
 
 K, N = 64, 10_000

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from deniable.device.randomize import randomize
 from deniable.device.sampling import draw
-from deniable.estimate.made_up import MadeUp, made_up
+from deniable.estimate.checks.made_up_reports import MadeUp, made_up
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.randomize import randomize
-from deniable.estimate.adjust import adjusted
+from deniable.estimate.moments.shrinkage import adjusted
 from deniable.mechanism import Channel
 
 N = 10_000

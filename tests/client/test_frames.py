@@ -26,7 +26,7 @@ from deniable.device import sealed
 from deniable.device.sealed import Sealed
 from deniable.device.tables import Batch, Raw
 from deniable.errors import AnswerError, DeliveryError
-from deniable.estimate.simulate import simulate
+from deniable.simulate import simulate
 
 PATHS = os.environ.get("DENIABLE_FRAMES", "160")
 THEIRS = (__file__, frames.__file__)

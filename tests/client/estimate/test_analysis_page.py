@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from deniable import Survey
-from deniable.estimate import simulate
+from deniable.simulate import simulate
 from deniable.survey.types import TYPES
 
 ROOT = Path(__file__).parents[3]

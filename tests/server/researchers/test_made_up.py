@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable.device.entropy import os_words
-from deniable.estimate import simulate
+from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission

@@ -10,7 +10,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from deniable.device.entropy import os_words
-from deniable.estimate import Results, analyse, simulate
+from deniable.estimate import Results, analyse
+from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
