@@ -6,6 +6,7 @@ import base64
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +21,7 @@ from deniable.device.randomize import randomize
 from deniable.device.tables import each_answer
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.mechanism import Channel
+from deniable.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.layout import Layout
 from deniable.wire import access_codes
@@ -27,7 +29,7 @@ from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission, _decode64
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes")
+SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "bounds")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
@@ -131,6 +133,17 @@ def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
         if survey:
             assert survey.digest == case["digest"]
             assert survey.epsilon == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
+            assert str(posterior_bound(survey.odds)) == case["bound"]
+
+
+def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vectors: Vectors) -> None:
+    for case in vectors("bounds"):
+        if "people" in case:
+            assert [*people(Channel(case["k"], case["d"], case["keep_threshold"]))] == case["people"], case
+        elif "epsilon" in case:
+            assert str(posterior_bound(odds_of_sum(case["epsilon"]))) == case["bound"], case
+        else:
+            assert str(posterior_bound(Fraction(int(case["own"]), int(case["other"])))) == case["bound"], case
 
 
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:

@@ -13,11 +13,11 @@ LN = re.compile(r"ln\s*(?:([0-9]+(?:\.[0-9]+)?)|\(\s*([0-9]+(?:\.[0-9]+)?)\s*\))
 NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|[+-]?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
-def parse_epsilon(written: Any, parts: int = 1, most: float = MAX_EPSILON) -> float:
-    """The binary number that an epsilon, shared equally by `parts` questions, stands for.
+def parse_epsilon(written: Any, part: Fraction = Fraction(1), most: float = MAX_EPSILON) -> float:
+    """The binary number that a part, above 0 and at most 1, of an epsilon stands for.
 
-    `written` is a number, its text, or `ln x`. A logarithm stands for the smallest double that is not below
-    it, so that `ln 3` gives the two fair coins exactly; a number is shared rounding down. Raises ValueError if it is neither,
+    `written` is a number, its text, or `ln x`. A part of a logarithm stands for the smallest double that is not below
+    it, so that `ln 3` gives the two fair coins exactly; that of a number is rounded down. Raises ValueError if it is neither,
     or not above 0 and at most `most`.
     """
     text = written.strip() if isinstance(written, str) else repr(written) if type(written) in (int, float) else ""
@@ -25,15 +25,17 @@ def parse_epsilon(written: Any, parts: int = 1, most: float = MAX_EPSILON) -> fl
         with localcontext() as context:
             context.prec = 60
             power = Decimal(match[1] or match[2])
-            value = power.ln() / parts if power > 0 else Decimal(0)
+            whole: Decimal | Fraction = power.ln() if power > 0 else Decimal(0)
+            value = whole * part.numerator / part.denominator
         nearest = float(value)
         epsilon = nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
     elif NUMBER.fullmatch(text) and math.isfinite(float(text)):
         whole = Fraction(float(text))
-        nearest = float(whole / parts)
-        epsilon = nearest if Fraction(nearest) * parts <= whole else math.nextafter(nearest, 0)
+        exact = whole * part
+        nearest = float(exact)
+        epsilon = nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0)
     else:
         raise ValueError("must be a number or `ln x`")
-    if not 0 < epsilon * parts <= most:
+    if not (0 < whole <= most and epsilon > 0):
         raise ValueError(f"must be above 0 and at most {most}")
     return epsilon

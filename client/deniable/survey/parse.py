@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,7 +16,7 @@ from deniable.mechanism import Channel
 from deniable.survey.document import Document
 from deniable.survey.epsilon import parse_epsilon
 from deniable.survey.question import Condition, Question, block_numbers, blocks_of
-from deniable.survey.total import HIGH, exceeds, total_epsilon
+from deniable.survey.total import HIGH, exceeds, parts, total_epsilon
 from deniable.survey.translation import TEXTS, language_problem, option_problems, plain
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, label_problems, number, printable
@@ -32,6 +31,7 @@ ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
 BATCH = 10  # records that a server counts together at least, where a survey does not say
 MAX_BATCH = 1000
+MIN_WEIGHT, MAX_WEIGHT = 0.01, 100  # of a question: how much of the survey's epsilon it takes, beside the others
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
@@ -200,9 +200,7 @@ class _Builder:
         if len(written) > MAX_QUESTIONS:
             self.refuse("questions", f"must be at most {MAX_QUESTIONS:,} questions, got {len(written):,}")
             return ()
-        block = block_numbers([_dependence(source) for source in written])
-        shared = Counter(block)
-        share = _whole(top.get("ask")) or len(shared)
+        shares = self.shares(written, _whole(top.get("ask")))
         built: list[Question | None] = []
         bits = 0
         first: dict[str, int] = {}
@@ -214,16 +212,21 @@ class _Builder:
             name = source.get("id")
             if isinstance(name, str) and first.setdefault(name, index) != index:
                 self.refuse(f"{where}.id", f"must be unique, got the id of questions[{first[name]}] again: {_shown(name)}")
-            built.append(self.question(source, where, top, share * shared[block[index]], built))
+            built.append(self.question(source, where, top, shares[index], built))
             bits += _bits(built[-1]) if built[-1] else 0
             if bits > 2 * MAX_BITS:
                 break  # `size` refuses what was read so far
         if "epsilon" in top:
-            self.epsilon(top["epsilon"], "epsilon", 1)
+            self.epsilon(top["epsilon"], "epsilon")
         return tuple(question for question in built if question)
 
+    def shares(self, written: Sequence[Any], ask: int | None) -> list[Fraction]:
+        """What part of the survey's epsilon each question takes; one whose weight is wrong counts as any other."""
+        weights = [_weight(source) or Fraction(1) for source in written]
+        return parts(weights, block_numbers([_dependence(source) for source in written]), ask if ask and ask > 0 else None)
+
     def question(
-        self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int, earlier: Sequence[Question | None]
+        self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], part: Fraction, earlier: Sequence[Question | None]
     ) -> Question | None:
         before = len(self.problems)
         kind = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
@@ -233,7 +236,7 @@ class _Builder:
             self.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {_shown(source['type'])}{hint}")
         own = list(kind.required_keys) if kind else []
         others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.required_keys, *t.optional_keys)]
-        self.keys(source, where, required=["id", "text", "type", *own], optional=["epsilon", "required", "show_if", *others])
+        self.keys(source, where, required=["id", "text", "type", *own], optional=["epsilon", "weight", "required", "show_if", *others])
         self.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
         self.text(source, where, "text")
         if kind and all(key in source for key in own):
@@ -243,7 +246,8 @@ class _Builder:
         if "show_if" in source and source.get("required") in (True, "true"):
             self.refuse(f"{where}.required", "must be left out or false beside show_if: a question that is not shown is sent as no answer")
         show_if = self.condition(source["show_if"], f"{where}.show_if", earlier) if "show_if" in source else None
-        epsilon = self.question_epsilon(source, where, top, parts)
+        self.weight(source, f"{where}.weight", top)
+        epsilon = self.question_epsilon(source, where, top, part)
         if kind is None or epsilon is None or len(self.problems) > before:
             return None
         settings = kind.settings(source, epsilon)
@@ -289,23 +293,29 @@ class _Builder:
             self.refuse(where, f"must be true or false, got {_shown(written)}")
         return written not in (False, "false")
 
-    def question_epsilon(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], parts: int) -> float | None:
+    def weight(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any]) -> None:
+        if "weight" in source and _weight(source) is None:
+            self.refuse(where, f"must be a number from {MIN_WEIGHT} to {MAX_WEIGHT}, got {_shown(source['weight'])}")
+        elif "weight" in source and "epsilon" not in top:
+            self.refuse(where, "must stand in a survey that has one epsilon for all its questions, of which it says the part")
+
+    def question_epsilon(self, source: Mapping[str, Any], where: str, top: Mapping[str, Any], part: Fraction) -> float | None:
         if "epsilon" in source and "epsilon" in top:
             self.refuse(f"{where}.epsilon", "must not stand beside an epsilon for the whole survey; keep one of the two")
             return None
         if "epsilon" in source:
-            return self.epsilon(source["epsilon"], f"{where}.epsilon", 1)
+            return self.epsilon(source["epsilon"], f"{where}.epsilon")
         if "epsilon" not in top:
             self.refuse(f"{where}.epsilon", "is missing: give one here, or one for the whole survey")
             return None
         try:
-            return parse_epsilon(top["epsilon"], parts)
+            return parse_epsilon(top["epsilon"], part)
         except ValueError:
             return None  # reported once, for the survey
 
-    def epsilon(self, written: Any, where: str, parts: int) -> float | None:
+    def epsilon(self, written: Any, where: str) -> float | None:
         try:
-            return parse_epsilon(written, parts)
+            return parse_epsilon(written)
         except ValueError as error:
             self.refuse(where, f"{error}, got {_shown(written)}")
             return None
@@ -344,6 +354,12 @@ def _dependence(source: Any) -> tuple[Any, Any]:
         return None, None
     show_if = source.get("show_if")
     return source.get("id"), show_if.get("question") if isinstance(show_if, Mapping) else None
+
+
+def _weight(source: Any) -> Fraction | None:
+    """The weight of a question in a survey file, 1 if it is left out; None where it breaks its rule."""
+    value = number(source.get("weight", 1)) if isinstance(source, Mapping) else 1
+    return Fraction(repr(value)) if value is not None and MIN_WEIGHT <= value <= MAX_WEIGHT else None
 
 
 def _bits(question: Question) -> int:

@@ -9,7 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.survey.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.survey.parse import ACCESS, BATCH, FORMAT, LAYOUT, LENGTHS, MAX_BATCH, MAX_QUESTIONS, QUESTION_ID, SURVEY_ID
+from deniable.survey.parse import (
+    ACCESS,
+    BATCH,
+    FORMAT,
+    LAYOUT,
+    LENGTHS,
+    MAX_BATCH,
+    MAX_QUESTIONS,
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    QUESTION_ID,
+    SURVEY_ID,
+)
 from deniable.survey.total import HIGH
 from deniable.survey.translation import LANGUAGE, TEXTS
 from deniable.survey.types import TYPES
@@ -98,7 +110,7 @@ def survey_schema() -> dict[str, Any]:
             },
             "title": _text("title", "What respondents read first."),
             "about": _text("about", "Who asks, why, and whom to contact."),
-            "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared equally by all questions."},
+            "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared by all questions, equally but for their weights."},
             "contact": _text("contact", "Whom respondents can ask."),
             "ethics": _text("ethics", "Who approved the survey, and under which number."),
             "ask": {"type": ["integer", "string"], "description": "How many blocks of questions a respondent's device draws and asks."},
@@ -128,7 +140,7 @@ def survey_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "if": {"required": ["epsilon"]},
         "then": {"properties": {"questions": {"items": {"not": {"required": ["epsilon"]}}}}},
-        "else": {"properties": {"questions": {"items": {"required": ["epsilon"]}}}},
+        "else": {"properties": {"questions": {"items": {"required": ["epsilon"], "not": {"required": ["weight"]}}}}},
     }
 
 
@@ -145,6 +157,12 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
             "text": _text("text", "The question."),
             "type": {"const": name},
             "epsilon": EPSILON,
+            "weight": {
+                "type": ["number", "string"],
+                "minimum": MIN_WEIGHT,
+                "maximum": MAX_WEIGHT,
+                "description": "How much of the survey's epsilon the question takes beside the others; 1 if left out.",
+            },
             "required": {
                 "enum": [True, False, "true", "false"],
                 "description": "false adds the category `no answer`, randomized like any other.",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from deniable.survey import document
 from deniable.survey.layout import Layout
 from deniable.survey.parse import BATCH, FORMAT, parse
 from deniable.survey.question import Question, blocks_of
-from deniable.survey.total import total_epsilon
+from deniable.survey.total import odds_of_all, total_epsilon
 from deniable.survey.translation import TEXTS, plain
 
 _DEFAULTS: dict[str, Any] = {
@@ -147,6 +148,11 @@ class Survey:
     def epsilon(self) -> float:
         """What one submission gives away at most: the exact losses of the questions asked add (sequential composition)."""
         return total_epsilon(self.questions, self.ask)
+
+    @cached_property
+    def odds(self) -> Fraction:
+        """e^epsilon, exactly: the largest ratio of the chances of one submission under two answers."""
+        return odds_of_all(self.questions, self.ask)
 
     def text_in(self, language: str, key: str) -> tuple[str, str]:
         """title, about, contact or ethics for a reader of `language`, and the language that it is in: the survey's own, for want of it."""

@@ -23,6 +23,19 @@ def within(epsilon: float, cap: float) -> bool:
     return epsilon <= cap * (1 + SLACK)
 
 
+def parts(weights: Sequence[Fraction], block: Sequence[int], ask: int | None) -> list[Fraction]:
+    """What part of a survey's epsilon each question takes: its weight, of the largest sum of weights that one record can hold.
+
+    A hidden question counts, for it is sent as a randomized "no answer". block: the number of each question's block, from 0 on.
+    ask: how many blocks are drawn, or None where everybody is asked everything.
+    """
+    sums = [Fraction(0)] * (max(block, default=-1) + 1)
+    for weight, number in zip(weights, block, strict=True):
+        sums[number] += weight
+    most = sum(sorted(sums)[-ask:] if ask else sums)
+    return [weight / most for weight in weights]
+
+
 def total_epsilon(questions: Sequence[Question], ask: int | None) -> float:
     """The total as a double, for display and for sums over surveys."""
     if ask is None:
@@ -32,13 +45,22 @@ def total_epsilon(questions: Sequence[Question], ask: int | None) -> float:
 
 
 def exceeds(questions: Sequence[Question], ask: int | None, cap: float) -> bool:
-    """Whether the total is above `cap`, decided exactly: the odds that the thresholds give, against e^cap. Twin: `definition.mjs`."""
-    if ask is None:
-        drawn = [_odds(questions)]
-    else:
-        drawn = sorted((_odds([questions[i] for i in block]) for block in blocks_of(questions)), key=lambda pair: Fraction(*pair))[-ask:]
-    own, other = math.prod(own for own, _ in drawn), math.prod(other for _, other in drawn)
+    """Whether the total is above `cap`, decided exactly: the odds that the thresholds give, against e^cap. Twin: `randomize.mjs`."""
+    own, other = _largest(questions, ask)
     return own << SCALE > other * exp_below(cap)
+
+
+def odds_of_all(questions: Sequence[Question], ask: int | None) -> Fraction:
+    """e^total, exactly: the largest ratio of the chances of one whole record under two answers. Twin: `oddsOfAll` in `randomize.mjs`."""
+    return Fraction(*_largest(questions, ask))
+
+
+def _largest(questions: Sequence[Question], ask: int | None) -> tuple[int, int]:
+    """The odds of the record that gives away most, as `_odds` has them."""
+    if ask is None:
+        return _odds(questions)
+    drawn = sorted((_odds([questions[i] for i in block]) for block in blocks_of(questions)), key=lambda pair: Fraction(*pair))[-ask:]
+    return math.prod(own for own, _ in drawn), math.prod(other for _, other in drawn)
 
 
 def _odds(questions: Sequence[Question]) -> tuple[int, int]:

@@ -48,13 +48,13 @@ def test_a_question_and_what_depends_on_it_are_one_block() -> None:
     assert survey_of().blocks == ((0, 1), (2,), (3,), (4,))
 
 
-def test_each_block_has_an_equal_part_of_epsilon_and_a_submission_spends_all_of_it() -> None:
+def test_each_question_has_an_equal_part_of_epsilon_and_who_is_asked_most_spends_all_of_it() -> None:
     survey = survey_of(2)
-    assert [q.declared_epsilon for q in survey.questions] == [1, 1, 2, 2, 2]
+    assert [q.declared_epsilon for q in survey.questions] == [4 / 3] * 5
     assert survey.epsilon == pytest.approx(4, abs=1e-8)
     assert survey.epsilon <= 4
-    assert survey_of(1).questions[2].declared_epsilon == 4
-    assert survey_of(None).questions[2].declared_epsilon == 1
+    assert survey_of(1).questions[2].declared_epsilon == 2
+    assert survey_of(None).questions[2].declared_epsilon == pytest.approx(0.8, abs=1e-15)
 
 
 def test_a_survey_that_asks_a_sample_is_the_same_after_publishing() -> None:

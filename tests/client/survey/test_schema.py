@@ -58,10 +58,15 @@ GOOD = [
     with_question("{id: q, text: Q, type: yes_no, epsilon: ln 3}", epsilon=""),
     with_question("{id: q, text: Q, type: choice, options: [yes, no, 1.10, 1.1, true, 7]}"),
     with_question("{id: q, text: true, type: choice, options: [1, 2]}"),
+    with_question("{id: q, text: Q, type: yes_no, weight: 0.01}, {id: r, text: Q, type: yes_no, weight: 100}"),
     with_question("{id: a, text: Q, type: yes_no, epsilon: 1}, {id: b, text: Q, type: choice, options: [x, y], epsilon: 2}", epsilon=""),
 ]
 
 BAD = [
+    with_question("{id: q, text: Q, type: yes_no, weight: 0.009}"),
+    with_question("{id: q, text: Q, type: yes_no, weight: 100.1}"),
+    with_question("{id: q, text: Q, type: yes_no, weight: [1]}"),
+    with_question("{id: q, text: Q, type: yes_no, epsilon: 1, weight: 1}", epsilon=""),
     START + YES_NO,
     "[]",
     "text",

@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -300,15 +301,13 @@ def test_whatever_else_a_dict_holds_is_told_and_never_crashes(value):
     ],
 )
 def test_an_epsilon_is_a_number_or_a_logarithm_shared_by_the_questions(written, parts, value):
-    assert parse_epsilon(written, parts) == pytest.approx(value, rel=1e-15)
+    assert parse_epsilon(written, Fraction(1, parts)) == pytest.approx(value, rel=1e-15)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.floats(0.001, 10), st.integers(1, 40))
 def test_shares_of_an_epsilon_never_add_up_to_more(whole, parts):
-    from fractions import Fraction
-
-    assert Fraction(parse_epsilon(whole, parts)) * parts <= Fraction(whole)
+    assert Fraction(parse_epsilon(whole, Fraction(1, parts))) * parts <= Fraction(whole)
 
 
 # --- the whole survey's epsilon --------------------------------------------------------------------------------------
