@@ -21,7 +21,7 @@ from deniable.device.randomize import randomize
 from deniable.device.tables import each_answer
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.mechanism import Channel
-from deniable.posterior import odds_of_sum, people, posterior_bound
+from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.layout import Layout
 from deniable.wire import access_codes
