@@ -40,6 +40,9 @@ ROOMS = {
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
 
 DOORS = {
+    "__main__.py": "cli",
+    "cli/submit.py": "device",  # it opens the input, and hands it over unread
+    "cli/estimate.py": "device",  # reports in a table, which are no answers
     "delivery/jobs.py": "device",  # it runs what perturbs rows, and sees the submissions
     "delivery/account.py": "device",  # it charges the persons of rows that are about to be perturbed
 }
