@@ -31,8 +31,8 @@ from deniable.parse import SURVEY_ID
 from deniable.perturb import perturb_one
 from deniable.public import Public
 from deniable.question_types import Answer
-from deniable.rows import as_rows
 from deniable.sealed import Sealed
+from deniable.sources import as_rows
 from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import MAX_DEFINITION, Survey
 from deniable.total import HIGH, within

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,8 @@ import click
 from deniable.bulk import Report, counted
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
-from deniable.rows import CsvRows, JsonLines, Rejected
+from deniable.rows import Rejected
+from deniable.sources import File
 from deniable.total import HIGH
 
 _UNPINNED = (
@@ -53,6 +53,9 @@ _UNPINNED = (
 @ledger_option
 @click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
 @click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
+@click.option("--delimiter", metavar="CHAR", help="What stands between the cells of CSV, or `tab`.  [default: what the header shows]")
+@click.option("--encoding", metavar="NAME", help="Of text, e.g. cp1252.  [default: UTF-8, or what the file is marked as]")
+@click.option("--sheet", metavar="NAME", help="The sheet of a workbook that has several.")
 @click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
 @click.option(
@@ -76,6 +79,9 @@ def submit_command(
     ledger: Path | None,
     columns: Sequence[str],
     jsonl: bool,
+    delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
     batch: int,
     skip_invalid: bool,
     rejects: IO[str] | None,
@@ -86,8 +92,8 @@ def submit_command(
 ) -> None:
     """Randomize the answers in FILE and send them, a respondent a row.
 
-    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV in UTF-8 whose first line
-    names the columns, JSON lines, or - for standard input. Other columns are ignored.
+    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV whose first line names the columns, JSON
+    lines (.jsonl), Parquet (.parquet), Arrow (.arrow) or a workbook (.xlsx), or - for standard input. Other columns are ignored.
 
     Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
     no answer is randomized or counted twice. (Standard input needs a --job for that.)
@@ -107,11 +113,15 @@ def submit_command(
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
+    try:
+        source = File(sys.stdin.buffer if file == "-" else file, encoding, {"tab": "\t"}.get(delimiter or "", delimiter), sheet, jsonl)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
     with opened_client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key, **account) as client:
         report = client.submit_many(
             client.survey_id or "",
-            _source(file, jsonl),
+            source,
             group=group,
             group_column=group_column,
             invitation=invitation,
@@ -127,11 +137,6 @@ def submit_command(
     if rejects:
         _write_rejects(rejects, report.rejected)
     click.echo(json.dumps(_summary(report)) if as_json else _told(report))
-
-
-def _source(file: str, jsonl: bool) -> CsvRows | JsonLines:
-    kind = JsonLines if jsonl or Path(file).suffix.lower() in (".jsonl", ".ndjson") else CsvRows
-    return kind(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="") if file == "-" else file)
 
 
 def _columns(written: Sequence[str]) -> dict[str, str]:
