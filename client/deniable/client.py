@@ -31,6 +31,7 @@ from deniable.parse import SURVEY_ID
 from deniable.perturb import perturb_one
 from deniable.public import Public
 from deniable.question_types import Answer
+from deniable.row_keys import BY_ROW_KEY, RowKeys
 from deniable.sealed import Sealed
 from deniable.sources import as_rows
 from deniable.submission import MAX_COUNT, Submission
@@ -235,6 +236,7 @@ class SurveyClient:
         invitation: str | None = None,
         person_column: str | None = None,
         job: str | None = None,
+        row_key: str | None = None,
         columns: Mapping[str, str] | None = None,
         batch: int = 10_000,
         progress: bool = False,
@@ -256,7 +258,12 @@ class SurveyClient:
 
         job: a name for this input. Progress is kept under it, so that after a failure, or a kill, the same call goes on
         behind the last row that was randomized. A file has one without asking, its path, and is refused once its size or
-        time has changed. An input without a name must not be submitted twice.
+        time has changed. An input without a name must not be submitted twice. A copy of a file, or the same under another name, is another
+        input, and is sent in full once more.
+
+        row_key: the column with a public identifier of each row, such as a staff number, by which rows are recognised instead: each
+        is randomized and counted once, whatever file it comes in, and files may change. Two rows with one key are wrong rows. The
+        outbox keeps hashes of the identifiers, and beside it their key.
 
         Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
         anything is randomized; `batch=1` sends each row by itself, which needs none and is slower.
@@ -271,6 +278,8 @@ class SurveyClient:
             raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
+        if row_key is not None and (job is not None or invitation is not None):
+            raise ValueError("row_key must not be given with job, whose part it takes, or with invitation, which counts once anyway")
         self._check_named("person_column", person_column is not None)
         survey = self.survey(survey_id)
         of_all, invitation = self._of_the_link(survey_id, group, invitation)
@@ -280,15 +289,33 @@ class SurveyClient:
         name, mark = (job, "") if job is not None else (source.name, source.mark)
         strict = on_invalid == "raise"
         account = self._account(survey, person_column, strict, None if name is None else (name, mark))
-        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account)
-        if name is None:
+        row_keys = None if row_key is None else RowKeys(self.outbox, self.url, survey.id, row_key)
+        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account, row_keys)
+        if name is None and row_key is None:
             return bulk.run(None, progress)
-        named = "" if person_column is None else f", persons from the column {person_column}"
-        begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, f"{public}{named}".removeprefix(", "))
+        if job is None:
+            self._refuse_another_way(survey.id, source.name, row_key)
+        if row_key is not None:
+            begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
+        else:
+            named = "" if person_column is None else f", persons from the column {person_column}"
+            begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, f"{public}{named}".removeprefix(", "))
         try:
             return bulk.run(begun, progress)
         finally:
             self.outbox.end(begun)
+
+    def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
+        """Rows that went by their place in a file are not recognised by their keys, nor the other way round: they would be sent again."""
+        if row_key is not None and name is not None and (rows := self.outbox.begun(self.url, survey_id, name)):
+            raise RefusedError(
+                f"row_key must be left out for {name}: {rows:,} rows of it were dealt with by their place, and would be sent again"
+            )
+        if row_key is None and (rows := self.outbox.begun(self.url, survey_id, BY_ROW_KEY)):
+            raise RefusedError(
+                f"row_key must be given: {rows:,} rows of survey {survey_id} were sent by theirs, and would be sent again; "
+                f"or give a job name of your own, if none of these rows is among them"
+            )
 
     def _check_named(self, what: str, named: bool) -> None:
         if self._ledger and not named:

@@ -43,7 +43,7 @@ class Batch:
     """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
 
     groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it. rows: the number of each,
-    from 1. people: the key of each one's person, where a column names it.
+    from 1. people, keys: the key of each one's person, and of the row, where columns name them. marks: hashes of the latter.
     """
 
     size: int
@@ -52,18 +52,21 @@ class Batch:
     groups: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64]
     people: list[Any] = field(default_factory=list, repr=False)
+    keys: list[Any] = field(default_factory=list, repr=False)
+    marks: list[bytes] = field(default_factory=list, repr=False)
 
     def only(self, keep: NDArray[np.bool_]) -> Batch:
         """The same stretch with fewer rows that can be sent."""
-        people = list(itertools.compress(self.people, keep))
-        return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], people=people)
+        lists: dict[str, Any] = {name: list(itertools.compress(getattr(self, name), keep)) for name in ("people", "keys", "marks")}
+        return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], **lists)
 
 
 class Beside(NamedTuple):
-    """The columns beside the answers, which are not randomized: the group's is sent as it is, the person's never."""
+    """The columns beside the answers, which are not randomized: the group's is sent as it is, the others never."""
 
     group: str | None = None
     person: str | None = None
+    row: str | None = None
 
     def check(self, survey: Survey, names: Sequence[str]) -> None:
         """Raises AnswerError where one is the column of a question, or both are one."""
@@ -72,6 +75,10 @@ class Beside(NamedTuple):
             raise AnswerError(f"group_column must be a column of its own, got that of a question, {self.group}: a group is public")
         if self.person in questions:
             raise AnswerError(f"person_column must be a column of its own, got that of a question, {self.person}")
+        if self.row in questions:
+            raise AnswerError(f"row_key must be a column of its own, got that of a question, {self.row}: its hashes are kept")
+        if self.row is not None and self.row == self.group:
+            raise AnswerError(f"row_key must be another column than group_column, {self.group}")
         if self.person is not None and self.person == self.group:
             raise AnswerError(f"person_column must be another column than group_column, {self.group}: a group is sent, a key never")
 
@@ -105,6 +112,7 @@ def batches(
     columns: Mapping[str, str] | None = None,
     group_column: str | None = None,
     person_column: str | None = None,
+    row_key: str | None = None,
     size: int,
     skip: int = 0,
 ) -> Iterator[Batch]:
@@ -116,7 +124,7 @@ def batches(
             f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
         )
     names = [columns.get(question.id, question.id) for question in survey.items]
-    beside = Beside(group_column, person_column)
+    beside = Beside(group_column, person_column, row_key)
     beside.check(survey, names)
     labels = [name for name in beside if name is not None]
     for raw in rows.stretches([*names, *labels], size, skip):
@@ -125,26 +133,32 @@ def batches(
 
 
 def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
-    answers, others = raw.columns[: len(survey.items)], raw.columns[len(survey.items) :]
+    answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
+    labels, people, keys = ([] if name is None else _cells(next(others)) for name in beside)
     stand = zip(survey.items, answers, strict=True)
     categories = hide(survey, np.array([settle(item, _places(item, column), words) for item, column in stand]))
-    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, others[0])
-    people = [] if beside.person is None else _cells(others[-1])
-    nobody = {row for row, person in enumerate(people) if known_by(person) is None}
+    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
+    wrong = [
+        (
+            str(beside.group),
+            f"must be {some_of(survey.groups)}",
+            {*np.flatnonzero(groups < 0).tolist()} if beside.group is not None else set(),
+        ),
+        (str(beside.person), "must name the person, by text or a whole number", _unnamed(people)),
+        (str(beside.row), "must name the row, by text or a whole number", _unnamed(keys)),
+    ]
     valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
-    if beside.group is not None:
-        valid &= groups >= 0
-    valid[[*raw.broken, *nobody]] = False
+    valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, _, rows in wrong)]] = False
     rejected: list[Rejected] = []
     for row in np.flatnonzero(~valid).tolist():
         rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
-        if beside.group is not None and groups[row] < 0 and row not in raw.broken:
-            rejected.append(Rejected(first + row, beside.group, f"must be {some_of(survey.groups)}"))
-        if row in nobody and row not in raw.broken:
-            rejected.append(Rejected(first + row, str(beside.person), "must name the person, by text or a whole number"))
+        rejected += [Rejected(first + row, name, rule) for name, rule, rows in wrong if row in rows and row not in raw.broken]
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
-    numbers = first + np.flatnonzero(valid)
-    return Batch(raw.size, categories[:, valid], rejected, groups[valid], numbers, list(itertools.compress(people, valid)))
+    return Batch(raw.size, categories, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
+
+
+def _unnamed(cells: Sequence[Any]) -> set[int]:
+    return {row for row, cell in enumerate(cells) if known_by(cell) is None}
 
 
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:

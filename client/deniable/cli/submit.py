@@ -23,6 +23,10 @@ _UNPINNED = (
     "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "
     "survey is the one that was meant, or the one that others get."
 )
+_BY_PATH = (
+    "Note: what was sent is remembered by the file's path. A copy, or the same file under another name, would be sent again in full, and "
+    "counted twice. With --row-key COLUMN, the column of a public identifier, each row counts once whatever file it comes in."
+)
 
 
 @click.command("submit")
@@ -61,6 +65,9 @@ _UNPINNED = (
 @click.option(
     "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
 )
+@click.option(
+    "--row-key", metavar="NAME", help="The column with a public identifier of each row: it counts once, whatever file it comes in."
+)
 @click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
 @key_option
 @outbox_option
@@ -85,6 +92,7 @@ def submit_command(
     batch: int,
     skip_invalid: bool,
     rejects: IO[str] | None,
+    row_key: str | None,
     job: str | None,
     key: str | None,
     outbox: Path | None,
@@ -96,7 +104,8 @@ def submit_command(
     lines (.jsonl), Parquet (.parquet), Arrow (.arrow) or a workbook (.xlsx), or - for standard input. Other columns are ignored.
 
     Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
-    no answer is randomized or counted twice. (Standard input needs a --job for that.)
+    no answer is randomized or counted twice. (Standard input needs a --job for that.) A copy of FILE is another file, and is
+    sent in full, unless --row-key names a column by which rows are recognised.
 
     Many rows a request need a key of the server with the scope submit, in the environment variable
     DENIABLE_KEY. Without one, --batch 1 sends each row by itself.
@@ -107,8 +116,11 @@ def submit_command(
       deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
       deniable submit https://example.org/s/health --group-column clinic answers.csv
       deniable submit https://example.org/s/health --person-column staff_id answers.csv
+      deniable submit https://example.org/s/health --row-key staff_id staff.xlsx
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
+    if row_key is not None and (job is not None or invitation is not None):
+        raise click.UsageError("--row-key goes with neither --job nor --invitation")
     if rejects and not skip_invalid:
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
@@ -127,6 +139,7 @@ def submit_command(
             invitation=invitation,
             person_column=person_column,
             job=job,
+            row_key=row_key,
             columns=_columns(columns),
             batch=batch,
             progress=sys.stderr.isatty(),
@@ -134,6 +147,8 @@ def submit_command(
         )
     if not report.pinned:
         click.echo(_UNPINNED, err=True)
+    if not report.resumed and file != "-" and job is None and row_key is None:
+        click.echo(_BY_PATH, err=True)
     if rejects:
         _write_rejects(rejects, report.rejected)
     click.echo(json.dumps(_summary(report)) if as_json else _told(report))
@@ -163,7 +178,7 @@ def _told(report: Report) -> str:
     if report.code:
         lines.append(f"To erase it later: deniable withdraw ADDRESS {report.code} (the code is kept nowhere else)")
     if report.resumed:
-        lines.append(f"{_were(report.resumed)} dealt with by an earlier run.")
+        lines.append(f"{_were(report.resumed)} dealt with by earlier runs.")
     if rows := len({found.row for found in report.rejected}):
         lines.append(f"{_were(rows)} left out:")
         lines += [f"  {found}" for found in report.rejected[:20]]
