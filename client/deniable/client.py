@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from deniable import codes
-from deniable.account import Account, charge_one
+from deniable.account import Account
 from deniable.bulk import Bulk, Report
 from deniable.delivery import Delivery
 from deniable.epsilon import parse_epsilon
@@ -33,6 +33,7 @@ from deniable.public import Public
 from deniable.question_types import Answer
 from deniable.row_keys import BY_ROW_KEY, RowKeys
 from deniable.sealed import Sealed
+from deniable.session import Receipt, Session, check_named
 from deniable.sources import as_rows
 from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import MAX_DEFINITION, Survey
@@ -41,22 +42,6 @@ from deniable.transport import Transport, refuse_plain_http
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """One respondent's submission, acknowledged: `submission` is its id in hexadecimal, `epsilon` what it gave away at most.
-
-    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else. pinned: whether the caller or
-    the link named the digest; if not, the server could have shown this client another survey than others.
-    """
-
-    submission: str
-    survey: str
-    digest: str
-    epsilon: float
-    code: str = field(repr=False)
-    pinned: bool
 
 
 @dataclass(frozen=True)
@@ -154,12 +139,34 @@ class SurveyClient:
         """The outbox, opened when it is first needed."""
         return self._delivery.outbox
 
-    def survey(self, survey_id: str) -> Survey:
-        """Fetches a survey once, and checks that it is what it declares. A published survey never changes.
+    def survey(self, which: str | Link | None = None) -> Session:
+        """The survey with this id or behind this link, to perturb answers and to send them; by default that of the link of `from_link`.
 
-        Raises RefusedError if the definition is not the canonical one of its declared epsilons, differs from the pin, exceeds
-        max_epsilon or is another survey; RejectedError if the server has none; DeliveryError if it cannot be reached.
+        Its definition is fetched once, and checked: a published survey never changes. A link must be to this client's server, and its
+        digest, group and invitation are taken. Raises RefusedError if the definition is not the canonical one of its declared epsilons,
+        differs from the pin or the link's digest, exceeds max_epsilon or is another survey; RejectedError if the server has
+        none; DeliveryError if it cannot be reached; ValueError for a wrong link.
         """
+        link = self._link(which)
+        definition = self._definition(link.survey)
+        if link.digest not in (None, definition.digest):
+            raise RefusedError(f"survey {link.survey}: the definition must have the link's digest {link.digest}, got {definition.digest}")
+        pinned = self.pinned or link.digest is not None
+        return Session(definition, self._delivery, self._ledger, self.person_cap, link.group, link.code, pinned)
+
+    def _link(self, which: str | Link | None) -> Link:
+        if which is None or which == self.survey_id:
+            if self.survey_id is None:
+                raise ValueError("survey must be named: this client was made for a server, and not from a link")
+            return Link(self.url, self.survey_id, None, self.group, self.invitation)
+        link = Link.parse(which) if isinstance(which, str) and "/" in which else which
+        if not isinstance(link, Link):
+            return Link(self.url, link)
+        if link.url != self.url:
+            raise ValueError(f"link must be to {self.url}, got one to {link.url}")
+        return link
+
+    def _definition(self, survey_id: str) -> Survey:
         if survey_id not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}", limit=MAX_DEFINITION))
             self._refuse_unwanted(survey, survey_id)
@@ -207,24 +214,17 @@ class SurveyClient:
         """
         perturbed = Sealed(perturb_one, answers)
         del answers  # from here on no frame shows them
-        self._check_named("person", person is not None)
-        charged = self._ledger.hashed(person) if self._ledger else None
-        del person
-        survey = self.survey(survey_id)
-        group, invitation = self._of_the_link(survey_id, group, invitation)
-        submission, code = perturbed(survey, Public(group, None, invitation))
-        del perturbed  # from here on no frame has them
-        if self._ledger and charged:
-            charge_one(self._ledger, charged, Use(survey.digest, survey.epsilon), self.person_cap)
-        self.outbox.add(self.url, survey.id, submission)
-        self._delivery.send(survey.id, submission)
-        return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code, self.pinned)
+        check_named("person", person is not None, self._ledger)
+        session = self.survey(survey_id)
+        unsent = session.keep(perturbed, self._public(survey_id, group, invitation), person)
+        del perturbed, person  # from here on no frame has them
+        return session.send(unsent)
 
-    def _of_the_link(self, survey_id: str, group: str | None, invitation: str | None) -> tuple[str | None, str | None]:
+    def _public(self, survey_id: str, group: str | None, invitation: str | None, group_column: str | None = None) -> Public:
         """What the caller names, else what the link had for this survey."""
-        if survey_id != self.survey_id:
-            return group, invitation
-        return self.group if group is None else group, self.invitation if invitation is None else invitation
+        if survey_id == self.survey_id:
+            group, invitation = self.group if group is None else group, self.invitation if invitation is None else invitation
+        return Public(None if group_column is not None else group, group_column, invitation)
 
     def submit_many(
         self,
@@ -280,10 +280,9 @@ class SurveyClient:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
         if row_key is not None and (job is not None or invitation is not None):
             raise ValueError("row_key must not be given with job, whose part it takes, or with invitation, which counts once anyway")
-        self._check_named("person_column", person_column is not None)
-        survey = self.survey(survey_id)
-        of_all, invitation = self._of_the_link(survey_id, group, invitation)
-        public = Public(None if group_column is not None else of_all, group_column, invitation)
+        check_named("person_column", person_column is not None, self._ledger)
+        survey = self._definition(survey_id)
+        public = self._public(survey_id, group, invitation, group_column)
         public.check(survey)
         source = read()
         name, mark = (job, "") if job is not None else (source.name, source.mark)
@@ -316,12 +315,6 @@ class SurveyClient:
                 f"row_key must be given: {rows:,} rows of survey {survey_id} were sent by theirs, and would be sent again; "
                 f"or give a job name of your own, if none of these rows is among them"
             )
-
-    def _check_named(self, what: str, named: bool) -> None:
-        if self._ledger and not named:
-            raise ValueError(f"{what} must be given: this client keeps a ledger of what each person gives away")
-        if named and not self._ledger:
-            raise ValueError(f"{what} needs a ledger: SurveyClient(ledger=True), or the path of one")
 
     def _account(self, survey: Survey, column: str | None, strict: bool, job: tuple[str, str] | None) -> Account | None:
         if not self._ledger or column is None:

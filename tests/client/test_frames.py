@@ -21,11 +21,12 @@ from tests.client import frames
 from tests.client.frames import ANSWERS, CELLS, CONTROLS, GROUPED, SURVEY, chain_of, in_traceback
 
 from deniable import encode, encode_column, sealed
-from deniable.client import Receipt, SurveyClient
+from deniable.client import SurveyClient
 from deniable.errors import AnswerError, DeliveryError
 from deniable.estimate.simulate import simulate
 from deniable.rows import Batch, Raw
 from deniable.sealed import Sealed
+from deniable.session import Receipt
 
 PATHS = os.environ.get("DENIABLE_FRAMES", "160")
 THEIRS = (__file__, frames.__file__)
