@@ -159,7 +159,7 @@ class SurveyClient:
             if self.survey_id is None:
                 raise ValueError("survey must be named: this client was made for a server, and not from a link")
             return Link(self.url, self.survey_id, None, self.group, self.invitation)
-        link = Link.parse(which) if isinstance(which, str) and "/" in which else which
+        link = Link.parse(which) if isinstance(which, str) and "/s/" in which else which
         if not isinstance(link, Link):
             return Link(self.url, link)
         if link.url != self.url:
