@@ -17,28 +17,28 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from deniable import codes
-from deniable.account import Account
-from deniable.bulk import Bulk, Report
-from deniable.delivery import Delivery
-from deniable.epsilon import parse_epsilon
+from deniable.delivery.account import Account
+from deniable.delivery.jobs import Bulk, Report
+from deniable.delivery.key import Key
+from deniable.delivery.outbox import Kept, Outbox
+from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
+from deniable.delivery.sender import Delivery
+from deniable.delivery.transport import Transport, refuse_plain_http
+from deniable.device.perturb import perturb_one
+from deniable.device.sealed import Sealed
+from deniable.device.sources import as_rows
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
-from deniable.key import Key
-from deniable.ledger import Ledger, Use
-from deniable.link import DIGEST, Link
-from deniable.outbox import Kept, Outbox
-from deniable.parse import SURVEY_ID
-from deniable.perturb import perturb_one
-from deniable.public import Public
-from deniable.question_types import Answer
-from deniable.row_keys import BY_ROW_KEY, RowKeys
-from deniable.sealed import Sealed
+from deniable.privacy.ledger import Ledger, Use
 from deniable.session import Receipt, Session, check_named
-from deniable.sources import as_rows
-from deniable.submission import MAX_COUNT, Submission
 from deniable.survey import MAX_DEFINITION, Survey
-from deniable.total import HIGH, within
-from deniable.transport import Transport, refuse_plain_http
+from deniable.survey.epsilon import parse_epsilon
+from deniable.survey.parse import SURVEY_ID
+from deniable.survey.total import HIGH, within
+from deniable.survey.types.base import Answer
+from deniable.wire import access_codes
+from deniable.wire.link import DIGEST, Link
+from deniable.wire.public import Public
+from deniable.wire.submission import MAX_COUNT, Submission
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
@@ -344,7 +344,7 @@ class SurveyClient:
         The server takes it out of its counts, and does not say whether it had it. Raises ValueError for a mistyped code;
         RejectedError, DeliveryError.
         """
-        self._delivery.withdraw(_checked_id(survey_id), codes.read(code))
+        self._delivery.withdraw(_checked_id(survey_id), access_codes.read(code))
 
     def results(
         self,

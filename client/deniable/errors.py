@@ -14,6 +14,7 @@ DeniableError
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class DeniableError(Exception):
@@ -31,6 +32,17 @@ class Problem:
     def __str__(self) -> str:
         at = f" (line {self.line})" if self.line is not None else ""
         return f"{self.where}{at}: {self.message}"
+
+
+class Rejected(NamedTuple):
+    """A row that was not sent: its number from 1, the question ("" where it is the row itself), and the rule."""
+
+    row: int
+    question: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"row {self.row:,}{', ' + self.question if self.question else ''}: {self.reason}"
 
 
 class SurveyError(DeniableError):

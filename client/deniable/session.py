@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from deniable.account import charge_one
-from deniable.delivery import Delivery
-from deniable.ledger import Ledger, Use
-from deniable.perturb import perturb_one
-from deniable.public import Public
-from deniable.question_types import Answer
-from deniable.sealed import Sealed
-from deniable.submission import Submission
+from deniable.delivery.account import charge_one
+from deniable.delivery.sender import Delivery
+from deniable.device.perturb import perturb_one
+from deniable.device.sealed import Sealed
+from deniable.privacy.ledger import Ledger, Use
 from deniable.survey import Survey
+from deniable.survey.types.base import Answer
+from deniable.wire.public import Public
+from deniable.wire.submission import Submission
 
 
 @dataclass(frozen=True)

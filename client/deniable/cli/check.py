@@ -11,11 +11,10 @@ from typing import Any
 import click
 
 from deniable.errors import SurveyError
-from deniable.labels import warnings
-from deniable.schema import survey_schema
-from deniable.submission import record_bytes
 from deniable.survey import Survey
-from deniable.total import HIGH
+from deniable.survey.labels import warnings
+from deniable.survey.schema import survey_schema
+from deniable.survey.total import HIGH
 
 
 @click.command("check")
@@ -74,7 +73,7 @@ def _description(survey: Survey) -> dict[str, Any]:
         "digest": survey.digest,
         "epsilon": survey.epsilon,
         "belief_at_most": _belief(survey.epsilon),
-        "record_bytes": record_bytes(survey),
+        "record_bytes": survey.record.bytes,
         "groups": list(survey.groups),
         "access": survey.access,
         "layout": survey.layout,

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deniable.device.sources import CsvRows, File
 from deniable.errors import AnswerError, EstimateError
-from deniable.sources import CsvRows, File
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deniable.estimate.collected import RowDesigns
-    from deniable.estimate.designs import CategoryDesign, Design
+    from deniable.estimate.designs.classic import CategoryDesign, Design
+    from deniable.estimate.designs.reports import RowDesigns
 
 _ROWS = 1 << 16
 _NEEDS = {
@@ -99,14 +99,14 @@ def estimate_command(
     if design is None:
         raise click.UsageError("--design is missing (or --q0 and --q1, the columns of a design that varies by row)")
     _refuse_other_options(design, described)
-    from deniable.estimate.collected import collected
+    from deniable.estimate.designs.reports import collected
 
     names = list(dict.fromkeys(name for name in (column, by, described["q0"], described["q1"]) if name))
     columns = _read(file, names)
     chosen = _by_row(columns, described) if design == "by-row" else _design(design, described)
     labels = columns[by] if by else None
     found = collected(columns[column], chosen, by=labels, variable=column, confidence=confidence, method=method, target=target)
-    forms = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
+    forms: dict[str, Callable[[], str]] = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
     click.echo(forms[form or "table"]().rstrip("\r\n"))
 
 
@@ -142,7 +142,7 @@ def _read(file: str, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _by_row(columns: Mapping[str, list[str]], described: Mapping[str, str]) -> RowDesigns:
-    from deniable.estimate.collected import RowDesigns
+    from deniable.estimate.designs.reports import RowDesigns
 
     return RowDesigns(_numbers(described["q0"], columns), _numbers(described["q1"], columns))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from deniable.bulk import counted
-from deniable.ledger import Ledger, Spent, default_path
+from deniable.delivery.jobs import counted
+from deniable.privacy.ledger import Ledger, Spent, default_path
 
 ledger_option = click.option(
     "--ledger",

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from deniable.client import SurveyClient, parse_cap
-from deniable.link import Link
+from deniable.wire.link import Link
 
 
 def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from deniable.bulk import counted
 from deniable.cli.options import key_option, outbox_option, server_client
+from deniable.delivery.jobs import counted
+from deniable.delivery.outbox import Outbox, default_path
 from deniable.errors import DeliveryError
-from deniable.outbox import Outbox, default_path
 
 
 @click.command("resend")

@@ -12,12 +12,12 @@ from typing import IO, Any
 
 import click
 
-from deniable.bulk import Report, counted
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
-from deniable.rows import Rejected
-from deniable.sources import File
-from deniable.total import HIGH
+from deniable.delivery.jobs import Report, counted
+from deniable.device.sources import File
+from deniable.errors import Rejected
+from deniable.survey.total import HIGH
 
 _UNPINNED = (
     "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "

@@ -7,9 +7,9 @@ import shutil
 
 import click
 
-from deniable.link import Link
 from deniable.verify import Verdict, verify
 from deniable.verify.released import name
+from deniable.wire.link import Link
 
 
 @click.command("verify")

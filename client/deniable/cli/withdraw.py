@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from deniable import codes
 from deniable.cli.options import opened_client, outbox_option, survey_option
+from deniable.wire import access_codes
 
 
 def _written_code(ctx: click.Context, param: click.Parameter, text: str) -> str:
     try:
-        return codes.written(codes.read(text))
+        return access_codes.written(access_codes.read(text))
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
