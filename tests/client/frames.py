@@ -415,6 +415,8 @@ def _formula(folder: Path) -> Path:
 
 ACTS: dict[str, Act] = {
     "one": lambda client, folder: client.submit("canaries", ANSWERS),
+    "a session": lambda client, folder: client.survey("canaries").submit(ANSWERS),
+    "perturbed, then sent": lambda client, folder: (session := client.survey("canaries")).send(session.perturb(ANSWERS)),
     "one, by column": lambda client, folder: client.submit("canaries", {k: v for k, v in CELLS.items() if k != "clinic"}),
     "dicts": lambda client, folder: client.submit_many("canaries", list(_rows()), batch=3),
     "generator": lambda client, folder: client.submit_many("canaries", _rows(), batch=3),

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.device.sources import CsvRows, File
+from deniable.device.sources import CsvRows
 from deniable.errors import AnswerError, EstimateError
+from deniable.files import File
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,8 @@ import click
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
 from deniable.delivery.jobs import Report, counted
-from deniable.device.sources import File
 from deniable.errors import Rejected
+from deniable.files import File
 from deniable.survey.total import HIGH
 
 _UNPINNED = (

@@ -16,55 +16,24 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 from deniable.device.sealed import callers_own
 from deniable.device.tables import Raw, Rows, item_lists, lookup
 from deniable.errors import AnswerError
 from deniable.extras import missing
+from deniable.files import File
 
 T = TypeVar("T")
 DELIMITERS = (",", ";", "\t", "|")
+_EMPTY = SimpleNamespace(value=None, data_type="n")
+"""The cell that a short row of a workbook does not have."""
 _MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _NO_TEXT = {b"PK\3\4": ".xlsx", b"PAR1\x15": ".parquet", b"ARROW1\0\0": ".arrow", b"\xd0\xcf\x11\xe0": ".xls", b"\x1f\x8b": ".gz"}
-
-
-@dataclass(frozen=True)
-class File:
-    """A file with a respondent a row, by its path or open, and what cannot be told from it.
-
-    The path's ending says what it is: .jsonl or .ndjson, .parquet, .arrow or .feather, .xlsx, and else CSV. encoding: of text, where it
-    is neither UTF-8 nor begins with a mark, e.g. "cp1252". delimiter: of CSV, where the header does not tell. sheet: of a workbook
-    that has several.
-    """
-
-    file: str | Path | IO[Any]
-    encoding: str | None = None
-    delimiter: str | None = None
-    sheet: str | None = None
-    jsonl: bool = False
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for an option that the kind does not have."""
-        told = {"encoding": self.encoding, "delimiter": self.delimiter, "sheet": self.sheet}
-        if wrong := [name for name, value in told.items() if value is not None and name not in self.kind.options]:
-            raise ValueError(f"{' and '.join(wrong)} must be left out: {self.kind.what} has none")
-        if self.delimiter is not None and len(self.delimiter) != 1:
-            raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
-        try:
-            io.TextIOWrapper(io.BytesIO(), self.encoding)
-        except LookupError:
-            raise ValueError(f"encoding must be one that Python knows, such as cp1252, got {self.encoding!r}") from None
-
-    @property
-    def kind(self) -> type[_File]:
-        """How it is read."""
-        suffix = Path(self.file).suffix.lower() if isinstance(self.file, str | Path) else ""
-        return JsonLines if self.jsonl else _KINDS.get(suffix, CsvRows)
 
 
 def as_rows(rows: Any) -> Rows:
@@ -72,7 +41,7 @@ def as_rows(rows: Any) -> Rows:
     if isinstance(rows, _File | Mappings | Frame):
         return rows
     if isinstance(rows, File):
-        return rows.kind(rows)
+        return _KINDS[rows.kind](rows)
     if isinstance(rows, str) and not os.path.exists(rows):
         raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
     if isinstance(rows, str | os.PathLike):
@@ -146,9 +115,6 @@ def _plain(column: Any) -> list[Any]:
 class _File(ABC):
     """Only a path has a name, and can be read twice."""
 
-    what = "a text file"
-    options: tuple[str, ...] = ()
-
     def __init__(self, file: File) -> None:
         self._told = file
         self._file = file.file
@@ -203,8 +169,6 @@ class _File(ABC):
 class CsvRows(_File):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
-    options = ("encoding", "delimiter")
-
     def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
         reader, header = self._opened(names)
         rows = _without_text_errors(filter(None, reader), lambda: f"{self.label}, line {reader.line_num:,}")
@@ -254,8 +218,6 @@ def _header(seen: list[str], lines: Iterator[str], delimiter: str) -> list[str]:
 class JsonLines(_File):
     """Rows from a text file with one JSON object a line."""
 
-    options = ("encoding",)
-
     def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
         lines = _without_text_errors(self.lines(), lambda: self.label)
         return map(_of_mapping(names), map(_json_or_none, filter(str.strip, lines)))
@@ -271,8 +233,6 @@ def _json_or_none(line: str) -> Any:
 class ArrowRows(_File):
     """Rows from a Parquet file, or one in Arrow's own format (.arrow, .feather)."""
 
-    what = "a file of columns"
-
     def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
         if error := missing(f"{self.label}", "parquet"):
             raise error
@@ -287,7 +247,7 @@ class ArrowRows(_File):
         import pyarrow
         from pyarrow import ipc, parquet
 
-        if self.label.lower().endswith(".parquet"):
+        if self._told.kind == "parquet":
             file = stack.enter_context(parquet.ParquetFile(self._file))
             _require_columns(self.label, names, file.schema_arrow.names)
             return iter(file.iter_batches(batch_size=size, columns=list(dict.fromkeys(names))))
@@ -298,9 +258,6 @@ class ArrowRows(_File):
 
 class ExcelRows(_File):
     """Rows from a sheet of a workbook (.xlsx), its first row naming the columns. Rows that are empty all over are left alone."""
-
-    what = "a workbook"
-    options = ("sheet",)
 
     def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
         if error := missing(f"{self.label}", "xlsx"):
@@ -324,17 +281,6 @@ class ExcelRows(_File):
             raise AnswerError(f"{self.label}: {which}")
         wanted[0].reset_dimensions()  # some programs write wrong ones, and rows would be missing
         return iter(wanted[0].iter_rows())
-
-
-@dataclass(frozen=True)
-class _Empty:
-    """The cell that a short row does not have."""
-
-    value: None = None
-    data_type: str = "n"
-
-
-_EMPTY = _Empty()
 
 
 def _is_filled(row: Sequence[Any]) -> bool:
@@ -369,11 +315,7 @@ def _certain(opened: Callable[[], T], label: str, what: str) -> T:
     raise AnswerError(problem)
 
 
-_KINDS: dict[str, type[_File]] = {
-    **dict.fromkeys((".jsonl", ".ndjson"), JsonLines),
-    **dict.fromkeys((".parquet", ".arrow", ".feather"), ArrowRows),
-    ".xlsx": ExcelRows,
-}
+_KINDS: dict[str, type[_File]] = {"csv": CsvRows, "jsonl": JsonLines, "parquet": ArrowRows, "arrow": ArrowRows, "xlsx": ExcelRows}
 
 
 def _without_text_errors(items: Iterator[Any], where: Callable[[], str]) -> Iterator[Any]:

@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from deniable.device.sealed import Sealed
-from deniable.device.sources import File, as_rows
+from deniable.device.sources import as_rows
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, MissingExtraError
+from deniable.files import File
 from deniable.survey import Survey
 
 OPTIONS = ["Käse", "a,b", "x;y", "tab and|", 'say "so"', "7"]
@@ -223,8 +224,8 @@ def test_a_warning_about_a_cell_is_not_shown(tmp_path):
 @pytest.mark.parametrize(
     ("file", "options", "told"),
     [
-        ("a.xlsx", {"encoding": "cp1252"}, "encoding must be left out: a workbook has none"),
-        ("a.parquet", {"delimiter": ";", "sheet": "x"}, "delimiter and sheet must be left out: a file of columns has none"),
+        ("a.xlsx", {"encoding": "cp1252"}, "encoding must be left out: a xlsx file has none"),
+        ("a.parquet", {"delimiter": ";", "sheet": "x"}, "delimiter and sheet must be left out: a parquet file has none"),
         ("a.jsonl", {"delimiter": ";"}, "delimiter must be left out"),
         ("a.csv", {"delimiter": ";;"}, "delimiter must be one character, got ';;'"),
         ("a.csv", {"encoding": "klingon"}, "encoding must be one that Python knows, such as cp1252, got 'klingon'"),

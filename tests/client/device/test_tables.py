@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from deniable.device.entropy import os_words
-from deniable.device.sources import CsvRows, File, JsonLines, Mappings, as_rows
+from deniable.device.sources import CsvRows, JsonLines, Mappings, as_rows
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, Rejected
+from deniable.files import File
 
 
 def read(study, rows, size=3, **options):
