@@ -26,7 +26,7 @@ from deniable.private_files import create_private, in_data_folder
 from deniable.wire.submission import Submission
 
 MEMORY = ":memory:"
-_VERSION = 2
+_VERSION = 3
 _TABLES = (
     """CREATE TABLE job (
     number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
@@ -49,7 +49,8 @@ _PUBLIC = (
     "ALTER TABLE submission ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE submission ADD COLUMN invitation BLOB",
 )
-_STEPS = (_TABLES, _PUBLIC)
+_ROWS = ("CREATE TABLE sent_row (mark BLOB PRIMARY KEY) WITHOUT ROWID",)
+_STEPS = (_TABLES, _PUBLIC, _ROWS)
 """What makes each version of the file out of the one before."""
 
 
@@ -147,10 +148,37 @@ class Outbox:
         with self._transaction() as db:
             self._insert(db, url, survey, submissions, None)
 
-    def advance(self, url: str, survey: str, job: Job, rows: int, submissions: Sequence[Submission], rejected: Iterable[Rejected]) -> None:
-        """Moves a job on by `rows` rows, and stores what became of them, all in one transaction."""
+    def begun(self, url: str, survey: str, name: str) -> int:
+        """How many rows of a job are dealt with; 0 where there is none."""
+        with self._transaction() as db:
+            found = db.execute("SELECT rows FROM job WHERE url = ? AND survey = ? AND name = ?", [url, survey, name]).fetchone()
+        return int(found[0]) if found else 0
+
+    @contextmanager
+    def exclusive(self) -> Iterator[bool]:
+        """While no other process writes: whether any row is here by its hash."""
+        with self._transaction() as db:
+            yield db.execute("SELECT 1 FROM sent_row").fetchone() is not None
+
+    def sent(self, marks: Sequence[bytes]) -> set[bytes]:
+        """Which of these rows, hashed by `RowKeys`, are randomized."""
+        with self._transaction() as db:
+            return {mark for mark in marks if db.execute("SELECT 1 FROM sent_row WHERE mark = ?", [mark]).fetchone()}
+
+    def advance(
+        self,
+        url: str,
+        survey: str,
+        job: Job,
+        rows: int,
+        submissions: Sequence[Submission],
+        rejected: Iterable[Rejected],
+        marks: Iterable[bytes] = (),
+    ) -> None:
+        """Moves a job on by `rows` rows, and stores what became of them and their hashes, all in one transaction."""
         with self._transaction() as db:
             self._insert(db, url, survey, submissions, job)
+            db.executemany("INSERT INTO sent_row VALUES (?)", [(mark,) for mark in marks])
             db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
             db.execute(
                 "UPDATE job SET rows = rows + ?, submissions = submissions + ? WHERE number = ?", [rows, len(submissions), job.number]

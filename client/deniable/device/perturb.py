@@ -38,11 +38,12 @@ Admit = Callable[[Batch], Batch]
 
 @dataclass(frozen=True)
 class Perturbed:
-    """What may be seen of a stretch of rows: how many they are, those that are left out, and the submissions of the others."""
+    """What may be seen of a stretch of rows: how many, those left out, and the submissions and hashes of the others."""
 
     size: int
     rejected: list[Rejected]
     made: list[Coded]
+    marks: list[bytes]
 
 
 def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> Coded:
@@ -87,7 +88,7 @@ def _each(
 ) -> Iterator[Perturbed]:
     def perturbed(batch: Batch) -> Perturbed:
         batch = admit(batch)
-        return Perturbed(batch.size, batch.rejected, make(batch))
+        return Perturbed(batch.size, batch.rejected, make(batch), batch.marks)
 
     # map and iter, not a generator: one would hold on to its last batch while that is being sent
     stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
