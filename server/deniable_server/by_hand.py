@@ -6,15 +6,14 @@ answer. It is packed as a device packs it, counted apart from what devices send,
 
 from __future__ import annotations
 
-import math
 import secrets
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flask import Blueprint, render_template, request
 
-from deniable import accounting, codes
+from deniable import codes
+from deniable.posterior import posterior_bound
 from deniable.submission import Submission, by_hand, pack
 from deniable.survey import Survey
 from deniable_server import callers, current_rate, current_store
@@ -26,7 +25,7 @@ from deniable_server.store import ClosedError, ConflictError, FullError, Invitat
 
 bp = Blueprint("by_hand", __name__)
 Page = tuple[str, int]
-WEAK = 49  # odds above this are shown as 99 % or more
+WEAK = 99  # percent: from this bound on, respondents are warned
 
 
 @bp.get("/s/<survey_id>/by-hand")
@@ -83,8 +82,8 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
 def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> Page:
     if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
         form.secret.data = codes.written(secrets.token_bytes(codes.SECRET_BYTES))
-    odds = math.prod((item.channel.odds for item in survey.items), start=Fraction(1))
-    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "surest": accounting.surest(odds), "weak": odds > WEAK}
+    bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
+    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "bound": bound, "of_one": of_one, "weak": bound >= WEAK}
     return render_template("respond/by_hand.html", **shown), status
 
 

@@ -185,7 +185,10 @@ def test_what_is_too_large_is_refused_before_it_is_read(javascript: Javascript) 
 # ---- controls: a twin with a bug fails these vectors ---------------------------------------------
 
 WRONG_BOUNDS = {
-    "the bound is rounded to the nearest": ("(100n * 10n ** BigInt(digits) * other)", "(50n * other + 100n * 10n ** BigInt(digits) * other)"),
+    "the bound is rounded to the nearest": (
+        "(100n * 10n ** BigInt(digits) * other)",
+        "(50n * other + 100n * 10n ** BigInt(digits) * other)",
+    ),
     "the bound is rounded down": ("100n * unit - doubt(digits)", "100n * unit - doubt(digits) - 1n"),
     "certainty is said too early": ("MAX_DIGITS = 9", "MAX_DIGITS = 6"),
     "a sum has no slack": ("SLACK = 1e-12", "SLACK = 0"),
