@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def written(plan: Plan) -> str:
-    """Who is asked, two tables, and what their columns mean."""
-    return "\n".join([*_head(plan), "", *_precision(plan), "", *_what_shows(plan), "", *_legend(plan)]) + "\n"
+    """Who is asked, three tables, and what their columns mean."""
+    return "\n".join([*_head(plan), "", *_protection(plan), "", *_precision(plan), "", *_what_shows(plan), "", *_legend(plan)]) + "\n"
 
 
 def _head(plan: Plan) -> list[str]:
@@ -22,9 +21,15 @@ def _head(plan: Plan) -> list[str]:
     return [
         f"{' '.join(plan.title.split())} ({plan.survey})",
         f"{asked} · {100 * plan.confidence:g} % confidence · epsilon {plan.epsilon:.4g} for the whole survey",
-        f"Whoever is 50 % sure of something about a person can be {_at_most(plan.belief)} sure at most "
+        f"Whoever is 50 % sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
         "after seeing all that the server has.",
     ]
+
+
+def _protection(plan: Plan) -> list[str]:
+    head = ("question", "part", "recorded, if given", "recorded, if not")
+    rows = [(r.question, f"{r.part:.1%}", f"{r.own:,} of {r.people:,}", f"{r.other:,} of {r.people:,}") for r in plan.rows]
+    return ["How well an answer will be hidden, in people", "", *_aligned([head, *rows])]
 
 
 def _precision(plan: Plan) -> list[str]:
@@ -57,6 +62,9 @@ def _shown_cells(row: Row) -> tuple[str, ...]:
 
 def _legend(plan: Plan) -> list[str]:
     lines = {
+        "part": "of the survey's epsilon that the question takes",
+        "recorded, if given": "so many of the people who give an answer have it in their record",
+        "recorded, if not": "so many of the people who give another answer have that one in their record",
         "private": "half the mean width of the interval of one option's share, at the share where it is widest or the one you gave",
         "no privacy": "the same people asked openly",
         "curator": "the same people, trusting one party who adds Laplace noise of scale 1/epsilon to each published count",
@@ -81,12 +89,6 @@ def _aligned(cells: Sequence[Sequence[str]]) -> list[str]:
 def _points(share: float) -> str:
     points = 100 * share
     return f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
-
-
-def _at_most(share: float) -> str:
-    """Rounded up, and never to 100 %."""
-    scale = 1000 if share < 0.999 else 10_000_000
-    return f"{math.ceil(share * scale - 1e-6) / scale * 100:.{len(str(scale)) - 3}f} %"
 
 
 def _percent(share: float | None) -> str:
