@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from babel.numbers import format_decimal, format_percent
 
-from deniable.posterior import posterior_bound
+from deniable.privacy.posterior import posterior_bound
 
 pytestmark = pytest.mark.browser
 Javascript = Callable[..., Any]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from deniable.encode import encode
+from deniable.device.encode import encode
+from deniable.device.tables import each_answer
 from deniable.errors import AnswerError
-from deniable.rows import each_answer
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser

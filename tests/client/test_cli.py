@@ -14,11 +14,11 @@ from click.testing import CliRunner, Result
 
 from deniable import cli
 from deniable.client import SurveyClient
-from deniable.codes import written
 from deniable.errors import DeniableError
-from deniable.posterior import posterior_bound
-from deniable.submission import Submission
+from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
+from deniable.wire.access_codes import written
+from deniable.wire.submission import Submission
 
 FILE = """\
 deniable: 1
@@ -393,7 +393,7 @@ def test_resend_without_an_outbox_makes_none(run, outbox):
 def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
     pytest.importorskip("scipy")
     from deniable.estimate import estimate
-    from deniable.tally import Tally
+    from deniable.wire.tally import Tally
 
     found = estimate(study, Tally.empty(5))
     server.results = found.to_json().encode()
@@ -507,10 +507,11 @@ def test_no_answer_is_printed_or_kept_whatever_the_server_says(server, tmp_path,
 
 
 def test_the_control_an_encoder_that_quotes_answers_is_noticed(run, server, tmp_path, monkeypatch):
-    from deniable import rows
 
     server.publish(BIRDS)
-    monkeypatch.setattr(rows, "allowed", lambda question: CANARY)
+    from deniable.device import tables
+
+    monkeypatch.setattr(tables, "allowed", lambda question: CANARY)
     path = tmp_path / "a.csv"
     path.write_text(WRONG["cell"])
     assert CANARY in run("submit", f"{server.url}/s/birds", str(path)).output

@@ -15,15 +15,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deniable import codes
-from deniable.branching import hide
-from deniable.encode import encode
+from deniable.device.branching import apply_skip_logic
+from deniable.device.encode import encode
+from deniable.device.randomize import randomize
+from deniable.device.tables import each_answer
 from deniable.errors import AnswerError, RefusedError, SubmissionError
-from deniable.posterior import odds_of_sum, people, posterior_bound
-from deniable.randomize import Channel, randomize
-from deniable.rows import each_answer
-from deniable.submission import Submission, _decode64, pack, unpack
+from deniable.mechanism import Channel
+from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
+from deniable.survey.layout import Layout
+from deniable.wire import access_codes
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission, _decode64
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "bounds")
@@ -47,7 +50,8 @@ def shaped(questions: list[list[int]]) -> Any:
     items = [SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)]
     for item in items:
         item.items = [item]
-    return SimpleNamespace(items=items, questions=items, ask=None)
+    questions: Any = items
+    return SimpleNamespace(items=items, questions=items, ask=None, record=Layout.of(questions, masked=False))
 
 
 def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> None:
@@ -103,7 +107,7 @@ def test_every_bad_envelope_is_refused_by_its_rule(vectors: Vectors) -> None:
 
 def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None:
     for case in vectors("answers"):
-        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], source=case.get("source", {}))
+        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], settings=case.get("source", {}))
         question.categories = tuple(case["categories"])
         if case["category"] is None:
             with pytest.raises(AnswerError):
@@ -146,7 +150,7 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vecto
     for case in vectors("submissions"):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
         given = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
-        categories = hide(survey, np.array(given))
+        categories = apply_skip_logic(survey, np.array(given))
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         asked = None if case["asked"] is None else np.array([case["asked"]], dtype=np.bool_)
         invitation = _decode64(case, "invitation") if "invitation" in case else None
@@ -160,10 +164,10 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vecto
 def test_every_code_is_written_and_read_alike(vectors: Vectors) -> None:
     for case in vectors("codes"):
         if "text" in case:
-            assert codes.written(bytes.fromhex(case["secret"])) == case["text"]
-            assert codes.submission_id(bytes.fromhex(case["secret"])).hex() == case["id"]
+            assert access_codes.written(bytes.fromhex(case["secret"])) == case["text"]
+            assert access_codes.submission_id(bytes.fromhex(case["secret"])).hex() == case["id"]
         elif case["secret"] is None:
             with pytest.raises(ValueError, match="mistyped"):
-                codes.read(case["typed"])
+                access_codes.read(case["typed"])
         else:
-            assert codes.read(case["typed"]).hex() == case["secret"]
+            assert access_codes.read(case["typed"]).hex() == case["secret"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 
-from deniable.posterior import least_protected, odds_of_sum, people, posterior_bound
+from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
