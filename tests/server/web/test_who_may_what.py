@@ -74,8 +74,8 @@ class Door:
         question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
         keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
         self.survey, other = (Survey.from_dict({**keys_, "id": name}) for name in ("here", "elsewhere"))
-        store.publish(self.survey)
-        store.publish(other)
+        store.surveys.publish(self.survey)
+        store.surveys.publish(other)
         made = {
             "key to submit": keys.make(store, "submit", ["submit"]),
             "key to results": keys.make(store, "results", ["results"]),
