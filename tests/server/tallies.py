@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from deniable.tally import Tally
 from deniable_server.store.part import Part
-from deniable_server.store.protocol import Store, by_hand, estimated
+from deniable_server.store.protocol import ESTIMATED, Store
 
 
-def parts_of(store: Store, survey_id: str, group: str | None = None, apart: bool = False) -> Sequence[Part]:
-    survey = store.surveys.published(survey_id).survey
-    return by_hand(survey, group) if apart else estimated(survey, group)
+def parts_of(store: Store, survey_id: str, group: str | None = None, by_hand: bool = False) -> set[Part]:
+    """The parts that are there, and those that the survey declares: these tests also send groups to surveys that have none."""
+    labels: Iterable[str | None] = [group] if group else store.surveys.published(survey_id).survey.groups or [None]
+    modes = ("by_hand",) if by_hand else ESTIMATED
+    there = {part for part in store.submissions.counts(survey_id) if part.mode in modes and group in (None, part.group)}
+    return there | {Part(label, mode) for label in labels for mode in modes}
 
 
 def count_of(store: Store, survey_id: str, group: str | None = None, by_hand: bool = False) -> int:

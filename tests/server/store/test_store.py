@@ -167,7 +167,7 @@ def test_each_report_is_scanned_once_and_when_it_is_counted(store: SqliteStore, 
 def test_two_processes_that_write_together_count_everything_once(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
     other = SqliteStore(tmp_path / "deniable.db")
     with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(lambda number: (store, other)[number % 2].add("study", submissions(2)), range(50)))
+        assert all(pool.map(lambda number: (store, other)[number % 2].submissions.add("study", submissions(2)), range(50)))
     assert tally_of(store, "study").n == tally_of(other, "study").n == 100
     assert same(tally_of(other, "study"), recount_of(store, "study"))
     other.close()
@@ -265,7 +265,7 @@ def test_requests_that_wait_together_share_a_commit(store: SqliteStore, submissi
     blocked = threading.Thread(target=store.file.writer.run, args=[lambda connection: begun.set() or hold.wait()])
     blocked.start()
     begun.wait()  # else a request could share its commit
-    threads = [threading.Thread(target=store.add, args=["study", submissions()]) for _ in range(30)]
+    threads = [threading.Thread(target=store.submissions.add, args=["study", submissions()]) for _ in range(30)]
     for thread in threads:
         thread.start()
     while store.file.writer._jobs.qsize() < 30:
@@ -367,10 +367,10 @@ def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so
     store.submissions.add("study", submissions(5))
     with closing(sqlite3.connect(tmp_path / "deniable.db", isolation_level=None)) as program, ThreadPoolExecutor(20) as pool:
         program.execute("BEGIN IMMEDIATE")
-        refused = [pool.submit(store.add, "study", submissions()) for _ in range(18)]
+        refused = [pool.submit(store.submissions.add, "study", submissions()) for _ in range(18)]
         while store.file.writer._jobs.qsize() < 17:
             time.sleep(0.001)  # one has the writer, and waits for the file; the others wait for the writer
-        read = [pool.submit(read) for read in (store.surveys, lambda: tally_of(store, "study"), lambda: recount_of(store, "study"))]
+        read = [pool.submit(read) for read in (store.surveys.all, lambda: tally_of(store, "study"), lambda: recount_of(store, "study"))]
         assert [bool(reading.result()) for reading in read] == [True] * 3
         assert not any(writing.done() for writing in refused)  # the readers were first, though they came last
         for writing in refused:
