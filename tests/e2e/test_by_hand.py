@@ -14,7 +14,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from tests.server.tallies import tally_of
 
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 from deniable_server.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.browser

@@ -22,8 +22,8 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from deniable.codes import invitation_hash
-from deniable.submission import Submission
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
 from deniable_server import create_app
 from deniable_server.config import Config
 from deniable_server.operate import serve as serving

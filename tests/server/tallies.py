@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 from deniable_server.store.part import Part
 from deniable_server.store.protocol import ESTIMATED, Store
 

@@ -9,9 +9,9 @@ from flask import Response, jsonify, request
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
-from deniable.codes import submission_id
-from deniable.submission import MAX_COUNT, Submission, record_bytes, withdrawal_secret
 from deniable.survey import Survey
+from deniable.wire.access_codes import submission_id
+from deniable.wire.submission import MAX_COUNT, Submission, withdrawal_secret
 from deniable_server.api import callers
 from deniable_server.context import current_passwords, current_rate, current_store
 from deniable_server.researchers.results import results_of
@@ -41,7 +41,7 @@ def definition(survey_id: str) -> Response:
 def submission_bytes(survey: Survey, count: int) -> int:
     """The most bytes of a submission of `count` records: those, the rest of the envelope, and a label at 12 bytes a character."""
     label = max((len(group) for group in survey.groups), default=0)
-    return 1024 + 12 * label + -(-4 * record_bytes(survey) * count // 3)
+    return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
 
 
 def _largest(survey: Survey) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -171,5 +172,6 @@ def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     with opened(db) as store:
         found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
-    text = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}[kind]()
+    forms: dict[str, Callable[[], str]] = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}
+    text = forms[kind]()
     click.echo(text, nl=not text.endswith("\n"))

@@ -7,8 +7,8 @@ import io
 import secrets
 from collections.abc import Sequence
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 from deniable_server.store.protocol import Store
 
 
@@ -17,9 +17,9 @@ def make(store: Store, survey_id: str, count: int) -> list[str]:
     survey = store.surveys.published(survey_id).survey
     if survey.access != "invited":
         raise ValueError(f"access of survey {survey_id} must be invited, got {survey.access}: it takes no codes")
-    made = [secrets.token_bytes(codes.SECRET_BYTES) for _ in range(count)]
-    store.access.invite(survey_id, [codes.invitation_hash(survey_id, secret) for secret in made])
-    return [codes.written(secret) for secret in made]
+    made = [secrets.token_bytes(access_codes.SECRET_BYTES) for _ in range(count)]
+    store.access.invite(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in made])
+    return [access_codes.written(secret) for secret in made]
 
 
 def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None) -> str:

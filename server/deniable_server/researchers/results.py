@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 from deniable.errors import EstimateError
 from deniable.estimate import Comparison, Results, Row, analyse, compare
-from deniable.question import Question
-from deniable.submission import by_hand as coins_can_answer
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 from deniable_server.store import protocol
 from deniable_server.store.part import Part
 from deniable_server.store.protocol import Published, Store
@@ -111,7 +110,7 @@ def _group(survey: Survey, name: str, label: str | None) -> str | None:
 def _by_hand(survey: Survey, written: str) -> bool:
     if written not in ("0", "1"):
         raise EstimateError("by_hand must be 1, or left out")
-    if written == "1" and not coins_can_answer(survey):
+    if written == "1" and not survey.coins_can_answer:
         raise EstimateError(f"by_hand must be left out: two coins cannot answer survey {survey.id}")
     return written == "1"
 

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from flask import render_template, request
 
-from deniable import accounting, codes
-from deniable.submission import Submission, by_hand, pack
+from deniable.privacy import accounting
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
 from deniable_server.context import current_rate, current_store
 from deniable_server.respondents.forms import ByHandForm
 from deniable_server.respondents.page import page
@@ -35,7 +37,7 @@ WEAK = 49  # odds above this are shown as 99 % or more
 def blank(survey_id: str) -> Page:
     """An empty form with a secret of its own: however often it is sent, it is counted once."""
     published = current_store().surveys.published(survey_id)
-    if not by_hand(published.survey):
+    if not published.survey.coins_can_answer:
         return _impossible()
     if not published.is_open:
         return page("respondents/closed.html", published), 403
@@ -53,7 +55,7 @@ def record(survey_id: str) -> Page:
     """Keeps one record. The store decides whether the survey is open, so that a repetition after its end is still thanked for."""
     sites.refuse_other_sites(null_origin=True)
     survey = current_store().surveys.published(survey_id).survey
-    if not by_hand(survey):
+    if not survey.coins_can_answer:
         return _impossible()
     form = ByHandForm.of(survey, request.form)
     if not form.validate():
@@ -64,7 +66,7 @@ def record(survey_id: str) -> Page:
         return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)
     submission.check(survey)
-    shown = {"survey": survey, "form": form, "code": codes.written(form.secret.raw)}
+    shown = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
     try:
         current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # no repetition mends it: this form's number was used before
@@ -78,7 +80,7 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
     """What a valid form says, packed as a device packs what its coins say."""
     marks = [np.array([[field.data == "yes", field.data == "no"]]) for field in form.marks]
     return Submission(
-        codes.submission_id(form.secret.raw),
+        access_codes.submission_id(form.secret.raw),
         survey.digest,
         1,
         pack(survey, marks),
@@ -90,7 +92,7 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
 
 def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> Page:
     if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
-        form.secret.data = codes.written(secrets.token_bytes(codes.SECRET_BYTES))
+        form.secret.data = access_codes.written(secrets.token_bytes(access_codes.SECRET_BYTES))
     odds = math.prod((item.channel.odds for item in survey.items), start=Fraction(1))
     shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "surest": accounting.surest(odds), "weak": odds > WEAK}
     return render_template("respondents/by_hand.html", **shown), status

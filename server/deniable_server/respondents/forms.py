@@ -13,8 +13,8 @@ from wtforms import Form, RadioField, SelectField, StringField
 from wtforms.validators import AnyOf, ValidationError
 from wtforms.widgets import HiddenInput
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 
 
 class CodeField(StringField):  # type: ignore[misc]
@@ -25,7 +25,7 @@ class CodeField(StringField):  # type: ignore[misc]
     def pre_validate(self, form: Form) -> None:
         """Its check digits must hold, which finds a slip without asking the store."""
         try:
-            self.raw = codes.read(self.data or "")
+            self.raw = access_codes.read(self.data or "")
         except ValueError as error:
             raise ValidationError(str(error)) from None
 

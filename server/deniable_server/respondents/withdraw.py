@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flask import render_template, request
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 from deniable_server.context import current_store
 from deniable_server.respondents.forms import WithdrawalForm
 from deniable_server.store.errors import FullError, UnavailableError
@@ -34,7 +34,7 @@ def erase(survey_id: str) -> Page:
     if not form.validate():
         return _form(survey, form, 400)
     try:
-        current_store().submissions.withdraw(survey_id, codes.submission_id(form.code.raw))
+        current_store().submissions.withdraw(survey_id, access_codes.submission_id(form.code.raw))
     except (FullError, UnavailableError) as error:
         return _form(survey, form, status_of(error)[0], failed=True)
     return render_template("respondents/withdraw_done.html", survey=survey), 200

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from deniable.submission import Submission
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
 from deniable_server.store.part import Mode, Part
 

@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.store.sqlite.store import SqliteStore
 
 Make = Callable[..., Submission]

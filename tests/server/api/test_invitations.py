@@ -18,10 +18,10 @@ from flask.testing import FlaskClient
 from tests.server.tallies import recount_of, tally_of
 from werkzeug.test import TestResponse
 
-from deniable import codes
-from deniable.entropy import os_words
-from deniable.submission import Submission
+from deniable.device.entropy import os_words
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 from deniable_server.config import make_key
 from deniable_server.operate import invitations
 from deniable_server.operate.cli import main
@@ -48,7 +48,7 @@ def staff(store: SqliteStore) -> Survey:
 
 
 def new_codes(store: SqliteStore, count: int, survey: str = "staff") -> list[bytes]:
-    return [codes.read(code) for code in invitations.make(store, survey, count)]
+    return [access_codes.read(code) for code in invitations.make(store, survey, count)]
 
 
 def send(client: FlaskClient, submission: Submission, survey: str = "staff", **headers: str) -> TestResponse:
@@ -147,7 +147,7 @@ def test_invitations_of_an_unknown_survey_are_an_error(store: SqliteStore) -> No
 
 def test_no_fetch_of_a_link_spends_its_invitation(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
-    written, raw = codes.written(code), base64.urlsafe_b64encode(code).decode()
+    written, raw = access_codes.written(code), base64.urlsafe_b64encode(code).decode()
     for path in ("/s/staff", "/api/v1/surveys/staff", "/api/v1/surveys/staff/submissions", "/api/v1/surveys/staff/withdrawals"):
         for query in ("", f"?code={written}", f"?invitation={raw}"):
             for fetch in (client.get, client.head, client.options):
@@ -160,7 +160,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
     """The statuses of many requests at once, each with a submission of its own and all with one code; n, n recounted, invitations."""
     survey = invited()
     server.publish(survey)
-    code = codes.read(server.run("invite", "staff", "--count", "1").strip())
+    code = access_codes.read(server.run("invite", "staff", "--count", "1").strip())
     server.start()
     bodies = [submissions(to=survey, invitation=code).to_json() for _ in range(REQUESTS)]
     together, statuses = threading.Barrier(REQUESTS), []
@@ -205,10 +205,10 @@ def test_no_file_holds_a_code_or_its_bytes(
     for submission in sent:
         send(client, submission)
     content = b"".join(path.read_bytes() for path in tmp_path.glob("deniable.db*"))
-    forms = [form for code in made for form in (code, base64.urlsafe_b64encode(code), codes.written(code).encode())]
+    forms = [form for code in made for form in (code, base64.urlsafe_b64encode(code), access_codes.written(code).encode())]
     assert not any(form in content for form in forms)
     assert all(submission.id in content for submission in sent)
-    assert all(codes.invitation_hash("staff", code) in content for code in made)
+    assert all(access_codes.invitation_hash("staff", code) in content for code in made)
 
 
 def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: Path, staff: Survey) -> None:
@@ -225,7 +225,7 @@ def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: 
 
 def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: SqliteStore, staff: Survey, submissions: Make) -> None:
     made = new_codes(store, 300)
-    hashes = [codes.invitation_hash("staff", code) for code in made]
+    hashes = [access_codes.invitation_hash("staff", code) for code in made]
     store.close()
 
     def places() -> list[int]:
@@ -260,7 +260,7 @@ def test_the_command_prints_codes_that_work(db: Path, store: SqliteStore, staff:
     assert len(set(written)) == 3
     assert "nobody can print a code again" in result.stderr
     for code in written:
-        assert send(client, submissions(to=staff, invitation=codes.read(code))).status_code == 200
+        assert send(client, submissions(to=staff, invitation=access_codes.read(code))).status_code == 200
     assert store.access.invitations("staff") == (3, 3)
 
 
@@ -271,7 +271,7 @@ def test_the_command_writes_a_table_with_personal_links(url: str | None, begin: 
     assert header == ["code", "link"]
     assert len(rows) == 40
     for code, link in rows:
-        assert codes.written(codes.read(code)) == code
+        assert access_codes.written(access_codes.read(code)) == code
         assert link == f"{begin}#digest={staff.digest}&code={code}"
         assert re.match(r"[0-9A-Z]{4}-", code)  # no formula, and no number, to a spreadsheet
         assert link[0] in "h/"
@@ -314,6 +314,6 @@ def test_the_list_says_how_many_invitations_are_spent(db: Path, store: SqliteSto
 def test_the_same_hash_again_does_not_make_a_spent_invitation_whole(store: SqliteStore, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
     store.submissions.add("staff", submissions(to=staff, invitation=code))
-    store.access.invite("staff", [codes.invitation_hash("staff", code)])
+    store.access.invite("staff", [access_codes.invitation_hash("staff", code)])
     with pytest.raises(InvitationError):
         store.submissions.add("staff", submissions(to=staff, invitation=code))

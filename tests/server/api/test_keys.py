@@ -18,8 +18,8 @@ from flask.testing import FlaskClient
 from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
 from deniable_server.config import make_key

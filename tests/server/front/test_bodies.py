@@ -17,8 +17,8 @@ from tests.server.conftest import ServerProcess
 from tests.server.raw import FORM, JSON, PATIENCE, POST, SUBMIT, Raw, comparable
 from werkzeug.exceptions import RequestTimeout
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.store.sqlite.store import SqliteStore
 from deniable_server.web import limits

@@ -16,8 +16,8 @@ from tests.server.conftest import ServerProcess
 from tests.server.raw import FORM, JSON, PATIENCE, POST, SUBMIT, Raw, comparable
 from tests.server.tallies import recount_of
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.front import gateway
 from deniable_server.store.sqlite.store import SqliteStore
 

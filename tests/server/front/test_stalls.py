@@ -20,8 +20,8 @@ import httpx
 import pytest
 from tests.server.tallies import recount_of
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.store.sqlite.store import SqliteStore
 
 SECONDS = float(os.environ.get("DENIABLE_STALL_SECONDS", "8"))

@@ -19,8 +19,8 @@ from tests.server.conftest import PROGRAM, SURVEY
 from tests.server.raw import JSON, POST, SUBMIT, Raw
 from tests.server.tallies import recount_of
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.operate import alone
 from deniable_server.store.sqlite.store import SqliteStore
 

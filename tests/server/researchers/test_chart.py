@@ -7,7 +7,7 @@ import pytest
 
 from deniable.estimate import Row, estimate
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 from deniable_server.researchers.chart import MAX_LABEL, chart
 
 SURVEY = Survey.from_dict(

@@ -18,13 +18,14 @@ from flask.testing import FlaskClient
 from tests.server.tallies import recount_of, tally_of
 
 from deniable import SurveyClient, os_words
+from deniable.device.randomize import randomize
 from deniable.errors import RejectedError
 from deniable.estimate import Results, analyse, compare
-from deniable.link import parse_link
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.link import Link
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.part import Part
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -184,7 +185,7 @@ def test_the_control_a_store_that_mixes_them_is_noticed(
 
 def test_each_group_has_its_link_which_the_client_reads(send: Callable[..., None], ada: FlaskClient) -> None:
     page = ada.get("/manage/surveys/clinics").text
-    links = [parse_link(html.unescape(link)) for link in re.findall(r'value="([^"]*/s/clinics#[^"]*)"', page)]
+    links = [Link.parse(html.unescape(link)) for link in re.findall(r'value="([^"]*/s/clinics#[^"]*)"', page)]
     assert [link.group for link in links] == [None, *GROUPS]
     assert {link.digest for link in links} == {CLINICS.digest}
     assert len(set(re.findall(r'<input id="(link-[^"]*)"', page))) == 4

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 
 SECONDS = float(os.environ.get("DENIABLE_GUESSERS_SECONDS", "3"))
 MEASURED = "DENIABLE_GUESSERS_SECONDS" in os.environ

@@ -11,10 +11,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable.entropy import os_words
-from deniable.estimate import simulate
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
+from deniable.simulate import simulate
 from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.store.sqlite.store import SqliteStore
 

@@ -9,10 +9,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable.entropy import os_words
-from deniable.estimate import Results, analyse, simulate
-from deniable.submission import Submission
+from deniable.device.entropy import os_words
+from deniable.estimate import Results, analyse
+from deniable.simulate import simulate
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
 from deniable_server.store.sqlite.store import SqliteStore

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable.entropy import os_words
-from deniable.estimate import simulate
-from deniable.submission import Submission
+from deniable.device.entropy import os_words
+from deniable.simulate import simulate
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.operate.cli import main
 from deniable_server.researchers.passwords import set_password

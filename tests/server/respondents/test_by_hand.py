@@ -19,10 +19,11 @@ from flask.testing import FlaskClient
 from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
-from deniable import codes
 from deniable.estimate import estimate
-from deniable.submission import Submission, by_hand, unpack
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.record import unpack
+from deniable.wire.submission import Submission
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, StoreError, UnavailableError
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -76,7 +77,7 @@ def fill_in(client: FlaskClient, url: str = URL, **more: str) -> dict[str, str]:
 
 def filled_in() -> dict[str, str]:
     """The same under a secret that the server did not make, which it cannot tell."""
-    return {"secret": codes.written(secrets.token_bytes(15)), **BOTH}
+    return {"secret": access_codes.written(secrets.token_bytes(15)), **BOTH}
 
 
 def words(page: TestResponse) -> str:
@@ -109,7 +110,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
 
 
 def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(coins: Survey) -> None:
-    assert by_hand(coins)
+    assert coins.coins_can_answer
     assert [(item.channel.theta, item.channel.phi) for item in coins.items] == [(0.75, 0.25)] * 2
 
 
@@ -154,7 +155,7 @@ def test_a_survey_that_two_coins_cannot_answer_says_so(
     client: FlaskClient, store: SqliteStore, publish: Publish, question: dict[str, Any]
 ) -> None:
     publish(epsilon=None, questions=[{"id": "q", "text": "Q?", **question}])
-    for reply in (client.get(URL), client.post(URL, data={"secret": codes.written(bytes(15)), "mark-1": "yes"})):
+    for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.written(bytes(15)), "mark-1": "yes"})):
         assert reply.status_code == 404
         assert "Two coins cannot answer this survey" in reply.text
     assert tally_of(store, "coins", by_hand=True).n == 0
@@ -182,7 +183,7 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
     assert client.post(URL, data=form).status_code == 200
     (submission,) = kept
     assert unpack(coins, submission.reports, 1).tolist() == [[mark == "yes" for mark in marks]]
-    assert submission.id == codes.submission_id(codes.read(form["secret"]))
+    assert submission.id == access_codes.submission_id(access_codes.read(form["secret"]))
     assert json.loads(submission.to_json())["by_hand"] is True
     assert (submission.digest, submission.group, submission.invitation) == (coins.digest, None, None)
 
@@ -232,7 +233,7 @@ def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: Flask
     assert "Did you cheat? Marked: Yes. By the coins alone this stands in 25 of 100 records" in words(page)
     assert "Would you again? Marked: No." in words(page)
     assert page.headers["Cache-Control"] == "no-store"
-    store.submissions.withdraw("coins", codes.submission_id(codes.read(shown_code(page))))
+    store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(shown_code(page))))
     assert tally_of(store, "coins", by_hand=True).n == 0
 
 
@@ -304,8 +305,8 @@ def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(
 def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
     publish(access="invited")
     invitation = secrets.token_bytes(15)
-    store.access.invite("coins", [codes.invitation_hash("coins", invitation)])
-    typed = codes.written(invitation).lower().replace("-", " ").replace("0", "o")
+    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    typed = access_codes.written(invitation).lower().replace("-", " ").replace("0", "o")
     mistyped = typed[:-1] + ("a" if typed[-1] != "a" else "b")
     page = client.post(URL, data=fill_in(client, invitation=mistyped))
     assert page.status_code == 400
@@ -324,12 +325,12 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
 def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
     publish(access="invited")
     spent, unknown = secrets.token_bytes(15), secrets.token_bytes(15)
-    store.access.invite("coins", [codes.invitation_hash("coins", spent)])
-    client.post(URL, data=fill_in(client, invitation=codes.written(spent)))
+    store.access.invite("coins", [access_codes.invitation_hash("coins", spent)])
+    client.post(URL, data=fill_in(client, invitation=access_codes.written(spent)))
     form = fill_in(client)
 
     def refusal(code: bytes) -> str:
-        return client.post(URL, data=form | {"invitation": codes.written(code)}).text.replace(codes.written(code), "")
+        return client.post(URL, data=form | {"invitation": access_codes.written(code)}).text.replace(access_codes.written(code), "")
 
     assert refusal(spent) == refusal(unknown)
     assert "used before" in refusal(unknown)
@@ -376,7 +377,7 @@ def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Ca
 def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
-    store.submissions.withdraw("coins", codes.submission_id(codes.read(form["secret"])))
+    store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
     page = client.post(URL, data=form)
     assert page.status_code == 409
     assert "This form was sent before" in page.text
@@ -438,10 +439,10 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     server.publish(survey)
     invitation, secret = secrets.token_bytes(15), secrets.token_bytes(15)
     store = SqliteStore(server.db)
-    store.access.invite("coins", [codes.invitation_hash("coins", invitation)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     store.close()
     server.start()
-    form = {"secret": codes.written(secret), "invitation": codes.written(invitation), **BOTH}
+    form = {"secret": access_codes.written(secret), "invitation": access_codes.written(invitation), **BOTH}
     with httpx.Client(base_url=server.url, headers=CANARIES, transport=httpx.HTTPTransport(local_address="127.0.0.77")) as http:
         assert http.post(URL, data={"mark-1": "canary-mark"}).status_code == 400
         assert http.post(URL, data=form).status_code == 200
@@ -451,7 +452,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     traces = [b"canary", b"127.0.0.77", b"203.0.113.77", secret, invitation, *(form[name].encode() for name in ("secret", "invitation"))]
     for files in (running, read_all(server.folder)):
         content = b"".join(files).replace(survey.definition, b"")
-        assert codes.submission_id(secret) in content  # the control: what is kept is found
+        assert access_codes.submission_id(secret) in content  # the control: what is kept is found
         assert [trace for trace in traces if trace in content] == []
 
 

@@ -10,9 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 from tests.server.tallies import recount_of, tally_of
 
-from deniable import codes
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 from deniable_server.store.errors import FullError, StoreError, UnavailableError
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -28,10 +28,10 @@ DONE = (
 def code(store: SqliteStore, submissions: Make) -> str:
     """The withdrawal code of a record that is kept; four others are too."""
     secret = secrets.token_bytes(15)
-    store.submissions.add("study", submissions(1, id_=codes.submission_id(secret)))
+    store.submissions.add("study", submissions(1, id_=access_codes.submission_id(secret)))
     for _ in range(4):
         store.submissions.add("study", submissions())
-    return codes.written(secret)
+    return access_codes.written(secret)
 
 
 def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: SqliteStore, code: str) -> None:
@@ -49,7 +49,7 @@ def test_a_code_may_be_typed_as_people_type(client: FlaskClient, store: SqliteSt
 
 
 def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient, store: SqliteStore, code: str) -> None:
-    unknown = codes.written(secrets.token_bytes(15))
+    unknown = access_codes.written(secrets.token_bytes(15))
     replies = [client.post(URL, data={"code": each}) for each in (code, code, unknown, unknown)]
     told = {(reply.status_code, reply.data, str(reply.headers)) for reply in replies}
     assert len(told) == 1
@@ -101,7 +101,7 @@ def test_records_of_closed_surveys_can_be_erased_too(client: FlaskClient, store:
 
 def test_an_unknown_survey_is_not_found(client: FlaskClient) -> None:
     assert client.get("/s/nope/withdraw").status_code == 404
-    assert client.post("/s/nope/withdraw", data={"code": codes.written(bytes(15))}).status_code == 404
+    assert client.post("/s/nope/withdraw", data={"code": access_codes.written(bytes(15))}).status_code == 404
 
 
 @pytest.mark.parametrize(("error", "status"), [(FullError, 507), (UnavailableError, 503)])

@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from tests.server.tallies import count_of, recount_of
 
-from deniable import codes
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 from deniable_server.config import key_file
 from deniable_server.operate.cli import main
 from deniable_server.store.errors import UnavailableError
@@ -38,7 +38,7 @@ def panel(store: SqliteStore) -> Survey:
 
 def invited(store: SqliteStore, count: int) -> list[bytes]:
     made = [os.urandom(15) for _ in range(count)]
-    store.access.invite("panel", [codes.invitation_hash("panel", code) for code in made])
+    store.access.invite("panel", [access_codes.invitation_hash("panel", code) for code in made])
     return made
 
 

@@ -18,11 +18,12 @@ import httpx
 import numpy as np
 from tests.server.tallies import count_of, recount_of, tally_of
 
-from deniable.codes import submission_id
-from deniable.entropy import os_words
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import submission_id
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.sqlite.store import SqliteStore
 
 K = 256

@@ -20,11 +20,12 @@ from flask.testing import FlaskClient
 from scipy.stats import spearmanr
 from tests.server.tallies import tally_of
 
-from deniable import codes
-from deniable.entropy import os_words
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
 from deniable_server.researchers.results import results_of
 from deniable_server.store.sqlite import file, intake, rewriting
 from deniable_server.store.sqlite.store import SqliteStore
@@ -131,14 +132,14 @@ def test_with_the_key_a_thief_sees_which_records_came_last_and_neither_their_ord
     survey = survey_of(access="invited")
     with opened(tmp_path / "small.db", survey) as store:
         people = [os.urandom(15) for _ in range(39)]
-        store.access.invite("small", [codes.invitation_hash("small", code) for code in people])
+        store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
         sent = [record_of(survey, code) for code in people]
         for submission in sent:
             store.submissions.add("small", submission)
         with closing(store.file.connect()) as connection:
             ((_, waiting),) = intake.read(connection, store.file.seal)
     assert list(waiting.arrived) == sorted(one.id for one in sent[30:])  # the set of the last nine, in the order of random ids
-    assert waiting.codes == {codes.invitation_hash("small", code) for code in people[30:]}
+    assert waiting.codes == {access_codes.invitation_hash("small", code) for code in people[30:]}
 
 
 # The nightly: copies that somebody compares, with the list of who got which code.
@@ -148,7 +149,7 @@ def nightly(folder: Path, batch: int) -> dict[str, int]:
     """Of PEOPLE people, of whom none to three answer a day, how many are matched with their record, by the way of matching."""
     survey, chance = survey_of(batch, access="invited"), random.Random(7)
     right = dict.fromkeys(("at random", "by row and hash", "by place and place"), 0)
-    people = {codes.invitation_hash("small", code): code for code in (os.urandom(15) for _ in range(PEOPLE))}
+    people = {access_codes.invitation_hash("small", code): code for code in (os.urandom(15) for _ in range(PEOPLE))}
     truth: dict[bytes, bytes] = {}  # whose record it is
     with opened(folder / "small.db", survey) as store:
         store.access.invite("small", list(people))
@@ -238,7 +239,7 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     survey = survey_of(access="invited", groups=["North", "South"])
     store.surveys.publish(survey)
     people = [os.urandom(15) for _ in range(30)]
-    store.access.invite("small", [codes.invitation_hash("small", code) for code in people])
+    store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
     client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
     seen = []
     for number, code in enumerate(people):

@@ -18,9 +18,10 @@ import pytest
 from sqlite_utils import Database
 from tests.server.tallies import count_of, recount_of, tally_of
 
-from deniable.submission import Submission, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError
 from deniable_server.store.sqlite import schema, tallies, writer
 from deniable_server.store.sqlite.file import File

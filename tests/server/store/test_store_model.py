@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 from tests.server.tallies import count_of, recount_of, tally_of
 
-from deniable.codes import invitation_hash, submission_id
-from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
 from deniable_server.store.sqlite import releasing
 from deniable_server.store.sqlite import submissions as submissions_shelf

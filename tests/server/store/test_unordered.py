@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 from scipy.stats import spearmanr
 
-from deniable import codes
-from deniable.entropy import os_words
-from deniable.submission import Submission
+from deniable.device.entropy import os_words
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 
 Make = Callable[..., Submission]
 JSON = {"Content-Type": "application/json"}
@@ -131,8 +131,8 @@ def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_ser
     question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
     survey = Survey.from_dict({"deniable": 1, "id": "staff", "title": "T", "about": "A.", "access": "invited", "questions": [question]})
     server.publish(survey)
-    made = [codes.read(code) for code in server.run("invite", "staff", "--count", str(ARRIVALS)).split()]
-    hashes = [codes.invitation_hash("staff", code) for code in made]
+    made = [access_codes.read(code) for code in server.run("invite", "staff", "--count", str(ARRIVALS)).split()]
+    hashes = [access_codes.invitation_hash("staff", code) for code in made]
     server.start()
     ids = []
     with httpx.Client(base_url=server.url, headers=JSON) as http:

@@ -17,11 +17,11 @@ from flask.testing import FlaskClient
 from tests.server.tallies import count_of, recount_of, tally_of
 from werkzeug.test import TestResponse
 
-from deniable.codes import submission_id
-from deniable.entropy import os_words
-from deniable.submission import Submission
+from deniable.device.entropy import os_words
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import submission_id
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.researchers.results import results_of
 from deniable_server.store.errors import ConflictError, FullError, UnavailableError, UnknownSurveyError
 from deniable_server.store.sqlite import file, releasing, rewriting

@@ -13,8 +13,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 from deniable_server.store.sqlite.store import SqliteStore
 from deniable_server.web.compression import gzipped
 

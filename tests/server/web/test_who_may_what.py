@@ -14,9 +14,9 @@ from flask import Blueprint, Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from deniable import codes
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 from deniable_server.api import keys
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -105,7 +105,7 @@ class Door:
             return {"data": {"user": "ada", "password": "a wrong password", "csrf_token": token(client) if role == "researcher" else ""}}
         if name.startswith("account."):
             return {"data": {"csrf_token": token(client) if role == "researcher" else ""}}
-        return {"data": {"secret": codes.written(secret), "code": codes.written(secret), "mark-1": "yes", "group": "North"}}
+        return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
 
     def wrong(self) -> list[str]:
         """Every place of the matrix where the server does something else."""

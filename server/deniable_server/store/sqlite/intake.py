@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from deniable.submission import by_hand as coins_can_answer
 from deniable.survey import Survey
 from deniable_server.store.part import Part
 from deniable_server.store.sqlite import parts
@@ -161,4 +160,4 @@ def _name(place: Place) -> str:
 
 def _parts(survey: Survey) -> list[Part]:
     """All parts that a survey can have."""
-    return [Part(label, mode) for label in survey.groups or [None] for mode in MODES if mode != "by_hand" or coins_can_answer(survey)]
+    return [Part(label, mode) for label in survey.groups or [None] for mode in MODES if mode != "by_hand" or survey.coins_can_answer]

@@ -9,9 +9,9 @@ import secrets
 import sqlite3
 from collections.abc import Collection
 
-from deniable.submission import unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
 from deniable_server.store.part import Part
 from deniable_server.store.sqlite import parts, tallies
 from deniable_server.store.sqlite.tallies import Counts

@@ -6,10 +6,10 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 
-from deniable.codes import invitation_hash
-from deniable.submission import Submission
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError
 from deniable_server.store.part import Part
 from deniable_server.store.sqlite import intake, parts, releasing, tallies

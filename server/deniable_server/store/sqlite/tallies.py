@@ -15,9 +15,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.submission import record_bits, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.part import Part
 from deniable_server.store.sqlite import parts
@@ -40,7 +40,7 @@ class Counts:
         """Counts records that were checked."""
         if is_wide(survey):
             return cls(count, np.zeros(0, dtype=np.int64))
-        return cls(count, Tally.from_bits(unpack(survey, reports, count)).pairs[_triangle(record_bits(survey))])
+        return cls(count, Tally.from_bits(unpack(survey, reports, count)).pairs[_triangle(survey.record.bits)])
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.n + other.n, self.pairs + other.pairs)
@@ -51,7 +51,7 @@ class Counts:
 
 def is_wide(survey: Survey) -> bool:
     """Whether pairs are counted only when they are wanted."""
-    return record_bits(survey) > WIDE
+    return survey.record.bits > WIDE
 
 
 def counts(connection: sqlite3.Connection, survey_id: str) -> dict[Part, int]:
@@ -62,7 +62,7 @@ def counts(connection: sqlite3.Connection, survey_id: str) -> dict[Part, int]:
 
 def total(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """The sum over some parts of a survey that is not wide. Raises UnavailableError where the file is damaged."""
-    bits = record_bits(survey)
+    bits = survey.record.bits
     found = Counts(0, np.zeros(bits * (bits + 1) // 2, dtype=np.int64))
     condition, values = parts.among(survey.id, chosen)
     for n, pairs in connection.execute(f"SELECT n, pairs FROM tallies WHERE {condition}", values):  # noqa: S608 - our own text
@@ -84,7 +84,7 @@ def change(connection: sqlite3.Connection, survey: Survey, part: Part, more: Cou
 def recount(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """Some parts, counted anew from every report, with all pairs."""
     found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in scanned(connection, survey.id, chosen))
-    return sum(found, Tally.empty(record_bits(survey)))
+    return sum(found, Tally.empty(survey.record.bits))
 
 
 def count_again(connection: sqlite3.Connection, survey: Survey, part: Part) -> None:
@@ -109,7 +109,7 @@ def scanned(connection: sqlite3.Connection, survey_id: str, chosen: Collection[P
 
 
 def _counts(survey: Survey, n: int, raw: bytes) -> Counts:
-    bits = record_bits(survey)
+    bits = survey.record.bits
     if len(raw) != (0 if is_wide(survey) else 4 * bits * (bits + 1)):
         raise UnavailableError("the server's database is damaged: a tally has another length than its survey implies")
     return Counts(n, np.frombuffer(raw, dtype="<i8").astype(np.int64))

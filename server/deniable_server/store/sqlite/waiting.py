@@ -8,9 +8,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 
-from deniable.codes import ID_BYTES
-from deniable.submission import record_bytes
 from deniable.survey import Survey
+from deniable.wire.access_codes import ID_BYTES
 from deniable_server.store.sqlite.tallies import Counts
 
 HASH_BYTES = 32
@@ -48,7 +47,7 @@ def room_for_codes(survey: Survey) -> int:
 
 def pack(survey: Survey, waiting: Waiting) -> bytes:
     """Always of one length for one survey. A submission of several records stands there record by record, under one id."""
-    size = record_bytes(survey)
+    size = survey.record.bytes
     arrived = [id_ + one for id_, records in sorted(waiting.arrived.items(), key=lambda item: item[0]) for one in _each(records, size)]
     withdrawn = sorted(_NOBODY + one for records in waiting.withdrawn for one in _each(records, size))
     head = _HEAD.pack(len(arrived), len(withdrawn), len(waiting.codes))
@@ -59,7 +58,7 @@ def pack(survey: Survey, waiting: Waiting) -> bytes:
 def unpack(survey: Survey, content: bytes) -> Waiting:
     """The inverse of `pack`; records to be taken out come one by one."""
     arrived, withdrawn, codes = _HEAD.unpack_from(content)
-    size = ID_BYTES + record_bytes(survey)
+    size = ID_BYTES + survey.record.bytes
     end = _HEAD.size + (arrived + withdrawn) * size
     waiting, entries = Waiting(), _slices(content, _HEAD.size, end, size)
     for entry in entries[:arrived]:
