@@ -69,8 +69,9 @@ class Simulated:
 def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int | None = None) -> Simulated:
     """Has n made-up people answer a survey; their answers go through the same coins as real ones, from the system's generator.
 
-    truth: the share of each option, bin or level, question by question, which are then independent. Or a DataFrame of answers, a row a person and a
-    column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each row once.
+    truth: the share of each option, bin or level, question by question, which are then independent. Or a DataFrame of answers, a row a
+    person and a column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each
+    row once.
     A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. What `show_if` hides from a person is sent
     as no answer.
     No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
