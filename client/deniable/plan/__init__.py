@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from deniable.plan.budget import Asked, best, split_or_sample
+from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.power import (
     power_of_difference,
     power_of_share,
@@ -18,9 +19,11 @@ from deniable.plan.precision import (
     curator,
     expected_half_width,
     half_width,
+    planned_half_width,
     private,
     sample_size,
     std_error,
+    widest_share,
 )
 from deniable.plan.survey import Plan, QuestionPlan, plan
 
@@ -31,11 +34,15 @@ __all__ = [
     "Plan",
     "QuestionPlan",
     "best",
+    "cell_half_width",
     "chance_negative",
     "curator",
+    "difference_half_width",
     "expected_half_width",
     "half_width",
+    "mean_half_width",
     "plan",
+    "planned_half_width",
     "power_of_difference",
     "power_of_share",
     "private",
@@ -46,4 +53,5 @@ __all__ = [
     "smallest_share",
     "split_or_sample",
     "std_error",
+    "widest_share",
 ]

@@ -74,7 +74,6 @@ def share(
     "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/methods.md.
     Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
     """
-    ones, n = _counts(ones, n)
     low_rate, high_rate = _probability("q0", q0), _probability("q1", q1)
     interval = Interval(confidence, method, target)
     if q0 == q1 or low_rate == high_rate:
@@ -86,7 +85,8 @@ def share(
 
 
 def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> Share:
-    """As `share`, of values that are known to keep its rules."""
+    """As `share`, of rates that are known to keep its rules. Raises EstimateError for counts that do not."""
+    ones, n = _counts(ones, n)
     gap, rate, alpha = q1 - q0, ones / n, interval.alpha
     confidence, method, target = interval.confidence, interval.method, interval.target
     estimate = (rate - q0) / gap
