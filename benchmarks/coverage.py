@@ -19,7 +19,7 @@ from scipy import stats
 
 from deniable.estimate import share
 from deniable.estimate.limits.interval import DEFAULT_METHOD
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 
 SIZES = (20, 50, 100, 500, 1000, 5000)
 SHARES = (0.0, 0.01, 0.1, 0.5, 0.9, 1.0)

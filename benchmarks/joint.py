@@ -27,9 +27,9 @@ from deniable.estimate.tables import (
     phi_coefficient,
     weighted_shares,
 )
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = NDArray[np.float64]
 

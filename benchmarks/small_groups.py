@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import compare, crosstab, mean
 from deniable.estimate.tables import conditional_share, independence
-from deniable.randomize import randomize
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 LN3 = math.log(3)
 RARE, EVEN = ((0.02, 0.08), (0.08, 0.82)), ((0.25, 0.25), (0.25, 0.25))

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.branching import hide
-from deniable.encode import allowed, places, settle
-from deniable.entropy import os_words
+from deniable.device.branching import apply_skip_logic
+from deniable.device.encode import allowed, positions, round_stochastically
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.device.sampling import draw
+from deniable.device.sealed import sealed
 from deniable.errors import EstimateError
-from deniable.public import some_of
-from deniable.question import Question
-from deniable.randomize import randomize
-from deniable.sampling import draw
-from deniable.sealed import sealed
-from deniable.submission import pack, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.public import some_of
+from deniable.wire.record import pack, unpack
+from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,10 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
     people = np.random.default_rng(os_words(4))  # decides who is asked; no coin comes from here
     answers = _drawn(survey, truth, n, people) if isinstance(truth, Mapping) else _resampled(truth, ids, n, people)
     stand = _shown_places(survey, answers)
-    bits = [randomize(item.channel, settle(item, places, os_words), os_words) for item, places in zip(survey.items, stand, strict=True)]
+    bits = [
+        randomize(item.channel, round_stochastically(item, places, os_words), os_words)
+        for item, places in zip(survey.items, stand, strict=True)
+    ]
     return Simulated(survey, len(answers), pack(survey, bits, draw(survey, len(answers), os_words)), answers)
 
 
@@ -124,10 +127,10 @@ def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
 def _places(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
     """Where each answer stands among the categories, each different answer looked up once."""
     if hasattr(column, "cat") and tuple(column.cat.categories) == item.categories:  # drawn from shares: a bin's name is no answer
-        codes, known = column.cat.codes.to_numpy(), np.append(np.arange(item.k, dtype=np.float64), places(item, [None]))
+        codes, known = column.cat.codes.to_numpy(), np.append(np.arange(item.k, dtype=np.float64), positions(item, [None]))
     else:
         codes, distinct = column.factorize()
-        known = places(item, [*distinct.tolist(), None])
+        known = positions(item, [*distinct.tolist(), None])
     found = known[codes]  # a code of -1 means that there is no answer
     if (wrong := np.flatnonzero(found < 0)).size:
         raise EstimateError(f"truth, row {wrong[0] + 1}, {item.id}: the answer must be {allowed(item)}")
@@ -138,7 +141,7 @@ def _shown_places(survey: Survey, answers: pd.DataFrame) -> list[NDArray[np.floa
     """Where everybody's answers stand, item by item; "no answer" for what the device hides."""
     found = np.stack([_places(item, answers[item.id]) for item in survey.items])
     lower = np.floor(found).astype(np.int64)
-    shown = hide(survey, lower)
+    shown = apply_skip_logic(survey, lower)
     return list(np.where(shown == lower, found, shown))
 
 

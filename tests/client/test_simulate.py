@@ -13,7 +13,6 @@ from deniable import Survey, os_words
 from deniable.errors import EstimateError
 from deniable.estimate import analyse
 from deniable.simulate import simulate
-from deniable.submission import record_bytes
 
 SIMULATE = sys.modules[simulate.__module__]
 FAR = 6  # standard errors: chance goes there once in 500 million times
@@ -63,7 +62,7 @@ def test_what_goes_together_in_a_table_of_answers_stays_together() -> None:
 def test_without_n_each_row_answers_once() -> None:
     made = simulate(SURVEY, people(81))
     assert made.n == 81
-    assert len(made.reports) == 81 * record_bytes(SURVEY)
+    assert len(made.reports) == 81 * SURVEY.record.bytes
     assert made.answers["smokes"].sum() == 27
     assert made.truth.set_index(["question", "option"])["share"]["smokes", "yes"] == pytest.approx(1 / 3)
 

@@ -7,6 +7,11 @@
 
 from __future__ import annotations
 
+from deniable.extras import missing
+
+if error := missing("deniable.estimate", "estimate"):
+    raise error
+
 from deniable.estimate.analysis import Analysis, analyse
 from deniable.estimate.designs.reports import collected
 from deniable.estimate.designs.results import Collected

@@ -27,10 +27,10 @@ from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
 from deniable.estimate.tables.survey_means import scores_of
-from deniable.question_types import NO_ANSWER
-from deniable.submission import record_bytes, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.types.base import NO_ANSWER
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     import altair as alt
@@ -169,7 +169,7 @@ def analyse(
     """
     bits = None
     if not isinstance(reports, Tally):
-        bits = unpack(survey, reports, len(reports) // record_bytes(survey)) if isinstance(reports, bytes) else np.asarray(reports)
+        bits = unpack(survey, reports, len(reports) // survey.record.bytes) if isinstance(reports, bytes) else np.asarray(reports)
         reports = Tally.from_bits(bits)
     made = Analysis(survey, reports, bits, confidence, method, target, simultaneous)
     made.results  # noqa: B018 - what is wrong with the arguments shows here

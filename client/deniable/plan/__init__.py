@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from deniable.extras import missing
+
+if error := missing("deniable.plan", "estimate"):
+    raise error
+
 from deniable.plan.budget import Asked, best, split_or_sample
 from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.power import (

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deniable.errors import EstimateError
+from deniable.mechanism import Channel
 from deniable.plan.precision import Mechanism, check_count, check_probability, private, std_error
-from deniable.randomize import Channel
 
 
 @dataclass(frozen=True)

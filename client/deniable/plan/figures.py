@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from deniable.estimate.moments.pseudo_answers import second_moments
+from deniable.mechanism import Channel
 from deniable.plan.precision import Mechanism, check_count, check_inside, std_error
-from deniable.randomize import Channel
 
 _Floats = NDArray[np.float64]
 _MEANS = 41  # true means that are tried, evenly spaced

@@ -18,7 +18,7 @@ from scipy.special import gammaln as log_gamma
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 
 MOST = 10**12  # respondents that are looked at
 _COUNTS = 100  # at which the expected width of an interval is averaged

@@ -8,17 +8,17 @@ from dataclasses import asdict, astuple, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from deniable.accounting import posterior
 from deniable.errors import EstimateError
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
+from deniable.mechanism import Channel
 from deniable.plan import power, precision
 from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
 from deniable.plan.tables import tables_of
-from deniable.question import Question
-from deniable.randomize import Channel
+from deniable.privacy.accounting import posterior
 from deniable.survey import Survey
+from deniable.survey.question import Question
 
 if TYPE_CHECKING:
     import altair as alt

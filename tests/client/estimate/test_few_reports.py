@@ -10,7 +10,7 @@ from deniable.estimate import analyse
 from deniable.estimate.moments.applicability import on_grid
 from deniable.estimate.tables import conditional_share, cramers_v, odds_ratio, phi_coefficient
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = {
     "deniable": 1,

@@ -9,8 +9,8 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate.moments import pseudo_answers
+from deniable.mechanism import Channel
 from deniable.plan import Mechanism, cell_half_width, difference_half_width, mean_half_width, private, std_error
-from deniable.randomize import Channel
 
 Z = 1.959963984540054
 CHANNELS = [Channel.for_epsilon(epsilon, k) for epsilon, k in ((1.0, 2), (1.0, 3), (2.0, 7), (4.0, 5))]

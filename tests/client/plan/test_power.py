@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from deniable.errors import EstimateError
+from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
     Mechanism,
@@ -21,7 +22,6 @@ from deniable.plan import (
     smallest_difference,
     smallest_share,
 )
-from deniable.randomize import Channel
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 

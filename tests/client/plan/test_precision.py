@@ -10,6 +10,7 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
+from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
     Mechanism,
@@ -22,7 +23,6 @@ from deniable.plan import (
     sample_size,
     std_error,
 )
-from deniable.randomize import Channel
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 PRESIDENT = private(Channel.for_epsilon(2.0, 7))

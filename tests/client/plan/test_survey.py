@@ -13,6 +13,7 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import share
+from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
     Mechanism,
@@ -30,7 +31,6 @@ from deniable.plan import (
     sample_size,
 )
 from deniable.plan.tables import points
-from deniable.randomize import Channel
 from deniable.survey import Survey
 
 FILE = """

@@ -46,10 +46,10 @@ from deniable.estimate.checks.method import worst_case_shift
 from deniable.estimate.present.figures import percent
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.randomize import Channel
-from deniable.submission import Place, places_of, record_bits
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.layout import Field
+from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
 
@@ -131,7 +131,7 @@ class _Moments:
 class _Design:
     """The questions that are tested, and the bounds for n reports to them. drawn: the part of the blocks that each person is asked."""
 
-    places: tuple[Place, ...]
+    places: tuple[Field, ...]
     n: int
     drawn: float
     longest: float
@@ -180,7 +180,7 @@ class _Design:
 
 def _best(survey: Survey, n: int) -> _Design:
     """Of the questions that hide most: as many as make the smallest share show."""
-    places = sorted(places_of(survey), key=lambda place: place.item.channel.epsilon)
+    places = sorted(survey.record.fields, key=lambda place: place.item.channel.epsilon)
     designs = (_design(survey, tuple(places[:size]), n) for size in _sizes(len(places)))
     return min(designs, key=lambda design: design.shows_from)
 
@@ -190,7 +190,7 @@ def _sizes(questions: int) -> list[int]:
     return sorted({*range(1, min(12, questions) + 1), *(math.ceil(questions * part / 10) for part in range(1, 11))})
 
 
-def _design(survey: Survey, places: tuple[Place, ...], n: int) -> _Design:
+def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
     channels = [place.item.channel for place in places]
     drawn = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
     moments = [_Moments.of(channel) for channel in channels]
@@ -213,7 +213,7 @@ def _design(survey: Survey, places: tuple[Place, ...], n: int) -> _Design:
     )
 
 
-def _by_block(survey: Survey, places: Sequence[Place], values: Sequence[float]) -> list[float]:
+def _by_block(survey: Survey, places: Sequence[Field], values: Sequence[float]) -> list[float]:
     """The sums of values, one a place, over each block of questions that are drawn together; one sum where all are asked."""
     if survey.ask is None:
         return [math.fsum(values)]
@@ -233,9 +233,9 @@ def _strength(survey: Survey, sizes: Sequence[float]) -> float:
 class _Reports:
     """Second moments of the z of some questions, from a tally: z is linear in the stored bits and in whether a question was asked."""
 
-    def __init__(self, survey: Survey, tally: Tally, places: Sequence[Place]) -> None:
+    def __init__(self, survey: Survey, tally: Tally, places: Sequence[Field]) -> None:
         self._n, self._places = tally.n, places
-        stored = np.zeros((record_bits(survey) + 1,) * 2)
+        stored = np.zeros((survey.record.bits + 1,) * 2)
         stored[:-1, :-1] = tally.pairs
         stored[-1, :-1] = stored[:-1, -1] = tally.ones
         stored[-1, -1] = tally.n

@@ -16,9 +16,9 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.moments import applicability, counts
-from deniable.question import Question
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.question import Question
 from deniable.survey import Survey
+from deniable.survey.question import Question
 
 # The targets for which a figure holds of numbers on a grid. Of categories, named bins among them, all hold for both.
 _OF_NUMBERS: dict[str, tuple[str, ...]] = {
@@ -41,7 +41,7 @@ LEVELS_NOTE = (
 
 def on_grid(question: Question) -> bool:
     """Whether a question is a number that is rounded at random to a level of its grid. Named bins are categories."""
-    return question.type == "number" and question.scores is not None
+    return question.rounds
 
 
 def why_not(figure: str, target: str, numbers: Collection[str] = ()) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.question import Question
-from deniable.submission import Place, places_of, record_bits
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.layout import Field
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 
 def find(survey: Survey, name: str) -> tuple[Question, slice]:
@@ -20,9 +20,9 @@ def find(survey: Survey, name: str) -> tuple[Question, slice]:
     return place.item, place.bits
 
 
-def place_of(survey: Survey, name: str) -> Place:
+def place_of(survey: Survey, name: str) -> Field:
     """The place of the item of that id. Raises EstimateError."""
-    for place in places_of(survey):
+    for place in survey.record.fields:
         if place.item.id == name:
             return place
     known = ", ".join(item.id for item in survey.items[:8])
@@ -68,8 +68,8 @@ def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tu
 
     Where the survey asks a sample, n are those who were asked all of them; `asked` says which.
     """
-    if bits.ndim != 2 or bits.shape[1] != record_bits(survey):
-        raise EstimateError(f"bits must have {record_bits(survey)} columns, as survey {survey.id} has, got the shape {bits.shape}")
+    if bits.ndim != 2 or bits.shape[1] != survey.record.bits:
+        raise EstimateError(f"bits must have {survey.record.bits} columns, as survey {survey.id} has, got the shape {bits.shape}")
     bits = bits[asked(survey, bits, names)]
     if not len(bits):
         raise EstimateError("bits must hold at least 1 report, got 0: without reports there is no estimate")
@@ -89,10 +89,10 @@ def _among(tally: Tally, bits: slice, mask: int | None) -> NDArray[np.int64]:
     return tally.ones[bits] if mask is None else np.asarray(tally.pairs[bits, mask])
 
 
-def _reports(survey: Survey, tally: Tally, *places: Place) -> int:
+def _reports(survey: Survey, tally: Tally, *places: Field) -> int:
     """How many reports answer all of these questions."""
-    if len(tally.pairs) != record_bits(survey):
-        raise EstimateError(f"the tally must have {record_bits(survey)} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    if len(tally.pairs) != survey.record.bits:
+        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
     masks = [place.mask for place in places if place.mask is not None]
     n = int(tally.pairs[masks[0], masks[-1]]) if masks else tally.n
     if n < 1:

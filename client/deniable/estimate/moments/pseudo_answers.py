@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 
 _Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.design_matrix import checked_matrix
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 
 _Floats = NDArray[np.float64]

@@ -21,10 +21,10 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.question import Question
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 
 class Estimated(Protocol):

@@ -17,9 +17,9 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
 

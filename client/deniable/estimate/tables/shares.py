@@ -17,10 +17,9 @@ from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
-from deniable.question import Question
-from deniable.submission import places_of, record_bits
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 
 def estimate(
@@ -42,8 +41,8 @@ def estimate(
     """
     interval = Interval(confidence, method, target)
     applicability.require_of("share", survey, (), target)
-    if len(tally.pairs) != record_bits(survey):
-        raise EstimateError(f"the tally must have {record_bits(survey)} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    if len(tally.pairs) != survey.record.bits:
+        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
     request = _Request(interval, simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
     means = mean_rows(survey, tally, confidence=confidence, target=target)
@@ -64,7 +63,7 @@ class _Request:
 
 def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, int, NDArray[np.int64]]]:
     """Each item with the number of people asked, and the counts of all its k bits; none where nobody was."""
-    for place in places_of(survey):
+    for place in survey.record.fields:
         n = tally.n if place.mask is None else int(tally.ones[place.mask])
         yield counts.counts(survey, tally, place.item.id) if n else (place.item, 0, np.zeros(place.item.k, dtype=np.int64))
 

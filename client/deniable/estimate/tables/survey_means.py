@@ -11,9 +11,9 @@ from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability
 from deniable.estimate.tables.means import mean
 from deniable.estimate.tables.results import MeanRow
-from deniable.question import Question
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
 
 _TOO_FEW = "too few answered this question to give a mean of those who did"
 

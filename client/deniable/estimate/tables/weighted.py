@@ -20,7 +20,7 @@ from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 
 _Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from deniable.estimate import analyse, compare, crosstab, difference, estimate, 
 from deniable.estimate.checks import few
 from deniable.estimate.tables import between_options, conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 
 @cache

@@ -18,9 +18,9 @@ import pytest
 
 from deniable.estimate import Results, estimate
 from deniable.estimate.checks import check_range, made_up, worst_case_shift
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 module = sys.modules["deniable.estimate.checks.made_up_reports"]
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import estimate, mean
 from deniable.estimate.checks import check_range, known_prevalence, worst_case_shift, worst_case_shift_of_mean
-from deniable.randomize import randomize
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 
 def survey_of(k: int = 2, epsilon: float | str = "ln 3") -> Survey:

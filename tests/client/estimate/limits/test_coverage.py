@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.device.randomize import randomize
 from deniable.estimate import share
-from deniable.randomize import Channel, randomize
+from deniable.mechanism import Channel
 
 SIZES, SIMULATIONS = (20, 50, 100), 20_000
 

@@ -15,7 +15,7 @@ from deniable.estimate import Estimate, analyse, collected, compare, crosstab, d
 from deniable.estimate.limits.interval import METHODS, Interval
 from deniable.estimate.tables import between_options, mean_rows, weighted_mean, weighted_shares
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 WRONG = [
     ({"confidence": 1}, "confidence must be above 0 and below 1, got 1"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deniable.estimate.moments import pseudo_answers
-from deniable.randomize import WORD, Channel
+from deniable.mechanism import WORD, Channel
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate.moments import shrinkage
-from deniable.randomize import Channel, randomize
+from deniable.mechanism import Channel
 
 
 def perturbed_counts(channel: Channel, shares: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -14,11 +14,12 @@ import pytest
 import statsmodels.api as sm
 from statsmodels.genmod.families.links import Link
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, regress
 from deniable.estimate.designs import Design
 from deniable.estimate.regression import likelihood, perturbed
-from deniable.randomize import Channel, randomize
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 
 FAIR_COINS = Channel.for_epsilon(1.0986122886681098, 2)

@@ -14,7 +14,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import Crosstab, crosstab, joint
 from deniable.estimate.tables import conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
+from deniable.device.randomize import Words, randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Crosstab, crosstab, estimate, joint
-from deniable.randomize import Words, randomize
-from deniable.submission import pack, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import pack, unpack
+from deniable.wire.tally import Tally
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

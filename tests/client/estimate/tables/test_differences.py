@@ -14,7 +14,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import compare, difference, estimate, mean, share
 from deniable.estimate.tables import between_options
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

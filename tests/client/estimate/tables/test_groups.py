@@ -13,7 +13,7 @@ import pytest
 from deniable.estimate import Results, analyse, compare, difference
 from deniable.simulate import simulate
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_dict(
     {

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import estimate, mean, quantile
 from deniable.estimate.moments import pseudo_answers
-from deniable.randomize import randomize
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 OPTIONS = ["never", "rarely", "sometimes", "often", "always"]

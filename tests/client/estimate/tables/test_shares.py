@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Results, estimate, share
 from deniable.estimate.checks import plausibility
-from deniable.randomize import randomize
-from deniable.submission import pack, unpack
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import pack, unpack
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_dict(
     {

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import estimate, mean
 from deniable.estimate.tables import effective_size, weighted_mean, weighted_shares
-from deniable.randomize import randomize
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_dict(
     {
