@@ -30,7 +30,7 @@ from deniable.plan.precision import (
     std_error,
     widest_share,
 )
-from deniable.plan.survey import Plan, QuestionPlan, plan
+from deniable.plan.survey import Plan, QuestionPlan, people_needed, plan
 
 __all__ = [
     "NO_PRIVACY",
@@ -46,6 +46,7 @@ __all__ = [
     "expected_half_width",
     "half_width",
     "mean_half_width",
+    "people_needed",
     "plan",
     "planned_half_width",
     "power_of_difference",

@@ -140,7 +140,7 @@ def plan(
     check_probability("rare", rare)
     check_inside("group_half_width", group_half_width)
 
-    part = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)  # of the respondents, who are asked a question
+    part = _part_asked(survey)
     pairs = 1.0 if survey.ask is None else (survey.ask - 1) / max(1, len(survey.blocks) - 1)  # of these, who are asked another one too
     wanted = _Wanted(confidence, share, group_half_width, rare, pairs)
 
@@ -154,6 +154,21 @@ def plan(
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
     belief = posterior(0.5, survey.epsilon)[1]
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
+
+
+def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95) -> int:
+    """How many people must answer for every share of every question to have this half-width (0.10 is ten points either way).
+
+    The less privacy a question takes, the fewer. Raises EstimateError.
+    """
+    channels = {item.channel for item in survey.items}
+    most = max(precision.sample_size(private(channel), half_width, confidence=confidence) for channel in channels)
+    return math.ceil(most / _part_asked(survey))
+
+
+def _part_asked(survey: Survey) -> float:
+    """Of the respondents, those who are asked a question."""
+    return 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
 
 
 @dataclass(frozen=True)

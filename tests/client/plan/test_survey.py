@@ -24,6 +24,7 @@ from deniable.plan import (
     expected_half_width,
     half_width,
     mean_half_width,
+    people_needed,
     plan,
     planned_half_width,
     power_of_share,
@@ -170,6 +171,15 @@ def test_no_share_has_wider_intervals_than_the_one_planned_for(n: int) -> None:
     widths = [expected_half_width(rare, n, share=share) for share in np.linspace(0, 1, 21)]
     assert planned_half_width(rare, n) == pytest.approx(max(widths), rel=0.02)
     assert planned_half_width(rare, n) > 1.15 * expected_half_width(rare, n, share=rare.hardest_share)
+
+
+@pytest.mark.parametrize("text", [FILE, FILE.replace("ln 27", "1"), FILE.replace("questions:", "ask: 2\nquestions:")])
+def test_the_people_needed_for_ten_points_follow_from_the_privacy_of_the_hardest_question(text: str) -> None:
+    survey = Survey.from_text(text)
+    assert people_needed(survey) == plan(survey, half_width=0.10).n
+    more_private = Survey.from_text(text.replace("epsilon: ", "epsilon: 0.5  # not "))
+    assert people_needed(more_private) > 3 * people_needed(survey)
+    assert people_needed(survey, 0.05) > 3 * people_needed(survey)
 
 
 def test_means_differences_and_cells_are_planned_in_their_own_units() -> None:
