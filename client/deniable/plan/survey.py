@@ -16,7 +16,7 @@ from deniable.plan import power, precision
 from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
 from deniable.plan.tables import tables_of
-from deniable.privacy.accounting import posterior
+from deniable.privacy.posterior import people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class QuestionPlan:
     """What to expect of one question; all shares and widths as fractions of 1.
 
-    options: its categories. epsilon: its exact privacy loss. phi, theta: P(bit set | another category), P(bit set |
-    this category). respondents: reports that this row is about. share: the true share that widths are for. std_error: there.
+    options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
+    record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
+    P(bit set | this category). respondents: reports that this row is about. share: the true share that widths are for. std_error: there.
     half_width: of the interval that an estimate will have, as in `planned_half_width`: tables, charts and sample sizes go by it.
     half_width_no_privacy, half_width_curator: of the same people with the two other designs.
     respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
@@ -44,6 +45,10 @@ class QuestionPlan:
 
     question: str
     options: int
+    part: float
+    people: int
+    own: int
+    other: int
     epsilon: float
     phi: float
     theta: float
@@ -71,7 +76,8 @@ class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
-    seeing all that the server has. share, group_half_width, rare: as in `plan`. rows: the questions in order.
+    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
+    order.
     """
 
     survey: str
@@ -91,7 +97,7 @@ class Plan(Tabular):
         return asdict(self)
 
     def tables(self) -> tuple[Table, ...]:
-        """Two tables, and what their columns mean."""
+        """Three tables, and what their columns mean."""
         return tables_of(self)
 
     def records(self) -> tuple[Table, ...]:
@@ -150,9 +156,9 @@ def plan(
         each = max(1, int(n * part)) if n else precision.sample_size(coins, half_width or 0.0, confidence=confidence, share=share)
         return _values(channel, each, wanted)
 
-    rows = tuple(QuestionPlan(question=q.id, **{**values(q.channel), **_mean(q, values(q.channel), confidence)}) for q in survey.items)
+    rows = tuple(_row(q, values(q.channel), survey.epsilon, confidence) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
-    belief = posterior(0.5, survey.epsilon)[1]
+    belief = float(posterior_bound(survey.odds) / 100)
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
 
 
@@ -180,18 +186,18 @@ class _Wanted:
     pairs: float
 
 
-def _mean(question: Question, values: Mapping[str, Any], confidence: float) -> dict[str, float | None]:
-    """What a row says of the mean."""
-    scores = question.scores
-    if scores is None:
-        return dict.fromkeys(("mean_half_width", "scale_low", "scale_high"))
-    half = mean_half_width(question.channel, scores, values["respondents"], confidence=confidence)
-    return {"mean_half_width": half, "scale_low": min(scores), "scale_high": max(scores)}
+def _row(question: Question, values: Mapping[str, Any], epsilon: float, confidence: float) -> QuestionPlan:
+    """What the channel gives, and what only the question knows: its name, its part of the survey's epsilon, its scores."""
+    mean: dict[str, float | None] = dict.fromkeys(("mean_half_width", "scale_low", "scale_high"))
+    if (scores := question.scores) is not None:
+        half = mean_half_width(question.channel, scores, values["respondents"], confidence=confidence)
+        mean = {"mean_half_width": half, "scale_low": min(scores), "scale_high": max(scores)}
+    return QuestionPlan(question=question.id, part=question.channel.epsilon / epsilon, **{**values, **mean})
 
 
 def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
-    """A row without its question's name and mean."""
-    coins, trusted, confidence = private(channel), curator(channel.epsilon), wanted.confidence
+    """What questions of one channel have in common."""
+    coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), wanted.confidence
     share = precision.widest_share(coins, n, confidence=confidence) if wanted.share is None else wanted.share
     half = precision.planned_half_width(coins, n, confidence=confidence, share=share)
     both = int(n * wanted.pairs)
@@ -204,6 +210,9 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
 
     return {
         "options": channel.k,
+        "people": of_people.of,
+        "own": of_people.own,
+        "other": of_people.other,
         "epsilon": channel.epsilon,
         "phi": coins.q0,
         "theta": coins.q1,
