@@ -93,20 +93,3 @@ def test_the_commands_of_the_operations_page_work(folder: Path, make_server: Cal
     server, _ = run_commands("docs/operations.md", folder, make_server().port)
     server.terminate()
     server.wait(timeout=30)
-
-
-def test_every_link_of_the_pages_leads_somewhere() -> None:
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    missing = [
-        f"{page.name}: {target}"
-        for page in pages
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text())
-        if "://" not in target and not (page.parent / target).exists()
-    ]
-    assert missing == []
-
-
-def test_every_test_that_the_trust_page_names_exists() -> None:
-    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "docs" / "trust.md").read_text())
-    assert len(named) > 8
-    assert [path for path in named if not (ROOT / path).exists()] == []
