@@ -27,6 +27,11 @@ def current_passwords() -> Passwords:
     return cast(Passwords, current_app.extensions["deniable_passwords"])
 
 
+def current_checks() -> Rate:
+    """How many invitations the application that handles this request still checks."""
+    return cast(Rate, current_app.extensions["deniable_checks"])
+
+
 def current_rate() -> Rate:
     """How many submissions without a key the application that handles this request still takes."""
     return cast(Rate, current_app.extensions["deniable_rate"])
