@@ -21,6 +21,7 @@ from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
+from deniable_server.store.part import Part as StoredPart
 from deniable_server.store.sqlite import releasing
 from deniable_server.store.sqlite import submissions as submissions_shelf
 from deniable_server.store.sqlite.access import SqliteAccess
@@ -251,7 +252,7 @@ def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
     change = releasing.tallies.change
-    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, ("North", False), more))
+    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, StoredPart("North"), more))
 
 
 def a_close_that_counts_nothing(patch: pytest.MonkeyPatch) -> None:
