@@ -67,9 +67,9 @@ class Site:
         )
 
     def publish(self, **keys: Any) -> Survey:
-        """Publishes a survey of these keys; what is left out is filled in."""
+        """Publishes a survey of these keys; what is left out is filled in, and what is None is left out."""
         keys = {"deniable": 1, "batch": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
-        survey = Survey.from_dict(keys)
+        survey = Survey.from_dict({key: value for key, value in keys.items() if value is not None})
         store = SqliteStore(self.db)
         store.surveys.publish(survey)
         store.close()

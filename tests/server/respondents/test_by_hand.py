@@ -20,6 +20,7 @@ from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.estimate import estimate
+from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import unpack
@@ -102,7 +103,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
         "toss the second coin. If it shows heads, mark Yes. If it shows tails, mark No. Do so whatever is true.",
         "Of 100 people for whom Yes is true, 75 mark Yes and 25 mark No.",
         "Of 100 people for whom No is true, 25 mark Yes and 75 mark No.",
-        "at most 90 % sure. From one mark alone: at most 75 %.",
+        "at most 90% sure. From one mark alone: at most 75%.",
     ):
         assert sentence in words(page)
     assert page.text.count('class="counted"') == 75 + 25
@@ -115,11 +116,39 @@ def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(co
 
 
 def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish: Publish) -> None:
-    questions = [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no", "epsilon": "ln 3"} for i in range(5)]
-    publish(questions=questions, epsilon=None)
-    assert "at most 99.6 % sure" in words(client.get(URL))
+    publish(questions=coins_only(5), epsilon=None)
+    assert "at most 99.6% sure" in words(client.get(URL))
     told = "This survey protects weakly: a guess about you, made with your record, could be right for up to 99.6 of 100 people."
     assert told in words(client.get(URL))
+
+
+def coins_only(count: int) -> list[dict[str, Any]]:
+    return [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no", "epsilon": "ln 3"} for i in range(count)]
+
+
+WARNINGS = {
+    "en": ("protects weakly", "hides next to nothing"),
+    "de": ("schützt schwach", "verbirgt so gut wie nichts"),
+    "ar": ("حماية هذا الاستبيان ضعيفة", "يكاد هذا الاستبيان لا يخفي شيئًا"),
+}
+
+
+@pytest.mark.parametrize("language", WARNINGS)
+@pytest.mark.parametrize(
+    ("count", "weak", "nothing"), [(1, False, False), (3, False, False), (4, True, False), (10, True, False), (30, False, True)]
+)
+def test_every_language_gives_the_same_figures_as_it_writes_them_and_the_same_warning(
+    client: FlaskClient, publish: Publish, language: str, count: int, weak: bool, nothing: bool
+) -> None:
+    survey = publish(questions=coins_only(count), epsilon=None, accept_high_epsilon=True)
+    page = words(client.get(f"{URL}?lang={language}")).replace("\u00a0", " ")
+    bound = posterior_bound(survey.odds)
+    figure = str(bound).replace(".", ",") + " %" if language == "de" else f"{bound}%"
+    assert figure in page
+    assert (("75 %" if language == "de" else "75%") in page) == (count > 1 or bound == 75)
+    assert tuple(warning in page for warning in WARNINGS[language]) == (weak, nothing)
+    if weak:
+        assert f" {str(bound).replace('.', ',') if language == 'de' else bound} " in page
 
 
 def test_the_surveys_texts_are_in_the_visitors_language_where_it_has_them(client: FlaskClient, publish: Publish) -> None:
