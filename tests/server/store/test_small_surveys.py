@@ -55,10 +55,10 @@ def opened(path: Path, survey: Survey) -> Iterator[SqliteStore]:
 
 def settled(store: SqliteStore) -> None:
     """Waits until the file has been written anew and the log is empty."""
-    with closing(sqlite3.connect(store.file._path)) as connection:
+    with closing(sqlite3.connect(store.file.path)) as connection:
         while connection.execute("PRAGMA user_version").fetchone() != (0,) or store.file.rewriting._timer is not None:
             time.sleep(0.005)
-    while store.file._path.with_name(store._path.name + "-wal").stat().st_size:
+    while store.file.path.with_name(store.file.path.name + "-wal").stat().st_size:
         time.sleep(0.005)
 
 
