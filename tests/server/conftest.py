@@ -143,8 +143,8 @@ class ServerProcess:
         store.close()
         return key
 
-    def start(self) -> None:
-        words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port)]
+    def start(self, *options: str) -> None:
+        words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port), *options]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
         deadline = time.monotonic() + 30

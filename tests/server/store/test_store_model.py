@@ -18,6 +18,7 @@ from tests.server.tallies import count_of, recount_of, tally_of
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
 from deniable.wire.part import MODES, Mode
+from deniable.wire.part import Part as StoredPart
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
@@ -256,7 +257,7 @@ def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
     change = releasing.tallies.change
-    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, ("North", False), more))
+    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, StoredPart("North"), more))
 
 
 def a_close_that_counts_nothing(patch: pytest.MonkeyPatch) -> None:
