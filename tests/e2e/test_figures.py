@@ -1,4 +1,4 @@
-"""The figures of the respondents' pages: the same in every language, and those of exact arithmetic; the least protected question's first."""
+"""The figures of the respondents' pages: alike in every language, and those of exact arithmetic; the least protected question's first."""
 
 from __future__ import annotations
 
