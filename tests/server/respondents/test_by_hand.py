@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
+from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.estimate import estimate
@@ -50,7 +51,7 @@ def publish(store: SqliteStore) -> Publish:
 
     def made(**keys: Any) -> Survey:
         survey = Survey.from_dict({key: value for key, value in {**KEYS, **keys}.items() if value is not None})
-        store.publish(survey)
+        store.surveys.publish(survey)
         return survey
 
     return made
@@ -186,13 +187,13 @@ def test_a_survey_that_two_coins_cannot_answer_says_so(
     for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.written(bytes(15)), "mark-1": "yes"})):
         assert reply.status_code == 404
         assert "Two coins cannot answer this survey" in reply.text
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 def test_an_unknown_survey_is_not_found_and_a_closed_one_says_so(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     assert client.get("/s/nope/by-hand").status_code == 404
     assert client.post("/s/nope/by-hand", data=BOTH).status_code == 404
-    store.set_open("coins", False)
+    store.surveys.set_open("coins", False)
     reply = client.get(URL)
     assert reply.status_code == 403
     assert "This survey is closed" in reply.text
@@ -206,7 +207,7 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
     client: FlaskClient, coins: Survey, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, marks: tuple[str, str]
 ) -> None:
     kept: list[Submission] = []
-    monkeypatch.setattr(store, "add", lambda survey_id, submission: kept.append(submission))
+    monkeypatch.setattr(store.submissions, "add", lambda survey_id, submission: kept.append(submission))
     form = fill_in(client, **{"mark-1": marks[0], "mark-2": marks[1]})
     assert client.post(URL, data=form).status_code == 200
     (submission,) = kept
@@ -219,17 +220,17 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
 def test_records_by_hand_are_counted_and_counted_apart(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     for _ in range(3):
         assert client.post(URL, data=fill_in(client)).status_code == 200
-    assert store.tally("coins", by_hand=True).n == 3
-    assert store.tally("coins").n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 3
+    assert tally_of(store, "coins").n == 0
 
 
 def test_the_control_without_the_mark_for_by_hand_they_would_be_mixed(
     client: FlaskClient, store: SqliteStore, coins: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add = store.add
-    monkeypatch.setattr(store, "add", lambda survey_id, s: add(survey_id, Submission(s.id, s.digest, s.count, s.reports)))
+    add = store.submissions.add
+    monkeypatch.setattr(store.submissions, "add", lambda survey_id, s: add(survey_id, Submission(s.id, s.digest, s.count, s.reports)))
     client.post(URL, data=fill_in(client))
-    assert (store.tally("coins", by_hand=True).n, store.tally("coins").n) == (0, 1)
+    assert (tally_of(store, "coins", by_hand=True).n, tally_of(store, "coins").n) == (0, 1)
 
 
 def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(
@@ -245,7 +246,7 @@ def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(
     for pair in zip(cheated, again, strict=True):
         form = filled_in() | {f"mark-{i}": marks_of(truth) for i, truth in enumerate(pair, 1)}
         assert client.post(URL, data=form).status_code == 200
-    tally = store.tally("coins", by_hand=True)
+    tally = tally_of(store, "coins", by_hand=True)
     rows = {row.question: row for row in estimate(coins, tally, confidence=0.999).rows if row.option == "yes"}
     assert tally.n == people
     assert rows["group"].low <= 0.3 <= rows["group"].high
@@ -261,8 +262,8 @@ def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: Flask
     assert "Did you cheat? Marked: Yes. By the coins alone this stands in 25 of 100 records" in words(page)
     assert "Would you again? Marked: No." in words(page)
     assert page.headers["Cache-Control"] == "no-store"
-    store.withdraw("coins", access_codes.submission_id(access_codes.read(shown_code(page))))
-    assert store.tally("coins", by_hand=True).n == 0
+    store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(shown_code(page))))
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 # What was left out or mistyped.
@@ -282,7 +283,7 @@ def test_all_that_is_missing_is_told_at_once_and_linked(client: FlaskClient, sto
     ids = [name for pair in described for names in pair for name in names.split()]
     assert len(described) == 4
     assert all(f'id="{name}"' in page.text for name in ids)
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish: Publish) -> None:
@@ -298,7 +299,7 @@ def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish:
 @pytest.mark.parametrize("mark", ["maybe", "", "Yes", "yes\0"])
 def test_a_mark_is_yes_or_no(client: FlaskClient, store: SqliteStore, coins: Survey, mark: str) -> None:
     assert client.post(URL, data=fill_in(client) | {"mark-1": mark}).status_code == 400
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 @pytest.mark.parametrize("secret", ["", "0000", "0000-0000-0000-0000-0000-0000-0000", "<script>"])
@@ -310,7 +311,7 @@ def test_a_form_whose_secret_was_damaged_gets_a_new_one_and_keeps_its_marks(
     assert "damaged on its way" in page.text
     assert client.post(URL, data=BOTH | {"secret": secret_in(page)}).status_code == 200
     assert page.text.count(" checked ") == 2
-    assert store.tally("coins", by_hand=True).n == 1
+    assert tally_of(store, "coins", by_hand=True).n == 1
 
 
 # Public groups and invitations.
@@ -327,13 +328,13 @@ def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(
     page = client.post(URL, data=fill_in(client, group="South"))
     assert page.status_code == 200
     assert "Your group South" in words(page)
-    assert (store.tally("coins", "South", by_hand=True).n, store.tally("coins", "North", by_hand=True).n) == (1, 0)
+    assert (tally_of(store, "coins", "South", by_hand=True).n, tally_of(store, "coins", "North", by_hand=True).n) == (1, 0)
 
 
 def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
     publish(access="invited")
     invitation = secrets.token_bytes(15)
-    store.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     typed = access_codes.written(invitation).lower().replace("-", " ").replace("0", "o")
     mistyped = typed[:-1] + ("a" if typed[-1] != "a" else "b")
     page = client.post(URL, data=fill_in(client, invitation=mistyped))
@@ -346,14 +347,14 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
     assert refused.status_code == 403
     assert "not one of this survey, or it was used before" in refused.text
     assert f'value="{typed}"' in refused.text
-    assert store.invitations("coins") == (1, 1)
-    assert store.tally("coins", by_hand=True).n == 1
+    assert store.access.invitations("coins") == (1, 1)
+    assert tally_of(store, "coins", by_hand=True).n == 1
 
 
 def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
     publish(access="invited")
     spent, unknown = secrets.token_bytes(15), secrets.token_bytes(15)
-    store.invite("coins", [access_codes.invitation_hash("coins", spent)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", spent)])
     client.post(URL, data=fill_in(client, invitation=access_codes.written(spent)))
     form = fill_in(client)
 
@@ -371,20 +372,20 @@ def test_a_reload_is_thanked_for_again_and_counted_once(client: FlaskClient, sto
     form = fill_in(client)
     pages = {client.post(URL, data=form).data for _ in range(5)}
     assert len(pages) == 1
-    assert store.tally("coins", by_hand=True).n == 1
-    store.set_open("coins", False)
+    assert tally_of(store, "coins", by_hand=True).n == 1
+    store.surveys.set_open("coins", False)
     assert client.post(URL, data=form).data in pages
 
 
 def test_a_form_that_is_filled_in_anew_is_told_that_the_first_record_counts(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
-    before = store.tally("coins", by_hand=True)
+    before = tally_of(store, "coins", by_hand=True)
     page = client.post(URL, data=form | {"mark-1": "no"})
     assert page.status_code == 409
     assert "This form was sent before" in page.text
     assert shown_code(page) == form["secret"]
-    assert store.tally("coins", by_hand=True).to_bytes() == before.to_bytes()
+    assert tally_of(store, "coins", by_hand=True).to_bytes() == before.to_bytes()
 
 
 def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Callable[[], Any]) -> None:
@@ -398,18 +399,18 @@ def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Ca
     assert {reply.status_code for reply in replies} == {200, 409}
     server.stop()
     store = SqliteStore(server.db)
-    assert store.tally("coins", by_hand=True).n == 1
+    assert tally_of(store, "coins", by_hand=True).n == 1
     store.close()
 
 
 def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
-    store.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
+    store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
     page = client.post(URL, data=form)
     assert page.status_code == 409
     assert "This form was sent before" in page.text
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 REFUSALS: dict[type[StoreError], tuple[int, str]] = {
@@ -429,7 +430,7 @@ def test_whatever_the_store_refuses_is_a_sentence_and_loses_nothing(
         raise error("internal words")
 
     form = fill_in(client)
-    monkeypatch.setattr(store, "add", fail)
+    monkeypatch.setattr(store.submissions, "add", fail)
     page = client.post(URL, data=form)
     status, sentence = REFUSALS[error]
     assert page.status_code == status
@@ -447,7 +448,7 @@ def test_whatever_the_store_refuses_is_a_sentence_and_loses_nothing(
 def test_no_reply_sets_a_cookie(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     replies = [client.get(URL), client.post(URL), client.post(URL, data=form), client.post(URL, data=form | {"mark-1": "no"})]
-    store.set_open("coins", False)
+    store.surveys.set_open("coins", False)
     replies += [client.get(URL), client.post(URL, data=filled_in())]
     assert [reply.status_code for reply in replies] == [200, 400, 200, 409, 403, 403]
     assert all("Set-Cookie" not in reply.headers for reply in replies)
@@ -467,7 +468,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     server.publish(survey)
     invitation, secret = secrets.token_bytes(15), secrets.token_bytes(15)
     store = SqliteStore(server.db)
-    store.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     store.close()
     server.start()
     form = {"secret": access_codes.written(secret), "invitation": access_codes.written(invitation), **BOTH}
