@@ -68,7 +68,7 @@ def submissions(survey: Survey) -> Callable[..., Submission]:
 @pytest.fixture
 def store(tmp_path: Path, survey: Survey) -> Iterator[SqliteStore]:
     store = SqliteStore(tmp_path / "deniable.db")
-    store.publish(survey)
+    store.surveys.publish(survey)
     yield store
     store.close()
 
@@ -132,7 +132,7 @@ class ServerProcess:
         """Publishes without the command line, which takes its time to start."""
         store = SqliteStore(self.db)
         for survey in surveys:
-            store.publish(survey)
+            store.surveys.publish(survey)
         store.close()
 
     @cached_property

@@ -14,7 +14,7 @@ from deniable.mechanism import Channel
 from deniable.plan import power, precision
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
 from deniable.plan.tables import tables_of
-from deniable.privacy.accounting import posterior
+from deniable.privacy.posterior import people, posterior_bound
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class QuestionPlan:
     """What to expect of one question; all shares and widths as fractions of 1.
 
-    options: its categories. epsilon: its exact privacy loss. phi, theta: P(bit set | another category), P(bit set |
-    this category). respondents: reports that this row is about. share: the
+    options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
+    record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
+    P(bit set | this category). respondents: reports that this row is about. share: the
     true share that errors and widths are for. std_error, half_width: by formula, as used to find respondents from a
     half-width; expected_half_width: half the mean width of the interval that an estimate will really have.
     half_width_no_privacy, half_width_curator: of the same people with the two other designs.
@@ -39,6 +40,10 @@ class QuestionPlan:
 
     question: str
     options: int
+    part: float
+    people: int
+    own: int
+    other: int
     epsilon: float
     phi: float
     theta: float
@@ -62,7 +67,8 @@ class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
-    seeing all that the server has. share, group_half_width, rare: as in `plan`. rows: the questions in order.
+    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
+    order.
     """
 
     survey: str
@@ -82,7 +88,7 @@ class Plan(Tabular):
         return asdict(self)
 
     def tables(self) -> tuple[Table, ...]:
-        """Two tables, and what their columns mean."""
+        """Three tables, and what their columns mean."""
         return tables_of(self)
 
     def records(self) -> tuple[Table, ...]:
@@ -140,15 +146,15 @@ def plan(
         )
         return _values(channel, each, confidence, share, group_half_width, rare)
 
-    rows = tuple(QuestionPlan(question=q.id, **values(q.channel)) for q in survey.items)
+    rows = tuple(QuestionPlan(question=q.id, part=q.channel.epsilon / survey.epsilon, **values(q.channel)) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
-    belief = posterior(0.5, survey.epsilon)[1]
+    belief = float(posterior_bound(survey.odds) / 100)
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
 
 
 def _values(channel: Channel, n: int, confidence: float, share: float | None, group_half_width: float, rare: float) -> dict[str, Any]:
-    """A row without its question's name."""
-    coins, trusted = private(channel), curator(channel.epsilon)
+    """A row without its question's name and part."""
+    coins, trusted, of_people = private(channel), curator(channel.epsilon), people(channel)
     half = precision.half_width(coins, n, confidence=confidence, share=share)
 
     def as_precise(design: precision.Mechanism) -> int:
@@ -156,6 +162,9 @@ def _values(channel: Channel, n: int, confidence: float, share: float | None, gr
 
     return {
         "options": channel.k,
+        "people": of_people.of,
+        "own": of_people.own,
+        "other": of_people.other,
         "epsilon": channel.epsilon,
         "phi": coins.q0,
         "theta": coins.q1,

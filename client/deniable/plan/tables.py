@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from deniable.estimate.present.table import Table
@@ -12,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def tables_of(plan: Plan) -> tuple[Table, ...]:
-    """Who is asked, how precise each figure will be, what will show, and what the columns mean."""
+    """Who is asked, how well answers will be hidden, how precise each figure will be, what will show, and what the columns mean."""
     head = Table(f"{plan.title} ({plan.survey})", (), (), about=_about(plan))
-    return head, _precision(plan), _what_shows(plan), _legend(plan)
+    return head, _protection(plan), _precision(plan), _what_shows(plan), _legend(plan)
 
 
 def _about(plan: Plan) -> tuple[str, ...]:
@@ -23,9 +22,15 @@ def _about(plan: Plan) -> tuple[str, ...]:
         asked = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
     return (
         f"{asked} · {100 * plan.confidence:g} % confidence · epsilon {plan.epsilon:.4g} for the whole survey",
-        f"Whoever is 50 % sure of something about a person can be {_at_most(plan.belief)} sure at most "
+        f"Whoever is 50 % sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
         "after seeing all that the server has.",
     )
+
+
+def _protection(plan: Plan) -> Table:
+    head = ("question", "part", "recorded, if given", "recorded, if not")
+    rows = ((r.question, f"{r.part:.1%}", f"{r.own:,} of {r.people:,}", f"{r.other:,} of {r.people:,}") for r in plan.rows)
+    return Table("How well an answer will be hidden, in people", head, tuple(rows))
 
 
 def _precision(plan: Plan) -> Table:
@@ -58,6 +63,9 @@ def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
 
 def _legend(plan: Plan) -> Table:
     lines = {
+        "part": "of the survey's epsilon that the question takes",
+        "recorded, if given": "so many of the people who give an answer have it in their record",
+        "recorded, if not": "so many of the people who give another answer have that one in their record",
         "private": "half the mean width of the interval of one option's share, at the share where it is widest or the one you gave",
         "no privacy": "the same people asked openly",
         "curator": "the same people, trusting one party who adds Laplace noise of scale 1/epsilon to each published count",
@@ -74,12 +82,6 @@ def points(share: float) -> str:
     """A share in percentage points, with one decimal, or with two digits where it is small."""
     points = 100 * share
     return f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
-
-
-def _at_most(share: float) -> str:
-    """Rounded up, and never to 100 %."""
-    scale = 1000 if share < 0.999 else 10_000_000
-    return f"{math.ceil(share * scale - 1e-6) / scale * 100:.{len(str(scale)) - 3}f} %"
 
 
 def _percent(share: float | None) -> str:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
+from tests.server.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
@@ -21,7 +22,8 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
 from deniable_server.store.sqlite import releasing
-from deniable_server.store.sqlite import store as sqlite_store
+from deniable_server.store.sqlite import submissions as submissions_shelf
+from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.intake import Intake
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -73,7 +75,7 @@ class Beside(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="model-"))
         self.store, self.other = (SqliteStore(self.folder / "deniable.db") for _ in range(2))
-        self.is_open = {name: self.store.publish(survey) for name, survey in SURVEYS.items()}
+        self.is_open = {name: self.store.surveys.publish(survey) for name, survey in SURVEYS.items()}
         self.parts: dict[Place, Part] = {}
         self.withdrawn: set[bytes] = set()
         self.spent: dict[bytes, bool] = {}
@@ -109,7 +111,7 @@ class Beside(RuleBasedStateMachine):
     def add(self, survey: str, new: Submission) -> tuple[str, Submission]:
         expected = self.expected(survey, new)
         try:
-            outcome: bool | type[StoreError] = self.store.add(survey, new)
+            outcome: bool | type[StoreError] = self.store.submissions.add(survey, new)
         except StoreError as error:
             outcome = type(error)
         assert outcome is expected
@@ -157,22 +159,22 @@ class Beside(RuleBasedStateMachine):
 
     @rule(earlier=sent, survey=surveys)
     def withdraw(self, earlier: tuple[str, Submission], survey: str) -> None:
-        self.store.withdraw(survey, earlier[1].id)
+        self.store.submissions.withdraw(survey, earlier[1].id)
         self.erase(earlier[1].id)
 
     @rule(code=codes, survey=surveys)
     def withdraw_whatever_it_is(self, code: bytes, survey: str) -> None:
-        self.store.withdraw(survey, submission_id(code))
+        self.store.submissions.withdraw(survey, submission_id(code))
         self.erase(submission_id(code))
 
     @rule(made=st.lists(codes, max_size=3))
     def invite(self, made: list[bytes]) -> None:
-        self.store.invite("invited", [invitation_hash("invited", code) for code in made])
+        self.store.access.invite("invited", [invitation_hash("invited", code) for code in made])
         self.spent = dict.fromkeys(made, False) | self.spent
 
     @rule(survey=surveys, is_open=st.booleans())
     def open_or_close(self, survey: str, is_open: bool) -> None:
-        self.store.set_open(survey, is_open)
+        self.store.surveys.set_open(survey, is_open)
         self.is_open[survey] = is_open
         self.settle()
 
@@ -197,10 +199,10 @@ class Beside(RuleBasedStateMachine):
     def counts_are_those_of_the_model(self) -> None:
         for name in SURVEYS:
             for part in [(group, by_hand) for group in (None, "North", "South") for by_hand in (False, True)]:
-                expected, tally, recount = self.count(name, *part), self.store.tally(name, *part), self.store.recount(name, *part)
-                assert self.store.count(name, *part) == tally.n
+                expected, tally, recount = self.count(name, *part), tally_of(self.store, name, *part), recount_of(self.store, name, *part)
+                assert count_of(self.store, name, *part) == tally.n
                 assert (tally.n, tally.to_bytes()) == (recount.n, recount.to_bytes()) == (expected.n, expected.to_bytes())
-        assert self.store.invitations("invited") == (len(self.spent), sum(self.spent.values()))
+        assert self.store.access.invitations("invited") == (len(self.spent), sum(self.spent.values()))
 
     def count(self, survey: str, group: str | None, by_hand: bool) -> Tally:
         """One by one, from what the model has counted."""
@@ -236,7 +238,7 @@ def erased_and_always_counted(patch: pytest.MonkeyPatch) -> None:
 
 
 def forgotten_withdrawals(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sqlite_store, "_refuse_later", lambda *_: True)
+    patch.setattr(submissions_shelf, "_refuse_later", lambda *_: True)
 
 
 def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
@@ -244,7 +246,7 @@ def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteStore, "_usable", lambda *_: True)
+    patch.setattr(SqliteAccess, "admits", lambda *_: True)
 
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
