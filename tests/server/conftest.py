@@ -55,7 +55,7 @@ def survey() -> Survey:
 def submissions(survey: Survey) -> Callable[..., Submission]:
     """Makes a submission of `count` perturbed records, each with answers of category 0, under a new random id.
 
-    It is one of the survey above unless another is given; group, by_hand and invitation are the submission's.
+    It is one of the survey above unless another is given; group, mode and invitation are the submission's.
     """
 
     def make(count: int = 1, id_: bytes | None = None, to: Survey = survey, **fields: Any) -> Submission:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from deniable.wire.part import Part
 from deniable.wire.tally import Tally
-from deniable_server.store.part import Part
 from deniable_server.store.protocol import ESTIMATED, Store
 
 

@@ -26,7 +26,7 @@ from deniable.private_files import create_private, in_data_folder
 from deniable.wire.submission import Submission
 
 MEMORY = ":memory:"
-_VERSION = 3
+_VERSION = 4
 _TABLES = (
     """CREATE TABLE job (
     number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
@@ -50,7 +50,12 @@ _PUBLIC = (
     "ALTER TABLE submission ADD COLUMN invitation BLOB",
 )
 _ROWS = ("CREATE TABLE sent_row (mark BLOB PRIMARY KEY) WITHOUT ROWID",)
-_STEPS = (_TABLES, _PUBLIC, _ROWS)
+_MODE = (
+    "ALTER TABLE submission ADD COLUMN mode TEXT NOT NULL DEFAULT 'device'",
+    "UPDATE submission SET mode = 'by_hand' WHERE by_hand",
+    "ALTER TABLE submission DROP COLUMN by_hand",
+)
+_STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE)
 """What makes each version of the file out of the one before."""
 
 
@@ -187,9 +192,9 @@ class Outbox:
     def _insert(self, db: sqlite3.Connection, url: str, survey: str, submissions: Sequence[Submission], job: Job | None) -> None:
         rest = (url, survey, job.number if job else None, self.owner)
         db.executemany(
-            'INSERT INTO submission (id, digest, count, reports, "group", by_hand, invitation, url, survey, job, owner) '
+            'INSERT INTO submission (id, digest, count, reports, "group", mode, invitation, url, survey, job, owner) '
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(s.id, s.digest, s.count, s.reports, s.group, s.by_hand, s.invitation, *rest) for s in submissions],
+            [(s.id, s.digest, s.count, s.reports, s.group, s.mode, s.invitation, *rest) for s in submissions],
         )
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
@@ -207,11 +212,10 @@ class Outbox:
     def load(self, submission_id: bytes) -> tuple[str, Submission]:
         """The survey's id, and the submission as it was stored."""
         with self._transaction() as db:
-            survey, by_hand, *rest = db.execute(
-                'SELECT survey, by_hand, digest, count, reports, "group", invitation FROM submission WHERE id = ?', [submission_id]
+            survey, *rest = db.execute(
+                'SELECT survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?', [submission_id]
             ).fetchone()
-        digest, count, reports, group, invitation = rest
-        return survey, Submission(submission_id, digest, count, reports, group, bool(by_hand), invitation)
+        return survey, Submission(submission_id, *rest)
 
     def invite(self, job: Job, invitation: bytes) -> None:
         """What waits of a job travels with this invitation now."""

@@ -25,6 +25,7 @@ from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
+from deniable.wire.part import Part
 from deniable.wire.public import Public
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
@@ -66,7 +67,7 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     problems += public.problems(survey)
     if problems:
         raise AnswerError("\n".join(problems))
-    return perturb(survey, categories, public.group, public.invitation)
+    return perturb(survey, categories, Part(public.group), public.invitation)
 
 
 def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
@@ -96,16 +97,16 @@ def _each(
 
 
 def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
-    """A submission for the rows of each group."""
+    """A submission for the rows of each group, by an organisation that has its people's answers."""
     if public.group_column is None:
-        return [perturb(survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
+        return [perturb(survey, batch.categories, Part(public.group, "organisation"), public.invitation)] if batch.categories.size else []
     return [
-        perturb(survey, batch.categories[:, batch.groups == place], survey.groups[place], public.invitation)
+        perturb(survey, batch.categories[:, batch.groups == place], Part(survey.groups[place], "organisation"), public.invitation)
         for place in np.unique(batch.groups)
     ]
 
 
-def perturb(survey: Survey, categories: NDArray[np.int64], group: str | None = None, invitation: str | None = None) -> Coded:
+def perturb(survey: Survey, categories: NDArray[np.int64], part: Part, invitation: str | None = None) -> Coded:
     """Tosses all coins for n respondents, whose categories have shape (items, n); gives the submission, and the code that withdraws it.
 
     Raises RefusedError without entropy.
@@ -122,7 +123,8 @@ def perturb(survey: Survey, categories: NDArray[np.int64], group: str | None = N
         survey.digest,
         categories.shape[1],
         pack(survey, bits, asked),
-        group,
+        part.group,
+        part.mode,
         invitation=None if invitation is None else access_codes.read(invitation),
     )
     return made, access_codes.written(secret)

@@ -13,12 +13,14 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
 from deniable.wire.submission import MAX_COUNT, Submission, withdrawal_secret
 from deniable_server.api import callers
-from deniable_server.context import current_passwords, current_rate, current_store
+from deniable_server.context import current_store
+from deniable_server.researchers.passwords import current_passwords
 from deniable_server.researchers.results import results_of
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
+from deniable_server.web.limiter import current_rate
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 

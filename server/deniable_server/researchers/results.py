@@ -9,9 +9,9 @@ from deniable.errors import EstimateError
 from deniable.estimate import Comparison, Results, Row, analyse, compare
 from deniable.survey import Survey
 from deniable.survey.question import Question
+from deniable.wire.part import Part
 from deniable.wire.tally import Tally
 from deniable_server.store import protocol
-from deniable_server.store.part import Part
 from deniable_server.store.protocol import Published, Store
 
 
@@ -47,8 +47,12 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     apart = protocol.by_hand(survey, group)
     tally = store.submissions.tally(survey_id, apart if by_hand else protocol.estimated(survey, group))
     found = analyse(survey, tally, confidence=confidence, method=method, target=target).results
-    n_by_hand = 0 if by_hand else counted(store.submissions.counts(survey_id), apart)
-    return replace(found, group=group, by_hand=by_hand, n_by_hand=n_by_hand, may_wait=may_wait(published, group))
+    if by_hand:
+        return replace(found, group=group, by_hand=True, may_wait=may_wait(published, group))
+    counts = store.submissions.counts(survey_id)
+    of_organisations = [part for part in protocol.estimated(survey, group) if part.mode == "organisation"]
+    n_by_hand, n_organisation = counted(counts, apart), counted(counts, of_organisations)
+    return replace(found, group=group, n_by_hand=n_by_hand, n_organisation=n_organisation, may_wait=may_wait(published, group))
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:

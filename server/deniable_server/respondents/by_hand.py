@@ -17,14 +17,14 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.context import current_rate, current_store
+from deniable_server.context import current_store
 from deniable_server.respondents.forms import ByHandForm
 from deniable_server.respondents.page import page
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, UnavailableError
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
-from deniable_server.web.limiter import TooManyError
+from deniable_server.web.limiter import TooManyError, current_rate
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
 Page = tuple[str, int]
@@ -83,7 +83,7 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
         1,
         pack(survey, marks),
         group=form.group.data if survey.groups else None,
-        by_hand=True,
+        mode="by_hand",
         invitation=form.invitation.raw if survey.access == "invited" else None,
     )
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Protocol
 
 from deniable.survey import Survey
+from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
-from deniable_server.store.part import Mode, Part
 
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""

@@ -49,7 +49,7 @@ def test_what_is_added_is_there_byte_for_byte_after_closing(outbox):
 def test_what_goes_openly_beside_the_records_is_kept_with_them(outbox):
     beside = [
         dataclasses.replace(PERTURBED, id=b"a" * 16, count=1, group="North & South", invitation=bytes(range(15))),
-        dataclasses.replace(PERTURBED, id=b"b" * 16, by_hand=True),
+        dataclasses.replace(PERTURBED, id=b"b" * 16, mode="by_hand"),
     ]
     first = Outbox(outbox)
     first.add(URL, "s", *beside)

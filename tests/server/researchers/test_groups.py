@@ -23,10 +23,10 @@ from deniable.errors import RejectedError
 from deniable.estimate import Results, analyse, compare
 from deniable.survey import Survey
 from deniable.wire.link import Link
+from deniable.wire.part import Part
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.store.part import Part
 from deniable_server.store.sqlite.store import SqliteStore
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
@@ -47,7 +47,7 @@ AUTH = ("ada", "correct horse battery")
 
 @pytest.fixture
 def send(client: FlaskClient, store: SqliteStore, key: dict[str, str]) -> Callable[..., None]:
-    """`send(n, group, by_hand=…)`: n people of a group, all of whom smoke and do not drink."""
+    """`send(n, group, mode=…)`: n people of a group, all of whom smoke and do not drink."""
     store.surveys.publish(CLINICS)
 
     def post(n: int, group: str, **fields: Any) -> None:
@@ -156,8 +156,8 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     send(30, "Süd")
     assert "tossed two coins" not in ada.get("/manage/surveys/clinics").text
     for _ in range(2):
-        send(1, "Süd", by_hand=True)
-    send(1, GROUPS[0], by_hand=True)
+        send(1, "Süd", mode="by_hand")
+    send(1, GROUPS[0], mode="by_hand")
     counts = {query: (results(client, query)["n"], results(client, query)["n_by_hand"]) for query in ("", "?group=Süd", "?by_hand=1")}
     assert counts == {"": (30, 3), "?group=Süd": (30, 2), "?by_hand=1": (3, 0)}
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
@@ -173,7 +173,7 @@ def test_the_control_a_store_that_mixes_them_is_noticed(
     send: Callable[..., None], client: FlaskClient, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(30, "Süd")
-    send(1, "Süd", by_hand=True)
+    send(1, "Süd", mode="by_hand")
     everything = [Part(group, mode) for group in store.surveys.published("clinics").survey.groups for mode in ("device", "by_hand")]
     tally = store.submissions.tally
     monkeypatch.setattr(store.submissions, "tally", lambda survey_id, parts: tally(survey_id, everything))

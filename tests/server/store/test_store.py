@@ -78,7 +78,7 @@ def test_the_same_id_with_other_bytes_is_a_conflict_and_changes_nothing(store: S
     assert same(tally_of(store, "study"), before)
 
 
-@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"by_hand": True}])
+@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"mode": "by_hand"}, {"mode": "organisation"}])
 def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(
     change: dict[str, Any], store: SqliteStore, submissions: Make
 ) -> None:
@@ -93,8 +93,8 @@ def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(
 
 
 def test_groups_and_what_was_made_by_hand_are_counted_apart(store: SqliteStore, submissions: Make) -> None:
-    for count, group, by_hand in ((1, "North", False), (20, "South", False), (300, "North", True), (4000, "South", False)):
-        store.submissions.add("study", submissions(count, group=group, by_hand=by_hand))
+    for count, group, mode in ((1, "North", "device"), (20, "South", "organisation"), (300, "North", "by_hand"), (4000, "South", "device")):
+        store.submissions.add("study", submissions(count, group=group, mode=mode))
     expected = {
         (None, False): 4021,
         ("North", False): 1,

@@ -17,6 +17,7 @@ from tests.server.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.part import MODES, Mode
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
@@ -45,7 +46,7 @@ def submission(survey: Survey, code: bytes, answers: list[list[bool]], **fields:
     return Submission(submission_id(code), survey.digest, len(answers), pack(survey, bits), **fields)
 
 
-Place = tuple[str, str, bool]
+Place = tuple[str, str, Mode]
 
 
 @dataclass
@@ -100,7 +101,7 @@ class Beside(RuleBasedStateMachine):
 
     def expected(self, survey: str, new: Submission) -> bool | type[StoreError]:
         known = self.find(new.id)
-        if known and known == ((survey, new.group, new.by_hand), replace(new, invitation=known[1].invitation)):
+        if known and known == ((survey, new.group, new.mode), replace(new, invitation=known[1].invitation)):
             return False
         if not self.is_open[survey]:
             return ClosedError
@@ -116,7 +117,7 @@ class Beside(RuleBasedStateMachine):
             outcome = type(error)
         assert outcome is expected
         if outcome is True:
-            part = self.parts.setdefault((survey, str(new.group), new.by_hand), Part())
+            part = self.parts.setdefault((survey, str(new.group), new.mode), Part())
             part.arrived[new.id] = new
             part.codes |= {new.invitation} - {None}
             self.settle()
@@ -141,9 +142,9 @@ class Beside(RuleBasedStateMachine):
                 self.spent |= dict.fromkeys(part.codes, True)
                 part.codes = set()
 
-    @rule(target=sent, code=codes, answers=records, group=groups, by_hand=st.booleans())
-    def submit(self, code: bytes, answers: list[list[bool]], group: str, by_hand: bool) -> tuple[str, Submission]:
-        return self.add("open", submission(SURVEYS["open"], code, answers, group=group, by_hand=by_hand))
+    @rule(target=sent, code=codes, answers=records, group=groups, mode=st.sampled_from(MODES))
+    def submit(self, code: bytes, answers: list[list[bool]], group: str, mode: Mode) -> tuple[str, Submission]:
+        return self.add("open", submission(SURVEYS["open"], code, answers, group=group, mode=mode))
 
     @rule(target=sent, code=codes, answers=records, group=groups, invitation=codes)
     def submit_with_an_invitation(self, code: bytes, answers: list[list[bool]], group: str, invitation: bytes) -> tuple[str, Submission]:
@@ -153,9 +154,9 @@ class Beside(RuleBasedStateMachine):
     def repeat(self, earlier: tuple[str, Submission]) -> None:
         self.add(*earlier)
 
-    @rule(earlier=sent, group=groups, by_hand=st.booleans())
-    def repeat_with_another_label(self, earlier: tuple[str, Submission], group: str, by_hand: bool) -> None:
-        self.add(earlier[0], replace(earlier[1], group=group, by_hand=by_hand))
+    @rule(earlier=sent, group=groups, mode=st.sampled_from(MODES))
+    def repeat_with_another_label(self, earlier: tuple[str, Submission], group: str, mode: Mode) -> None:
+        self.add(earlier[0], replace(earlier[1], group=group, mode=mode))
 
     @rule(earlier=sent, survey=surveys)
     def withdraw(self, earlier: tuple[str, Submission], survey: str) -> None:
@@ -206,7 +207,11 @@ class Beside(RuleBasedStateMachine):
 
     def count(self, survey: str, group: str | None, by_hand: bool) -> Tally:
         """One by one, from what the model has counted."""
-        parts = [part for place, part in self.parts.items() if place[0] == survey and place[2] == by_hand and group in (None, place[1])]
+        parts = [
+            part
+            for place, part in self.parts.items()
+            if place[0] == survey and (place[2] == "by_hand") == by_hand and group in (None, place[1])
+        ]
         own = [one for part in parts for one in part.counted.values()]
         return sum((Tally.from_bits(unpack(SURVEYS[survey], s.reports, s.count)) for s in own), Tally.empty(3))
 

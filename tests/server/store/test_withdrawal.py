@@ -20,6 +20,7 @@ from werkzeug.test import TestResponse
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
+from deniable.wire.part import MODES
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers.results import results_of
@@ -75,9 +76,9 @@ def test_after_a_withdrawal_every_count_is_what_it_was_before(
     group: str, by_hand: bool, store: SqliteStore, clinics: Survey, submissions: Make
 ) -> None:
     for part in (("North", False), ("South", False), ("North", True)):
-        store.submissions.add("clinics", submissions(30, to=clinics, group=part[0], by_hand=part[1]))
+        store.submissions.add("clinics", submissions(30, to=clinics, group=part[0], mode=MODES[part[1]]))
     before, kept, estimates = counts(store), rows(store, "tallies"), results_of(store, "clinics", {}).to_json()
-    withdrawn = submissions(20, to=clinics, group=group, by_hand=by_hand)
+    withdrawn = submissions(20, to=clinics, group=group, mode=MODES[by_hand])
     store.submissions.add("clinics", withdrawn)
     assert counts(store) != before
     store.submissions.withdraw("clinics", withdrawn.id)
@@ -358,7 +359,7 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
     tmp_path: Path, store: SqliteStore, clinics: Survey, submissions: Make
 ) -> None:
     other = SqliteStore(tmp_path / "deniable.db")
-    sent = [submissions(to=clinics, group=("North", "South")[i % 2], by_hand=i % 3 == 0) for i in range(120)]
+    sent = [submissions(to=clinics, group=("North", "South")[i % 2], mode=MODES[i % 3]) for i in range(120)]
 
     def one(own: SqliteStore, part: list[Submission]) -> None:
         for i, submission in enumerate(part):

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from deniable.survey import Survey
-from deniable_server.store.part import Part
+from deniable.wire.part import Part
 from deniable_server.store.sqlite import parts
 from deniable_server.store.sqlite import waiting as layout
-from deniable_server.store.sqlite.parts import MODES
 from deniable_server.store.sqlite.published import COLUMNS, find, published_of
 from deniable_server.store.sqlite.releasing import release
 from deniable_server.store.sqlite.sealing import Seal
@@ -160,4 +159,6 @@ def _name(place: Place) -> str:
 
 def _parts(survey: Survey) -> list[Part]:
     """All parts that a survey can have."""
-    return [Part(label, mode) for label in survey.groups or [None] for mode in MODES if mode != "by_hand" or survey.coins_can_answer]
+    return [
+        Part(label, mode) for label in survey.groups or [None] for mode in parts.NUMBERS if mode != "by_hand" or survey.coins_can_answer
+    ]

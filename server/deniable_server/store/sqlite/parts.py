@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from deniable_server.store.part import Mode, Part
+from deniable.wire.part import Mode, Part
 
-MODES: tuple[Mode, ...] = ("device", "by_hand", "organisation")
-"""By their numbers, which never change."""
+NUMBERS: tuple[Mode, ...] = ("device", "by_hand", "organisation")  # these never change
 
 
 def row(part: Part) -> tuple[str, int]:
     """The columns of a part."""
-    return part.group or "", MODES.index(part.mode)
+    return part.group or "", NUMBERS.index(part.mode)
 
 
 def part(label: str, mode: int) -> Part:
     """The part of a row."""
-    return Part(label or None, MODES[mode])
+    return Part(label or None, NUMBERS[mode])
 
 
 def among(survey_id: str, parts: Collection[Part]) -> tuple[str, list[Any]]:

@@ -10,9 +10,9 @@ import sqlite3
 from collections.abc import Collection
 
 from deniable.survey import Survey
+from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
-from deniable_server.store.part import Part
 from deniable_server.store.sqlite import parts, tallies
 from deniable_server.store.sqlite.tallies import Counts
 from deniable_server.store.sqlite.waiting import Records, Waiting

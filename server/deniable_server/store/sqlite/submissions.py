@@ -8,10 +8,10 @@ from contextlib import closing
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
+from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError
-from deniable_server.store.part import Part
 from deniable_server.store.sqlite import intake, parts, releasing, tallies
 from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.file import File
@@ -32,7 +32,7 @@ class SqliteSubmissions:
         self._file, self._access = file, access
 
     def add(self, survey_id: str, submission: Submission) -> bool:
-        place = Place(survey_id, part_of(submission))
+        place = Place(survey_id, submission.part)
         records = self._records(survey_id, submission.count, submission.reports)
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -131,11 +131,6 @@ class SqliteSubmissions:
             if place.part in chosen:
                 total += releasing.tally(survey, waiting.withdrawn)
         return total
-
-
-def part_of(submission: Submission) -> Part:
-    """The part that a submission is counted in."""
-    return Part(submission.group, "by_hand" if submission.by_hand else "device")
 
 
 def _refuse_later(connection: sqlite3.Connection, survey_id: str, submission_id: bytes) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.survey import Survey
+from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.part import Part
 from deniable_server.store.sqlite import parts
 
 WIDE = 512
