@@ -28,7 +28,7 @@ import deniable
 from deniable.client import SurveyClient, parse_cap
 from deniable.delivery.outbox import Outbox
 from deniable.device import perturb as perturb_module
-from deniable.errors import AnswerError, DeliveryError, DeniableError, EstimateError, RefusedError, RejectedError
+from deniable.errors import AnswerError, DeliveryError, DeniableError, MissingExtraError, RefusedError, RejectedError
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id, written
 from deniable.wire.record import unpack
@@ -440,8 +440,9 @@ def test_a_reply_that_is_no_results_is_told(server, outbox, reply):
 
 
 def test_results_without_their_extra_say_what_to_install(client, monkeypatch):
-    monkeypatch.setitem(sys.modules, "deniable.estimate", None)
-    with pytest.raises(EstimateError, match=r"pip install 'deniable\[estimate\]'"):
+    monkeypatch.delitem(sys.modules, "deniable.estimate", raising=False)
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'deniable\[estimate\]'"):
         client.results("study")
 
 

@@ -83,6 +83,15 @@ def here(server, outbox, no_waiting) -> Iterator[SurveyClient]:
         yield client
 
 
+@pytest.mark.parametrize("name", frames.ACTS)
+def test_what_is_searched_for_answers_sends_them_unless_something_is_provoked(server, name):
+    """An act that is refused before it begins would be searched in vain."""
+    for survey in (SURVEY, GROUPED):
+        server.publish(survey)
+    assert frames.Scenario(name, frames.ACTS[name]).run(server, frames.Tracer()) is None
+    assert server.counted == (1 if name in ("one", "one, by column", "a session", "perturbed, then sent") else 7)
+
+
 class Row(dict[str, Any]):
     """A row to which there can be a weak reference."""
 

@@ -30,12 +30,15 @@ def folder(server, study, tmp_path, monkeypatch):
     server.publish(Survey.from_dict({**study.to_dict(), "id": "clinics", "groups": ["North", "South"]}))
     server.publish(Survey.from_dict({**study.to_dict(), "id": "panel", "access": "invited"}))
     server.results = estimate(survey, Tally.empty(5)).to_json().encode()
+    server.publish(Survey.from_dict({**study.to_dict(), "id": "panel-2"}))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("PASSWORD", "secret")
     monkeypatch.setenv("DENIABLE_KEY", server.key)
     Path("answers.csv").write_text("smokes,party\nyes,Red\nno,1\n")
+    Path("old.csv").write_text("smokes;party;Straße\nyes;Red;ä\n", encoding="cp1252")
     Path("staff.csv").write_text("smokes,party,staff_id\nyes,Red,4711\nno,1,4712\n")
+    Path("copy of staff.csv").write_text(Path("staff.csv").read_text())
     Path("clinics.csv").write_text("smokes,party,clinic\nyes,Red,North\nno,1,South\nno,1,South\n")
     Path("survey.yaml").write_text((Path(__file__).parents[2] / "examples" / "anes1996.yaml").read_text())
     return tmp_path
@@ -46,7 +49,10 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     for example in examples("python"):
         exec(compile(example.replace(ADDRESS, server.url), "docs/sdk.md", "exec"), {})
         printed.append(capsys.readouterr().out)
-    receipt, refusal, groups, withdrawal, bulk, rejected, ledger, resent, results = printed
+    receipt, sent, refusal, groups, withdrawal, bulk, old, rejected, copies, ledger, resent, results = printed
+    assert sent == "True\n"
+    assert old == "1 rows accepted\n"
+    assert copies == "2 accepted, 0 of them sent before\n2 accepted, 2 of them sent before\n"
     assert receipt.split()[1].startswith("2.197")
     assert "must have the pinned digest" in refusal
     assert groups == "3 rows in 2 submissions\n"
@@ -56,7 +62,7 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     assert ledger == "2 rows accepted\n"
     assert resent == "0 submissions delivered\n"
     assert "smokes" in results
-    assert server.counted == 11
+    assert server.counted == 15
 
 
 def test_the_commands_of_the_page_work(server, folder):
@@ -67,7 +73,7 @@ def test_the_commands_of_the_page_work(server, folder):
         stdin = "smokes,party\nyes,Red\n" if words[-1] == "-" else None
         result = CliRunner().invoke(main, words[1:], input=stdin)
         assert result.exit_code == 0, (line, result.output)
-    assert server.counted == 8
+    assert server.counted == 11
 
 
 def test_the_control_a_wrong_example_fails(server, folder):

@@ -66,7 +66,7 @@ _BY_PATH = (
     "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
 )
 @click.option(
-    "--row-key", metavar="NAME", help="The column with a public identifier of each row: it counts once, whatever file it comes in."
+    "--row-key", metavar="NAME", help="The column with a public identifier of each row: a row counts once, whatever file it comes in."
 )
 @click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
 @key_option

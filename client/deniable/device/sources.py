@@ -15,7 +15,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -68,7 +68,7 @@ class Mappings:
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         rows, read = callers_own(itertools.islice, self._rows, skip, None), _of_mapping(names)
-        return iter(lambda: _raw(list(map(read, callers_own(list, itertools.islice(rows, size))))), None)
+        return iter(lambda: _raw(list(map(read, callers_own(list, itertools.islice(rows, size)))), len(names)), None)
 
 
 def _of_mapping(names: Sequence[str]) -> Callable[[Any], list[Any] | str]:
@@ -77,10 +77,9 @@ def _of_mapping(names: Sequence[str]) -> Callable[[Any], list[Any] | str]:
     return lambda row: [lookup(row, name, lists) for name in names] if isinstance(row, Mapping) else rule
 
 
-def _raw(part: Sequence[Sequence[Any] | str]) -> Raw | None:
+def _raw(part: Sequence[Sequence[Any] | str], width: int) -> Raw | None:
     """A stretch of rows, each its cells, or in words why it is no row; None at the end."""
     broken = {i: row for i, row in enumerate(part) if isinstance(row, str)}
-    width = next((len(row) for row in part if not isinstance(row, str)), 0)
     whole = [[""] * width if isinstance(row, str) else row for row in part]
     return Raw(len(part), [list(cells) for cells in zip(*whole, strict=True)], broken) if part else None
 
@@ -129,7 +128,7 @@ class _File(ABC):
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         rows = itertools.islice(self.rows(names, size), skip, None)
-        return iter(lambda: _raw(list(itertools.islice(rows, size))), None)
+        return iter(lambda: _raw(list(itertools.islice(rows, size)), len(names)), None)
 
     @abstractmethod
     def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
@@ -140,21 +139,22 @@ class _File(ABC):
         return str(self._file) if isinstance(self._file, str | Path) else "the input"
 
     def lines(self) -> Iterator[str]:
-        """The lines of a text."""
-        with ExitStack() as stack:
-            raw = stack.enter_context(open(self._file, "rb")) if isinstance(self._file, str | Path) else self._file
-            text = raw
-            if not isinstance(raw.read(0), str):
-                buffer = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
-                text = io.TextIOWrapper(buffer, self._encoding(buffer.peek(8)), newline="")
-                stack.callback(text.detach)
-            yield from map(self._checked, text)
-
-    def _checked(self, line: str) -> str:
-        if "\0" in line:
-            rule = "must be text, and has zero bytes, as UTF-16 without a mark has"
-            raise AnswerError(f"{self.label}: {rule}: say its encoding, such as utf-16-le")
-        return line
+        """The lines of a text. An open one stays open: it is its owner's to close."""
+        if isinstance(self._file, str | Path):
+            with open(self._file, "rb") as raw:
+                encoding = self._encoding(raw.peek(8))
+            with open(self._file, encoding=encoding, newline="") as text:
+                yield from text
+        elif isinstance(self._file.read(0), str):
+            yield from self._file
+        else:
+            buffer = self._file if isinstance(self._file, io.BufferedReader) else io.BufferedReader(self._file)  # type: ignore[type-var]
+            wrapper = io.TextIOWrapper(buffer, self._encoding(buffer.peek(8)), newline="")
+            try:
+                yield from wrapper
+            finally:
+                with suppress(ValueError):  # it is closed already
+                    wrapper.detach()
 
     def _encoding(self, start: bytes) -> str:
         if found := next((suffix for mark, suffix in _NO_TEXT.items() if start.startswith(mark)), None):
@@ -163,6 +163,9 @@ class _File(ABC):
         mark = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
         if told and mark and not told.lower().replace("_", "-").startswith(mark[:6].rstrip("-")):
             raise AnswerError(f"{self.label}: begins with the mark of {mark[:6].rstrip('-').upper()}, and not with {told} text")
+        if not (told or mark) and b"\0" in start[:8]:
+            rule = "must be text, and has zero bytes, as UTF-16 without a mark has"
+            raise AnswerError(f"{self.label}: {rule}: say its encoding, such as utf-16-le")
         return mark or told or "utf-8"
 
 

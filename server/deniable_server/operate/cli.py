@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from deniable.survey import Survey
+from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
 from deniable_server.operate import invitations
 from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
@@ -58,7 +59,7 @@ def publish(db: Path, survey_file: Path) -> None:
     click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
     click.echo(f"digest   {survey.digest}")
     click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")
-    click.echo(f"link     /s/{survey.id}#digest={survey.digest}")
+    click.echo(f"link     {Link('', survey.id, survey.digest)}")
 
 
 @main.command("list")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
+from deniable.wire.link import Link
 from deniable_server.store.protocol import Store
 
 
@@ -36,4 +37,4 @@ def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None
 
 def personal_link(survey: Survey, code: str, public_url: str | None = None) -> str:
     """The link for one person. The code is in its fragment, which no server sees when a chat program fetches the link."""
-    return f"{(public_url or '').rstrip('/')}/s/{survey.id}#digest={survey.digest}&code={code}"
+    return str(Link((public_url or "").rstrip("/"), survey.id, survey.digest, code=code))

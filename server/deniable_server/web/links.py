@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
-from flask import Flask, url_for
+from flask import Flask
 
 from deniable.survey import Survey
+from deniable.wire.link import Link
 from deniable_server.context import current_config
 
 
@@ -22,5 +21,4 @@ def server_address() -> str:
 
 def respondents_link(survey: Survey, group: str | None = None) -> str:
     """The link to send out, for one group or for all; its fragment pins the definition and reaches no server."""
-    part = "" if group is None else f"&group={quote(group, safe='')}"
-    return f"{server_address()}{url_for('respondents.survey', survey_id=survey.id)}#digest={survey.digest}{part}"
+    return str(Link(server_address(), survey.id, survey.digest, group))

@@ -96,6 +96,11 @@ def test_a_row_with_another_number_of_cells_is_left_out_as_a_whole(study):
     ]
 
 
+def test_a_stretch_without_a_whole_row_is_left_out_as_any_other(study):
+    assert [found.row for found in read(study, csv("smokes,party\nyes\nno\n"), size=1)[1]] == [1, 2]
+    assert [found.row for found in read(study, ["a", "b", "c"], size=2)[1]] == [1, 2, 3]
+
+
 def test_a_line_that_is_no_json_object_is_left_out(study):
     lines = '{"smokes": true, "party": 1}\n\nCANARY\n["CANARY"]\n{"smokes": "CANARY"}\n'
     categories, rejected = read(study, JsonLines(File(io.StringIO(lines))))

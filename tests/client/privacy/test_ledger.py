@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from deniable import client as client_module
+from deniable import session as session_module
 from deniable.cli import main
 from deniable.client import SurveyClient
 from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
@@ -215,7 +215,7 @@ def test_a_person_is_charged_before_anything_is_sent(server, client, path, monke
 def test_the_control_a_client_that_charges_afterwards_is_seen(server, client, path, monkeypatch):
     seen = watched(server, path, monkeypatch)
     late = []
-    monkeypatch.setattr(client_module, "charge_one", lambda *given: late.append(given))
+    monkeypatch.setattr(session_module, "charge_one", lambda *given: late.append(given))
     client.submit("study", ANSWERS, person="ada")
     assert (seen, len(late)) == ([0], 1)
 
