@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, abort, g, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable.estimate import Row
-from deniable_server import current_passwords, current_store, sessions
-from deniable_server.chart import Chart, chart
+from deniable_server import current_passwords, current_store, figures, sessions
+from deniable_server.cards import cards, scale_of
+from deniable_server.chart import SHARE_TICKS, mark, share_mark
 from deniable_server.forms import ActionForm, LoginForm
 from deniable_server.limiter import TooManyError
-from deniable_server.results import Compared, groups_of, results_of
+from deniable_server.results import groups_of, results_of
+from deniable_server.side_by_side import mean_lines, share_lines
 
 bp = Blueprint("manage", __name__)
 Page = str | AnyResponse | tuple[str, int]
@@ -32,7 +32,7 @@ def researchers_only() -> AnyResponse | None:
 
 @bp.context_processor
 def shown_on_every_page() -> dict[str, Any]:
-    return {"user": g.get("user")}
+    return {"user": g.get("user"), "figures": figures, "mark": mark, "share_mark": share_mark, "share_ticks": SHARE_TICKS}
 
 
 @bp.route("/login", methods=["GET", "POST"])
@@ -85,10 +85,10 @@ def surveys() -> Page:
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().published(survey_id)
     results = results_of(store, survey_id, request.args)
-    questions = [(item, [row for row in results.rows if row.question == item.id]) for item in published.survey.items]
     sizes = {group: store.count(survey_id, group) for group in published.survey.groups}
-    shown = {"published": published, "results": results, "questions": questions, "means": {row.question: row for row in results.means}}
-    return render_template("manage/results.html", **shown, sizes=sizes, chart=chart, form=ActionForm())
+    shown = {"published": published, "results": results, "cards": cards(published.survey, results), "sizes": sizes}
+    needed = figures.needed(published.survey, results.rows[0].confidence)
+    return render_template("manage/results.html", **shown, needed=needed, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
@@ -98,7 +98,9 @@ def groups(survey_id: str) -> Page:
     if not published.survey.groups:
         abort(404, "this survey has no groups")
     compared = groups_of(current_store(), survey_id, request.args)
-    return render_template("manage/groups.html", published=published, compared=compared, chart_of=_chart_of, form=ActionForm())
+    needed = figures.needed(published.survey, compared.results[compared.first].rows[0].confidence)
+    ways = {"scale_of": scale_of, "share_lines": share_lines, "mean_lines": mean_lines}
+    return render_template("manage/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
@@ -108,12 +110,6 @@ def download(survey_id: str, kind: str) -> Page:
     name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
     body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-def _chart_of(question: Compared, option: int) -> tuple[list[Row], Chart | None]:
-    """One option's share in every group: a row for each, labelled by the group, and their chart."""
-    rows = [replace(rows[option], option=group) for group, rows in question.rows.items()]
-    return rows, chart(rows)
 
 
 def _own_path(path: str | None) -> str:
