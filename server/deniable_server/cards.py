@@ -47,7 +47,7 @@ class Card:
     @cached_property
     def histogram(self) -> Histogram | None:
         """Of its levels."""
-        return histogram(self.levels, [figures.plain(score) for score in self.question.scores or ()]) if self.levels else None
+        return histogram(self.levels) if self.levels else None
 
     @property
     def warnings(self) -> tuple[tuple[str, str], ...]:
@@ -73,8 +73,9 @@ class Card:
         first = self.rows[0]
         if len(self.question.categories) - (not self.question.required) == 2 and not self.question.labels:
             return first.option, figures.percent(first.estimate), figures.interval(first.low, first.high)
+        options = figures.several(len(self.rows), "option")
         widths = [(row.high - row.low) / 2 for row in self.rows if row.low is not None and row.high is not None]
-        return f"{len(self.rows)} options", "see chart" if widths else "–", f"±{figures.number(max(widths))} points or less" if widths else "–"
+        return "each in its chart", options, f"±{figures.number(max(widths))} points or less" if widths else "–"
 
 
 def scale_of(question: Question) -> Scale | None:
@@ -96,8 +97,10 @@ def _card(question: Question, rows: dict[str, list[Row]], mean: MeanRow | None) 
         return _multiple(question, [rows[item.id] for item in question.items])
     own = tuple(rows[question.id])
     if on_grid(question):
-        levels = len(question.scores or ())
-        return Card(question, own[levels:], own[:levels], mean)
+        scores = question.scores or ()
+        names = [figures.plain(score, scores[1] - scores[0]) for score in scores]
+        levels = tuple(replace(row, option=name) for row, name in zip(own, names, strict=False))
+        return Card(question, own[len(levels) :], levels, mean)
     return Card(question, own, mean=mean)
 
 

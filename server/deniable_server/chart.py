@@ -15,6 +15,7 @@ HEIGHT = 120
 """Pixels from the foot of a histogram to its top."""
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_CHARACTERS = 36  # of small type, across a phone
 _TICKS = 5  # steps between the ticks of a scale, at most
 
 
@@ -36,14 +37,16 @@ class Scale:
 
     @property
     def ticks(self) -> tuple[tuple[float, float], ...]:
-        """(place, value) of round values: at most six, and both ends."""
+        """(place, value) of both ends, and of round values between them, as many as can be told apart on a phone."""
         raw = (self.high - self.low) / _TICKS
         unit = 10.0 ** math.floor(math.log10(raw))
         step = next(unit * step for step in _STEPS if unit * step >= raw * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         room = step / 2  # a round value nearer than this to an end would be written over it
         values = [value for n in range(first, last + 1) if self.low + room <= (value := n * step) <= self.high - room]
-        return tuple((self.place(value), round(value, 12)) for value in (self.low, *values, self.high))
+        longest = max(len(f"{round(value, 9):,}".removesuffix(".0")) for value in (self.low, *values, self.high))
+        shown = values if (len(values) + 2) * (longest + 2) <= _CHARACTERS else []
+        return tuple((self.place(value), round(value, 9)) for value in (self.low, *shown, self.high))
 
 
 SHARES = Scale(0.0, 1.0)
@@ -92,7 +95,6 @@ def share_mark(row: Row) -> Mark | None:
 class Bar:
     """One level: middle, left and width in percent of the width; top and height of the bar, and the ends of its interval, in pixels."""
 
-    label: str
     row: Row
     middle: float
     left: float
@@ -115,7 +117,7 @@ class Histogram:
     labelled: int
 
 
-def histogram(rows: Sequence[Row], labels: Sequence[str]) -> Histogram | None:
+def histogram(rows: Sequence[Row]) -> Histogram | None:
     """The bars of levels that are evenly spaced; None where nothing is estimated."""
     known = [(row, row.estimate, row.low, row.high) for row in rows]
     drawn = [(row, estimate, low, high) for row, estimate, low, high in known if None not in (estimate, low, high)]
@@ -129,10 +131,10 @@ def histogram(rows: Sequence[Row], labels: Sequence[str]) -> Histogram | None:
 
     step = (100 - 2 * EDGE) / len(rows)
     bars = []
-    for place, (row, label) in enumerate(zip(rows, labels, strict=True)):
+    for place, row in enumerate(rows):
         estimate, low, high = row.estimate or 0.0, row.low or 0.0, row.high or 0.0
         middle, over, under = EDGE + step * (place + 0.5), y(max(0.0, estimate)), y(min(0.0, estimate))
         size = round(0.8 * step, 2)
         left = round(middle - size / 2, 2)
-        bars.append(Bar(label, row, round(middle, 2), left, size, over, round(under - over, 1), y(low), y(high)))
+        bars.append(Bar(row, round(middle, 2), left, size, over, round(under - over, 1), y(low), y(high)))
     return Histogram(tuple(bars), y(0.0), math.ceil(len(rows) / 6))

@@ -15,7 +15,7 @@ HALF_WIDTH = 0.10
 
 def number(share: float | None) -> str:
     """A share, of which 1 is all, in percent without the sign, with one decimal; a dash where there is none."""
-    return "–" if share is None else _minus(f"{100 * share:.1f}")
+    return "–" if share is None else rounded(100 * share, 1)
 
 
 def percent(share: float | None) -> str:
@@ -25,7 +25,7 @@ def percent(share: float | None) -> str:
 
 def points(share: float) -> str:
     """A difference of two shares in percentage points, with its sign."""
-    return _minus(f"{100 * share:+.1f}")
+    return rounded(100 * share, 1, sign=True)
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -62,9 +62,14 @@ def rounded(value: float, places: int, sign: bool = False) -> str:
     return _minus(text) if text.strip("+-0.") else text.lstrip("+-")
 
 
-def plain(value: float) -> str:
-    """A number that somebody wrote, such as an end of a scale: `0`, `3.5`, `10,000`."""
-    return _minus(f"{value:,.10g}")
+def plain(value: float, step: float = 1e-9) -> str:
+    """A number that somebody wrote, such as an end of a scale, without zeros at its end: `0`, `3.5`, `10,000`.
+
+    step: the least difference to its neighbours that its digits have to tell.
+    """
+    places = max(0, 1 - math.floor(math.log10(step)))
+    text = rounded(value, places)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def of_people(share: float) -> str:

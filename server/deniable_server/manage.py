@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server import current_passwords, current_store, figures, sessions
 from deniable_server.cards import cards, scale_of
-from deniable_server.chart import SHARE_TICKS, mark, share_mark
+from deniable_server.chart import SHARE_TICKS, SHARES, mark, share_mark
 from deniable_server.forms import ActionForm, LoginForm
 from deniable_server.limiter import TooManyError
 from deniable_server.results import groups_of, results_of
@@ -32,7 +32,7 @@ def researchers_only() -> AnyResponse | None:
 
 @bp.context_processor
 def shown_on_every_page() -> dict[str, Any]:
-    return {"user": g.get("user"), "figures": figures, "mark": mark, "share_mark": share_mark, "share_ticks": SHARE_TICKS}
+    return {"user": g.get("user"), "figures": figures, "mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
 
 
 @bp.route("/login", methods=["GET", "POST"])
