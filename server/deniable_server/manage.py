@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, abort, g, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable_server import current_passwords, current_store, figures, sessions
+from deniable_server import current_passwords, current_store, downloads, figures, sessions
 from deniable_server.cards import cards, scale_of
 from deniable_server.chart import SHARE_TICKS, SHARES, mark, share_mark
 from deniable_server.forms import ActionForm, LoginForm
@@ -108,7 +108,7 @@ def download(survey_id: str, kind: str) -> Page:
     results = results_of(current_store(), survey_id, request.args)
     part = f"-group-{current_store().published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""
     name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
-    body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
+    body, mimetype = (downloads.to_csv(results), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
