@@ -23,7 +23,7 @@ class _Reader(HTMLParser):
         if tag == "table":
             self.name = values.get("aria-label") or values.get("aria-labelledby", "")
             self.columns = []
-            assert self.name not in self.tables, f"two tables are called {self.name}"
+            assert not self.name or self.name not in self.tables, f"two tables are called {self.name}"
             self.tables[self.name] = {}
         elif tag in ("thead", "tbody"):
             self.head = tag == "thead"
@@ -51,7 +51,7 @@ class _Reader(HTMLParser):
 
 
 def tables(page: str) -> dict[str, Table]:
-    """All tables of a page, by their names, which must differ."""
+    """All tables of a page that have a name, by it; the names must differ."""
     reader = _Reader()
     reader.feed(page)
-    return reader.tables
+    return {name: table for name, table in reader.tables.items() if name}
