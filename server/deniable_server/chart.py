@@ -16,6 +16,7 @@ HEIGHT = 120
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _CHARACTERS = 36  # of small type, across a phone
+_FIGURED = 5  # bars that have room for a figure each, on a phone
 _TICKS = 5  # steps between the ticks of a scale, at most
 
 
@@ -109,12 +110,13 @@ class Bar:
 class Histogram:
     """The levels of a number side by side. zero: where the bars stand, in pixels from the top; those of estimates below 0 hang from it.
 
-    labelled: every how many bars one is named, so that the names do not run into each other.
+    labelled: every how many bars one is named, so that the names do not run into each other. figured: whether there is room for their figures.
     """
 
     bars: tuple[Bar, ...]
     zero: float
     labelled: int
+    figured: bool
 
 
 def histogram(rows: Sequence[Row]) -> Histogram | None:
@@ -137,4 +139,5 @@ def histogram(rows: Sequence[Row]) -> Histogram | None:
         size = round(0.8 * step, 2)
         left = round(middle - size / 2, 2)
         bars.append(Bar(row, round(middle, 2), left, size, over, round(under - over, 1), y(low), y(high)))
-    return Histogram(tuple(bars), y(0.0), math.ceil(len(rows) / 6))
+    named = max(1, _CHARACTERS // (max(len(row.option) for row in rows) + 2))
+    return Histogram(tuple(bars), y(0.0), math.ceil(len(rows) / named), len(rows) <= _FIGURED)

@@ -318,8 +318,8 @@ def mixed(store: SqliteStore, ada: FlaskClient) -> str:
 def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
     """By option, the figure and the interval of each group and of their difference."""
     part = page.split(f'aria-label="Two groups compared: {label}"')[1].split("</table>")[0]
-    options = re.findall(r'<th scope="rowgroup"[^>]*>(.*?)</th>', part)
-    cells = [re.findall(r"<strong>(.*?)</strong><span>(.*?)</span>", row) for row in part.split('scope="rowgroup"')[1:]]
+    options = re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi></th>', part)
+    cells = [re.findall(r"<strong>(.*?)</strong><span>(.*?)</span>", row) for row in part.split('scope="row"')[1:]]
     return dict(zip(options, cells, strict=True))
 
 
