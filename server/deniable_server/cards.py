@@ -69,7 +69,11 @@ class Card:
         """
         if self.mean and self.scale:
             one, low, high = figures.mean(self.mean)
-            return f"mean, from {figures.plain(self.scale.low)} to {figures.plain(self.scale.high)}", one or "–", f"{low} to {high}" if one else "–"
+            return (
+                f"mean, from {figures.plain(self.scale.low)} to {figures.plain(self.scale.high)}",
+                one or "–",
+                f"{low} to {high}" if one else "–",
+            )
         first = self.rows[0]
         if len(self.question.categories) - (not self.question.required) == 2 and not self.question.labels:
             return first.option, figures.percent(first.estimate), figures.interval(first.low, first.high)

@@ -110,7 +110,8 @@ class Bar:
 class Histogram:
     """The levels of a number side by side. zero: where the bars stand, in pixels from the top; those of estimates below 0 hang from it.
 
-    labelled: every how many bars one is named, so that the names do not run into each other. figured: whether there is room for their figures.
+    labelled: every how many bars one is named, so that the names do not run into each other. figured: whether there is room for the
+    figures, too.
     """
 
     bars: tuple[Bar, ...]

@@ -32,7 +32,14 @@ def researchers_only() -> AnyResponse | None:
 
 @bp.context_processor
 def shown_on_every_page() -> dict[str, Any]:
-    return {"user": g.get("user"), "figures": figures, "mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
+    return {
+        "user": g.get("user"),
+        "figures": figures,
+        "mark": mark,
+        "share_mark": share_mark,
+        "shares_scale": SHARES,
+        "share_ticks": SHARE_TICKS,
+    }
 
 
 @bp.route("/login", methods=["GET", "POST"])

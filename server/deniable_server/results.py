@@ -43,7 +43,10 @@ class ComparedMean:
 
 @dataclass(frozen=True)
 class ComparedQuestion:
-    """One question of the survey file among the groups. items: one, or one for each option of a multiple choice. mean: of one with scores."""
+    """One question of the survey file among the groups.
+
+    items: one, or one for each option of a multiple choice. mean: of a question with scores.
+    """
 
     question: Question
     items: tuple[Compared, ...]
@@ -137,7 +140,9 @@ def _mean(pair: _Pair, question: Question, means: Mapping[str, MeanRow]) -> Comp
     found = None
     if first and second:
         with suppress(EstimateError):  # no error in either: too few reports
-            found = difference(second, first, confidence=first.confidence, bounds=(-span, span), what=f"mean of {question.id}: second less first")
+            found = difference(
+                second, first, confidence=first.confidence, bounds=(-span, span), what=f"mean of {question.id}: second less first"
+            )
     return ComparedMean(means, found)
 
 

@@ -61,7 +61,13 @@ def unfold(driver: Chrome) -> None:
     driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
-PAGES = ("/manage", "/manage/surveys/look", "/manage/surveys/look?group=مستشفى&method=wald", "/manage/surveys/look/groups", "/manage/surveys/look0")
+PAGES = (
+    "/manage",
+    "/manage/surveys/look",
+    "/manage/surveys/look?group=مستشفى&method=wald",
+    "/manage/surveys/look/groups",
+    "/manage/surveys/look0",
+)
 
 
 def test_no_page_of_researchers_has_a_fault(ada: Chrome, site: Any) -> None:
@@ -90,14 +96,15 @@ def drawn(driver: Chrome, finding: str) -> bool:
 def scrolled(driver: Chrome) -> list[str]:
     """Boxes whose content is wider than they are, so that a part of it can only be scrolled to."""
     found: list[str] = driver.execute_script(
-        """return [...document.querySelectorAll("table, .scroll, details, section")].filter((e) => e.scrollWidth > e.clientWidth + 1)
+        """return [...document.querySelectorAll("table, .scroll, details, section")]
+             .filter((e) => e.scrollWidth > e.clientWidth + 1)
              .map((e) => `hidden to the side: ${e.tagName} ${e.className} ${e.getAttribute("aria-label")}`);"""
     )
     return found
 
 
 def misplaced(driver: Chrome) -> list[str]:
-    """Figures that are not at their mark, run out of their chart or over another one's, and rows whose label is not level with its chart."""
+    """Figures that are not at their mark or run out of their chart, labels that are not at theirs, and ticks that run into each other."""
     found: list[str] = driver.execute_script(
         """
         const out = [], box = (e) => e.getBoundingClientRect();
@@ -117,7 +124,8 @@ def misplaced(driver: Chrome) -> list[str]:
         }
         for (const line of document.querySelectorAll("tr.axis svg, svg.histogram")) {
           const texts = [...line.querySelectorAll("text.tick")].map(box).filter(({ width }) => width).sort((a, b) => a.left - b.left);
-          texts.slice(1).forEach((text, i) => { if (text.left < texts[i].right + 2) out.push(`ticks run into each other: ${line.textContent.trim()}`); });
+          const close = texts.slice(1).some((text, i) => text.left < texts[i].right + 2);
+          if (close) out.push(`ticks run into each other: ${line.textContent.trim()}`);
         }
         return out;"""
     )
@@ -130,7 +138,11 @@ def wide_header(driver: Chrome) -> list[str]:
         """const box = (s) => document.querySelector(s).getBoundingClientRect();
            return [box("header .home").left, box("main h1").left, box("header form").right, box("main .card").right];"""
     )
-    return [] if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2 else [f"header from {ends[0]} to {ends[2]}, page from {ends[1]} to {ends[3]}"]
+    return (
+        []
+        if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2
+        else [f"header from {ends[0]} to {ends[2]}, page from {ends[1]} to {ends[3]}"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def test_the_ticks_of_shares_are_quarters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "beyond", "place"), [(-0.5, "below", 0), (-1e-9, "below", 0), (0.0, "", at(0)), (1.0, "", at(1)), (1.000001, "above", 100), (3.0, "above", 100)]
+    ("share", "beyond", "place"),
+    [(-0.5, "below", 0), (-1e-9, "below", 0), (0.0, "", at(0)), (1.0, "", at(1)), (1.000001, "above", 100), (3.0, "above", 100)],
 )
 def test_an_estimate_that_is_no_possible_share_stands_at_the_edge_as_what_it_is(share: float, beyond: str, place: float) -> None:
     drawn = mark(Scale(0, 1), share, 0.1, 0.2)

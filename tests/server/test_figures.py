@@ -18,7 +18,8 @@ def survey(epsilon: object = "ln 3", questions: int = 1, **keys: object) -> Surv
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.2736, "27.4%"), (-0.5, "−50.0%"), (12.3456, "1,234.6%"), (-0.0004, "0.0%"), (0.0, "0.0%"), (1.0, "100.0%"), (None, "–")]
+    ("share", "text"),
+    [(0.2736, "27.4%"), (-0.5, "−50.0%"), (12.3456, "1,234.6%"), (-0.0004, "0.0%"), (0.0, "0.0%"), (1.0, "100.0%"), (None, "–")],
 )
 def test_a_share_is_written_as_english_writes_it_and_zero_has_no_sign(share: float | None, text: str) -> None:
     assert figures.percent(share) == text
@@ -52,7 +53,15 @@ def test_a_mean_that_does_not_exist_has_no_figures() -> None:
 
 @pytest.mark.parametrize(
     ("value", "step", "text"),
-    [(14, 1e-9, "14"), (-20000, 1e-9, "−20,000"), (9 / 13, 1 / 39, "0.692"), (-17.5, 2.5, "−17.5"), (100, 25, "100"), (0.0, 0.1, "0"), (1e9, 1e-9, "1,000,000,000")],
+    [
+        (14, 1e-9, "14"),
+        (-20000, 1e-9, "−20,000"),
+        (9 / 13, 1 / 39, "0.692"),
+        (-17.5, 2.5, "−17.5"),
+        (100, 25, "100"),
+        (0.0, 0.1, "0"),
+        (1e9, 1e-9, "1,000,000,000"),
+    ],
 )
 def test_a_level_has_the_digits_that_tell_it_from_its_neighbours(value: float, step: float, text: str) -> None:
     assert figures.plain(value, step) == text
@@ -60,7 +69,14 @@ def test_a_level_has_the_digits_that_tell_it_from_its_neighbours(value: float, s
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.2689, "27 of 100 people"), (0.25, "25 of 100 people"), (0.004, "4 of 1,000 people"), (4.5e-5, "4 of 100,000 people"), (0.0, "0 of 100 people"), (0.9999, "9,999 of 10,000 people")],
+    [
+        (0.2689, "27 of 100 people"),
+        (0.25, "25 of 100 people"),
+        (0.004, "4 of 1,000 people"),
+        (4.5e-5, "4 of 100,000 people"),
+        (0.0, "0 of 100 people"),
+        (0.9999, "9,999 of 10,000 people"),
+    ],
 )
 def test_a_chance_is_told_as_people_and_never_as_nobody_where_it_is_not(share: float, text: str) -> None:
     assert figures.of_people(share) == text

@@ -54,7 +54,9 @@ def test_the_page_and_the_json_have_the_means_of_questions_with_scores(page: Fla
     page_text = page.get("/manage/surveys/scored").text
     shown = {name: table["Mean"] for name, table in tables(page_text).items() if name.startswith("Mean")}
     expected = [figures.mean(row) for row in results.means]
-    assert [(one["Estimate"].split(",")[0], one["95% interval"]) for one in shown.values()] == [(m, f"{low} to {high}") for m, low, high in expected]
+    assert [(one["Estimate"].split(",")[0], one["95% interval"]) for one in shown.values()] == [
+        (m, f"{low} to {high}") for m, low, high in expected
+    ]
     assert list(shown) == ["Mean: How cold?", "Mean: What mood?"]
     assert page_text.count("Among those who answered.") == 1
     assert page.get("/manage/surveys/scored/results.json").get_json()["means"] == results.to_dict()["means"]

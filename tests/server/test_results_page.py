@@ -41,15 +41,25 @@ questions:
   - {id: age, text: How old?, type: number, low: 16, high: 120, bins: [{name: young, from: 16}, {name: old, from: 60}]}
 """)
 TRUTH = {
-    **{"smokes": (0.3, 0.6, 0.1), "party": (0.5, 0.3, 0.2), "used[cannabis]": (0.2, 0.7, 0.1), "used[cocaine]": (0.02, 0.88, 0.1)},
-    **{"took[tea]": (0.9, 0.1), "took[coffee]": (0.4, 0.6), "mood": (0.2, 0.3, 0.5), "hours": (0.1, 0.6, 0.2, 0.1), "age": (0.7, 0.3)},
+    "smokes": (0.3, 0.6, 0.1),
+    "party": (0.5, 0.3, 0.2),
+    "used[cannabis]": (0.2, 0.7, 0.1),
+    "used[cocaine]": (0.02, 0.88, 0.1),
+    "took[tea]": (0.9, 0.1),
+    "took[coffee]": (0.4, 0.6),
+    "mood": (0.2, 0.3, 0.5),
+    "hours": (0.1, 0.6, 0.2, 0.1),
+    "age": (0.7, 0.3),
 }
 PAGE = "/manage/surveys/kinds"
 
 
 def send(store: SqliteStore, survey: Survey, n: int, truth: dict[str, tuple[float, ...]], group: str | None = None) -> None:
     """n people whose answers have these shares, exactly, perturbed as they are on devices."""
-    bits = [randomize(item.channel, np.repeat(np.arange(item.k), np.round(n * np.array(truth[item.id])).astype(int)), os_words) for item in survey.items]
+    bits = [
+        randomize(item.channel, np.repeat(np.arange(item.k), np.round(n * np.array(truth[item.id])).astype(int)), os_words)
+        for item in survey.items
+    ]
     store.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, n, pack(survey, bits), group))
 
 
@@ -150,8 +160,11 @@ def test_the_summary_has_a_line_and_a_link_for_each_question(answered: FlaskClie
     assert re.findall(r'href="#(q-\w+)"', page) == re.findall(r'<h2 id="(q-\w+)"', page)
     smokes, mean = rows["smokes", "yes"], charts(answered)["Mean: How many hours?"]["Mean"]
     assert summary["Do you smoke?"] == {
-        **{"Of what": "yes", "Estimate": figures.percent(smokes["estimate"]), "95% interval": line(smokes)["95% interval"]},
-        **{"n": "2,000", "ε": f"{KINDS.questions[0].epsilon:.3f}"},
+        "Of what": "yes",
+        "Estimate": figures.percent(smokes["estimate"]),
+        "95% interval": line(smokes)["95% interval"],
+        "n": "2,000",
+        "ε": f"{KINDS.questions[0].epsilon:.3f}",
     }
     assert summary["How many hours?"]["Of what"] == "mean, from 0 to 14"
     assert (summary["How many hours?"]["Estimate"], summary["How many hours?"]["95% interval"]) == (mean["Estimate"], mean["95% interval"])
@@ -195,7 +208,15 @@ def test_english_pages_write_percent_without_a_space(answered: FlaskClient, stor
 def alone(n: int) -> Survey:
     """A survey of one yes/no question for n people."""
     return Survey.from_dict(
-        {"deniable": 1, "batch": 1, "id": f"alone{n}", "title": "T", "about": "A", "epsilon": "ln 3", "questions": [{"id": "q", "text": "Q?", "type": "yes_no"}]}
+        {
+            "deniable": 1,
+            "batch": 1,
+            "id": f"alone{n}",
+            "title": "T",
+            "about": "A",
+            "epsilon": "ln 3",
+            "questions": [{"id": "q", "text": "Q?", "type": "yes_no"}],
+        }
     )
 
 
@@ -214,7 +235,10 @@ def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store
 
 def bits(store: SqliteStore, survey: Survey, *records: list[bool]) -> None:
     """Records whose bits are as given, whatever coins would say."""
-    shaped = [np.array([[bit] + [not bit] * (item.k == 2) for bit in column]) for item, column in zip(survey.items, zip(*records, strict=True), strict=True)]
+    shaped = [
+        np.array([[bit] + [not bit] * (item.k == 2) for bit in column])
+        for item, column in zip(survey.items, zip(*records, strict=True), strict=True)
+    ]
     store.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, len(records), pack(survey, shaped)))
 
 
@@ -235,7 +259,8 @@ def test_an_estimate_far_outside_is_an_arrow_with_its_number_and_is_not_cut_off(
 
 def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: SqliteStore, ada: FlaskClient) -> None:
     survey = Survey.from_text(
-        "deniable: 1\nbatch: 1\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\nquestions: [{id: q, text: Q?, type: number, low: -20, high: -10, levels: 2}]"
+        "deniable: 1\nbatch: 1\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\n"
+        "questions: [{id: q, text: Q?, type: number, low: -20, high: -10, levels: 2}]"
     )
     store.publish(survey)
     bits(store, survey, *[[True]] * 30, *[[False]] * 2)
@@ -280,9 +305,9 @@ def test_the_csv_has_the_means_too_and_says_which_line_is_what(answered: FlaskCl
     means = [line for line in found if line["figure"] == "mean"]
     shares = [line for line in found if line["figure"] == "share"]
     assert len(means) + len(shares) == len(found)
-    assert [(line["question"], line["option"], float(line["estimate"]), float(line["low"]), float(line["high"]), line["n"]) for line in means] == [
-        (row["question"], "", row["mean"], row["low"], row["high"], str(row["n"])) for row in json["means"]
-    ]
+    assert [
+        (line["question"], line["option"], float(line["estimate"]), float(line["low"]), float(line["high"]), line["n"]) for line in means
+    ] == [(row["question"], "", row["mean"], row["low"], row["high"], str(row["n"])) for row in json["means"]]
     assert [(line["question"], float(line["estimate"]), float(line["adjusted"])) for line in shares] == [
         (row["question"], row["estimate"], row["adjusted"]) for row in json["rows"]
     ]

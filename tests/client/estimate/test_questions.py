@@ -179,7 +179,9 @@ def test_counts_that_the_declared_coins_hardly_give_are_flagged() -> None:
         assert "fewer than 1 of 1,000 surveys: some records are made up, or a client is faulty" in warning
 
 
-@pytest.mark.parametrize(("ones", "named"), [(1000, "all records name it"), (999, "999 of 1,000 records name it"), (0, "no record names it")])
+@pytest.mark.parametrize(
+    ("ones", "named"), [(1000, "all records name it"), (999, "999 of 1,000 records name it"), (0, "no record names it")]
+)
 def test_all_and_none_are_said_only_where_that_is_so(ones: int, named: str) -> None:
     assert warnings(estimate(one_question(), tally_with([ones], 1000)))[0].startswith(f"{named}. Honest devices")
 
