@@ -8,6 +8,7 @@ from functools import cached_property
 
 from deniable.estimate import MeanRow, Results, Row
 from deniable.estimate.applicability import LEVELS_NOTE, on_grid
+from deniable.estimate.plausibility import ABOVE, BELOW
 from deniable.question import Question
 from deniable.survey import Survey
 from deniable_server import figures
@@ -51,15 +52,18 @@ class Card:
 
     @property
     def warnings(self) -> tuple[tuple[str, str], ...]:
-        """(options, what is said of them), each text once; what concerns the whole question names no option."""
+        """(options, what is said of them), each text once; what concerns all options of the question names none.
+
+        What is said of an estimate outside 0 to 100% is told by its arrow, which the page explains once.
+        """
         said: dict[str, list[str]] = {}
         for row in (*self.rows, *self.levels, *self.others):
             if warning := _own(row.warning):
                 said.setdefault(warning, []).append(row.option)
         if self.mean and (warning := self.mean.warning):
             said.setdefault(warning, ["" if self.mean.mean is None else "mean"])
-        whole = len({row.option for row in (*self.rows, *self.levels)})
-        return tuple(("" if len(options) == whole or options == [""] else ", ".join(options), warning) for warning, options in said.items())
+        whole = {row.option for row in (*self.rows, *self.levels)}
+        return tuple(("" if set(options) in (whole, {""}) else ", ".join(options), warning) for warning, options in said.items())
 
     @property
     def headline(self) -> tuple[str, str, str]:
@@ -116,5 +120,6 @@ def _multiple(question: Question, items: Sequence[Sequence[Row]]) -> Card:
 
 
 def _own(warning: str) -> str:
-    """What is said of a level beside that it is one, which the card says once."""
-    return warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
+    """What the page does not say once for all such rows: that a level is one, and that chance alone took an estimate outside."""
+    own = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
+    return "" if own in (BELOW, ABOVE) else own

@@ -16,7 +16,7 @@ HEIGHT = 120
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _CHARACTERS = 36  # of small type, across a phone
-_FIGURED = 5  # bars that have room for a figure each, on a phone
+_FIGURED = 4  # bars that have room for a figure each, on a phone
 _TICKS = 5  # steps between the ticks of a scale, at most
 
 

@@ -104,7 +104,7 @@ def scrolled(driver: Chrome) -> list[str]:
 
 
 def misplaced(driver: Chrome) -> list[str]:
-    """Figures that are not at their mark or run out of their chart, labels that are not at theirs, and ticks that run into each other."""
+    """Figures that are not at their mark or run out of their chart, labels that are not at theirs, and words that run into each other."""
     found: list[str] = driver.execute_script(
         """
         const out = [], box = (e) => e.getBoundingClientRect();
@@ -122,10 +122,10 @@ def misplaced(driver: Chrome) -> list[str]:
           const above = side.bottom <= area.top + 1 && area.top - side.bottom < 4;
           if (!beside && !above) out.push(`label away from its chart: ${name}`);
         }
-        for (const line of document.querySelectorAll("tr.axis svg, svg.histogram")) {
-          const texts = [...line.querySelectorAll("text.tick")].map(box).filter(({ width }) => width).sort((a, b) => a.left - b.left);
+        for (const [line, kind] of [...document.querySelectorAll("tr.axis svg, svg.histogram")].flatMap((e) => [[e, ".tick"], [e, ".figure"]])) {
+          const texts = [...line.querySelectorAll(`text${kind}`)].map(box).filter(({ width }) => width).sort((a, b) => a.left - b.left);
           const close = texts.slice(1).some((text, i) => text.left < texts[i].right + 2);
-          if (close) out.push(`ticks run into each other: ${line.textContent.trim()}`);
+          if (close) out.push(`words run into each other: ${line.textContent.trim()}`);
         }
         return out;"""
     )
@@ -152,7 +152,7 @@ def wide_header(driver: Chrome) -> list[str]:
         (".marks .figure { translate: 0 -24px }", "figure away from its mark"),
         (".marks .figure { font-size: 6rem }", "figure runs out of its chart"),
         (".marks th { position: relative; top: -70px }", "label away from its chart"),
-        (".tick { font-size: 2.5rem }", "ticks run into each other"),
+        (".tick { font-size: 2.5rem }", "words run into each other"),
         (".bar { max-width: none }", "header from"),
         ("table.marks { min-width: 70rem }", "hidden to the side"),
     ],

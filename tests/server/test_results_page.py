@@ -257,6 +257,17 @@ def test_an_estimate_far_outside_is_an_arrow_with_its_number_and_is_not_cut_off(
     assert "all records name it. Honest devices cannot produce more than 75%" in section
 
 
+def test_what_chance_alone_took_outside_is_told_by_its_arrow_and_explained_once(store: SqliteStore, ada: FlaskClient) -> None:
+    survey = alone(41)
+    store.publish(survey)
+    bits(store, survey, *[[False]] * 40, *[[True]] * 9)  # 18%, where chance alone gives 25%
+    page = ada.get(f"/manage/surveys/{survey.id}").text
+    assert tables(page)["Estimates: Q?"]["yes"]["Estimate"] == "−13.3%, below the scale"
+    assert "That is chance, not a mistake" in page
+    assert 'class="warning"' not in page.split('class="card question"')[1]
+    assert "below 0% by chance" in ada.get(f"/manage/surveys/{survey.id}/results.csv").text
+
+
 def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: SqliteStore, ada: FlaskClient) -> None:
     survey = Survey.from_text(
         "deniable: 1\nbatch: 1\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\n"

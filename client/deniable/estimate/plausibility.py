@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from scipy.special import bdtr, bdtrc
 
 NO_REPORTS = "no reports yet"
+BELOW = "below 0% by chance: fewer records name it than chance alone gives on average; the interval says what is plausible"
+ABOVE = "above 100% by chance: more records name it than if everybody held it; the interval says what is plausible"
 _PER_BIT, _PER_SURVEY = 0.001, 0.01  # chances of a false alarm
 
 
@@ -35,9 +37,7 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
             f"{_named(ones, n)}. Honest devices cannot produce {limit}, but for chance, which strays this far in fewer than 1 of "
             f"{1 / alpha:,.0f} surveys: some records are made up, or a client is faulty"
         )
-    if below:
-        return "below 0% by chance: fewer records name it than chance alone gives on average; the interval says what is plausible"
-    return "above 100% by chance: more records name it than if everybody held it; the interval says what is plausible"
+    return BELOW if below else ABOVE
 
 
 def _named(ones: int, n: int) -> str:
