@@ -122,7 +122,8 @@ def misplaced(driver: Chrome) -> list[str]:
           const above = side.bottom <= area.top + 1 && area.top - side.bottom < 4;
           if (!beside && !above) out.push(`label away from its chart: ${name}`);
         }
-        for (const [line, kind] of [...document.querySelectorAll("tr.axis svg, svg.histogram")].flatMap((e) => [[e, ".tick"], [e, ".figure"]])) {
+        const lines = [...document.querySelectorAll("tr.axis svg, svg.histogram")];
+        for (const [line, kind] of lines.flatMap((e) => [[e, ".tick"], [e, ".figure"]])) {
           const texts = [...line.querySelectorAll(`text${kind}`)].map(box).filter(({ width }) => width).sort((a, b) => a.left - b.left);
           const close = texts.slice(1).some((text, i) => text.left < texts[i].right + 2);
           if (close) out.push(`words run into each other: ${line.textContent.trim()}`);
@@ -138,11 +139,9 @@ def wide_header(driver: Chrome) -> list[str]:
         """const box = (s) => document.querySelector(s).getBoundingClientRect();
            return [box("header .home").left, box("main h1").left, box("header form").right, box("main .card").right];"""
     )
-    return (
-        []
-        if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2
-        else [f"header from {ends[0]} to {ends[2]}, page from {ends[1]} to {ends[3]}"]
-    )
+    if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2:
+        return []
+    return [f"header from {ends[0]} to {ends[2]}, page from {ends[1]} to {ends[3]}"]
 
 
 @pytest.mark.parametrize(
