@@ -13,7 +13,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
 from deniable.survey import Survey
-from deniable_server.languages import LANGUAGES
+from deniable_server.web.languages import LANGUAGES
 
 pytestmark = pytest.mark.browser
 LOGS = {"goog:loggingPrefs": {"browser": "ALL"}}

@@ -19,11 +19,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 from tests.server.tables import tables
 
-from deniable.entropy import os_words
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
-from deniable_server import figures
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server.researchers import figures
 
 names = (f"study{i}" for i in itertools.count())
 QUESTIONS = [

@@ -15,10 +15,11 @@ from selenium.webdriver.support.ui import WebDriverWait
 from tests.e2e.axe import findings
 from tests.e2e.layout import screen, sticking_out, style, too_small
 
-from deniable.entropy import os_words
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
 
 pytestmark = pytest.mark.browser
 

@@ -22,14 +22,18 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from deniable.codes import invitation_hash
-from deniable.submission import Submission
-from deniable_server import accounts, create_app, limiter
-from deniable_server import serve as serving
-from deniable_server.cli import main
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
+from deniable_server import create_app
 from deniable_server.config import Config
-from deniable_server.store import InvitationError, writer
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.operate import serve as serving
+from deniable_server.operate.cli import main
+from deniable_server.researchers import passwords
+from deniable_server.store.errors import InvitationError
+from deniable_server.store.sqlite import writer
+from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.sqlite.submissions import SqliteSubmissions
+from deniable_server.web import limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
@@ -53,23 +57,23 @@ def acknowledge_before_commit() -> None:
 
 
 def spend_in_two_steps() -> None:
-    add = SqliteStore.add
+    add = SqliteSubmissions.add
 
-    def look_then_spend(self: SqliteStore, survey_id: str, submission: Submission) -> bool:
+    def look_then_spend(self: SqliteSubmissions, survey_id: str, submission: Submission) -> bool:
         own = [survey_id, invitation_hash(survey_id, submission.invitation or b"")]
-        with self._reading() as connection:
+        with self._file.reading() as connection:
             if not connection.execute("SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND NOT spent", own).fetchone():
                 raise InvitationError("spent")
         added = add(self, survey_id, replace(submission, invitation=None))
-        self._writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
+        self._file.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    SqliteStore.add = look_then_spend  # type: ignore[method-assign]
+    SqliteSubmissions.add = look_then_spend  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:
     """Writes the most passwords that were hashed at the same time into the file that DENIABLE_HASHES names."""
-    verified, lock, now = accounts._verified, threading.Lock(), [0]
+    verified, lock, now = passwords._verified, threading.Lock(), [0]
     file = Path(os.environ["DENIABLE_HASHES"])
     file.write_text("0")
 
@@ -83,7 +87,7 @@ def counts_hashes() -> None:
             with lock:
                 now[0] -= 1
 
-    accounts._verified = counted
+    passwords._verified = counted
 
 
 def hashes_without_limit() -> None:

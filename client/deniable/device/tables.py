@@ -1,0 +1,214 @@
+"""Many respondents' answers become batches of categories, wherever the rows come from (`sources`).
+
+Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is named by its number,
+the question and the rule, never by what it holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.device.branching import apply_skip_logic
+from deniable.device.encode import allowed, chosen, positions, round_stochastically
+from deniable.device.randomize import Words
+from deniable.errors import AnswerError, Rejected
+from deniable.persons import known_by
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.survey.types.base import Answer
+from deniable.wire.public import some_of
+
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
+
+    groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it. rows: the number of each,
+    from 1. people, keys: the key of each one's person, and of the row, where columns name them. marks: hashes of the latter.
+    """
+
+    size: int
+    categories: NDArray[np.int64] = field(repr=False)
+    rejected: list[Rejected]
+    groups: NDArray[np.int64] = field(repr=False)
+    rows: NDArray[np.int64]
+    people: list[Any] = field(default_factory=list, repr=False)
+    keys: list[Any] = field(default_factory=list, repr=False)
+    marks: list[bytes] = field(default_factory=list, repr=False)
+
+    def only(self, keep: NDArray[np.bool_]) -> Batch:
+        """The same stretch with fewer rows that can be sent."""
+        lists: dict[str, Any] = {name: list(itertools.compress(getattr(self, name), keep)) for name in ("people", "keys", "marks")}
+        return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], **lists)
+
+
+class Beside(NamedTuple):
+    """The columns beside the answers, which are not randomized: the group's is sent as it is, the others never."""
+
+    group: str | None = None
+    person: str | None = None
+    row: str | None = None
+
+    def check(self, survey: Survey, names: Sequence[str]) -> None:
+        """Raises AnswerError where one is the column of a question, or both are one."""
+        questions = {*names, *(question.id for question in survey.questions)}
+        if self.group in questions:
+            raise AnswerError(f"group_column must be a column of its own, got that of a question, {self.group}: a group is public")
+        if self.person in questions:
+            raise AnswerError(f"person_column must be a column of its own, got that of a question, {self.person}")
+        if self.row in questions:
+            raise AnswerError(f"row_key must be a column of its own, got that of a question, {self.row}: its hashes are kept")
+        if self.row is not None and self.row == self.group:
+            raise AnswerError(f"row_key must be another column than group_column, {self.group}")
+        if self.person is not None and self.person == self.group:
+            raise AnswerError(f"person_column must be another column than group_column, {self.group}: a group is sent, a key never")
+
+
+@dataclass
+class Raw:
+    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all."""
+
+    size: int
+    columns: list[Any] = field(repr=False)
+    broken: dict[int, str] = field(default_factory=dict)
+
+
+class Rows(Protocol):
+    """An input. `name` and `mark` tell a file from others and from its later self; `repeatable` says it can be read twice."""
+
+    name: str | None
+    mark: str
+    repeatable: bool
+    total: int | None
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
+
+
+def batches(
+    survey: Survey,
+    rows: Rows,
+    words: Words,
+    *,
+    columns: Mapping[str, str] | None = None,
+    group_column: str | None = None,
+    person_column: str | None = None,
+    row_key: str | None = None,
+    size: int,
+    skip: int = 0,
+) -> Iterator[Batch]:
+    """Reads and encodes `rows`, up to `size` at a time; `words` round numbers. Raises AnswerError if a column is missing; OSError."""
+    columns = columns or {}
+    ids = [item.id for item in survey.items]
+    if others := sum(name not in ids for name in columns):
+        raise AnswerError(
+            f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
+        )
+    names = [columns.get(question.id, question.id) for question in survey.items]
+    beside = Beside(group_column, person_column, row_key)
+    beside.check(survey, names)
+    labels = [name for name in beside if name is not None]
+    for raw in rows.stretches([*names, *labels], size, skip):
+        yield _encoded(survey, raw, skip + 1, words, beside)
+        skip += raw.size
+
+
+def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
+    answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
+    labels, people, keys = ([] if name is None else _cells(next(others)) for name in beside)
+    stand = zip(survey.items, answers, strict=True)
+    categories = apply_skip_logic(survey, np.array([round_stochastically(item, _positions(item, column), words) for item, column in stand]))
+    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
+    wrong = [
+        (
+            str(beside.group),
+            f"must be {some_of(survey.groups)}",
+            {*np.flatnonzero(groups < 0).tolist()} if beside.group is not None else set(),
+        ),
+        (str(beside.person), "must name the person, by text or a whole number", _unnamed(people)),
+        (str(beside.row), "must name the row, by text or a whole number", _unnamed(keys)),
+    ]
+    valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
+    valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, _, rows in wrong)]] = False
+    rejected: list[Rejected] = []
+    for row in np.flatnonzero(~valid).tolist():
+        rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
+        rejected += [Rejected(first + row, name, rule) for name, rule, rows in wrong if row in rows and row not in raw.broken]
+    raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
+    return Batch(raw.size, categories, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
+
+
+def _unnamed(cells: Sequence[Any]) -> set[int]:
+    return {row for row, cell in enumerate(cells) if known_by(cell) is None}
+
+
+def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
+    """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
+    known = {label: place for place, label in enumerate(survey.groups)}
+    found = [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in _cells(column)]
+    return np.array(found, dtype=np.int64)
+
+
+def _cells(column: Any) -> list[Any]:
+    return column.tolist() if hasattr(column, "tolist") else column  # type: ignore[no-any-return]
+
+
+def _positions(question: Question, column: Any) -> NDArray[np.float64]:
+    """Where one question's answers stand, -1 for nowhere; each distinct value of a uniform column is looked up once."""
+    if isinstance(column, list) and not question.required:
+        column = [None if answer is MISSING else answer for answer in column]
+    if isinstance(column, list) and set(map(type, column)) == {str}:
+        cells = list(set(column))
+        meaning = dict(zip(cells, positions(question, cells).tolist(), strict=True))
+        return np.fromiter(map(meaning.__getitem__, column), dtype=np.float64, count=len(column))
+    if hasattr(column, "factorize") and column.dtype != object:  # a pandas column
+        codes, distinct = column.factorize()
+        known = positions(question, [*distinct.tolist(), None])  # a code of -1 means that there is no answer
+        return np.asarray(known[codes])
+    return positions(question, column.tolist() if hasattr(column, "tolist") else column)
+
+
+def _reasons(
+    questions: Sequence[Question], columns: Sequence[Any], broken: Mapping[int, str], codes: NDArray[np.int64], row: int, first: int
+) -> Iterator[Rejected]:
+    if row in broken:
+        yield Rejected(first + row, "", broken[row])
+        return
+    for question, column, code in zip(questions, columns, codes.tolist(), strict=True):
+        if code < 0:
+            missing = isinstance(column, list) and column[row] is MISSING
+            yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}")
+
+
+def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
+    """Each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or its items one by one."""
+    lists = item_lists([item.id for item in survey.items])
+    for item in survey.items:
+        yield item, lookup(answers, item.id, lists)
+
+
+def item_lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+    """For each name like `drugs[tea]` that of the whole question, and the labels of all its items."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    labels: dict[str, list[str]] = {}
+    for name in names:
+        if name.endswith("]") and "[" in name:
+            whole, _, label = name[:-1].partition("[")
+            labels.setdefault(whole, []).append(label)
+            found[name] = (whole, labels[whole])
+    return found
+
+
+def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, list[str]]]) -> Answer:
+    if name in row or name not in lists or lists[name][0] not in row:
+        return row.get(name, MISSING)
+    whole, labels = lists[name]
+    return chosen(row[whole], name[len(whole) + 1 : -1], labels)

@@ -1,0 +1,141 @@
+"""What people give away in all: epsilons of one submission, of several waves, of a household.
+
+Every epsilon here compares two answers of the same person (one is replaced by the other). Under the convention that
+adds or removes a person the same coins count as half of it. docs/privacy.md explains each figure; `shuffling.py` has what published
+tables of many people give away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from deniable.survey import Survey
+
+_Floats = NDArray[np.float64]
+
+_MAX_ATOMS = 2_000_000  # values of the privacy loss that `mixed` enumerates
+
+
+def submission(survey: Survey) -> float:
+    """What one whole submission gives away at most: the epsilons of its questions add (sequential composition)."""
+    return survey.epsilon
+
+
+def waves(epsilons: Iterable[float]) -> float:
+    """The same people asked again: their epsilons add, without any slack."""
+    return math.fsum(check_epsilon("epsilon", epsilon) for epsilon in epsilons)
+
+
+def groups(epsilons: Iterable[float]) -> float:
+    """Disjoint groups of people: each person is in one, so the largest counts (parallel composition). 0 for no group."""
+    return max((check_epsilon("epsilon", epsilon) for epsilon in epsilons), default=0.0)
+
+
+def household(epsilon: float, people: int) -> float:
+    """What can be learnt about `people` together whose answers hang together, such as one secret that all of them report."""
+    return check_epsilon("epsilon", epsilon) * check_count("people", people)
+
+
+def posterior(prior: float, epsilon: float) -> tuple[float, float]:
+    """The least and the most that a belief can become by seeing all that one person sent.
+
+    prior: the probability, from 0 to 1, that somebody gave to a statement about the answers before. Bayes' rule with a
+    likelihood ratio between e^-epsilon and e^epsilon. Raises ValueError.
+    """
+    if not 0 <= prior <= 1:
+        raise ValueError(f"prior must be a probability from 0 to 1, got {prior!r}")
+    shrink = math.exp(-check_epsilon("epsilon", epsilon))
+    return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
+
+
+def advanced(epsilon: float, k: int, delta: float) -> float:
+    """A simple bound for k uses of epsilon each, with a slack delta: sqrt(2 k ln(1/delta)) epsilon + k epsilon (e^epsilon - 1).
+
+    Source: C. Dwork, G. Rothblum and S. Vadhan, "Boosting and differential privacy", FOCS 2010, theorem III.3. It can
+    exceed the plain sum k epsilon; `exact` is never worse. Raises ValueError.
+    """
+    epsilon, k, delta = check_epsilon("epsilon", epsilon), check_count("k", k), _delta(delta)
+    if delta == 0:
+        raise ValueError("delta must be above 0 and below 1, got 0: without slack the epsilons add, see `waves`")
+    return math.sqrt(2 * k * math.log(1 / delta)) * epsilon + k * epsilon * math.expm1(epsilon)
+
+
+def exact(epsilon: float, k: int, delta: float = 0.0) -> float:
+    """The least epsilon that k uses of epsilon each can promise with a slack delta; k epsilon where delta is 0.
+
+    Exact for k-fold randomized response, and no set of k mechanisms of epsilon each is worse, even if each is chosen
+    after seeing the earlier outputs. Source: P. Kairouz, S. Oh and P. Viswanath, "The composition theorem for
+    differential privacy", ICML 2015, theorem 3.3, here solved for every delta and not only for its steps.
+    Relative error below 1e-9. Raises ValueError.
+    """
+    return mixed([(epsilon, k)], delta)
+
+
+def mixed(uses: Iterable[tuple[float, int]], delta: float = 0.0) -> float:
+    """As `exact`, for different epsilons: pairs of an epsilon and how often it was used.
+
+    Enumerates the values of the privacy loss, the product of all (times + 1). Raises ValueError above two million of
+    them; round the epsilons up to fewer different ones then.
+    """
+    times: dict[float, int] = {}
+    for epsilon, k in uses:
+        times[check_epsilon("epsilon", epsilon)] = times.get(epsilon, 0) + check_count("times", k)
+    if (atoms := math.prod(k + 1 for k in times.values())) > _MAX_ATOMS:
+        raise ValueError(f"uses must have at most {_MAX_ATOMS:,} values of the privacy loss, got {atoms:,}: round to fewer epsilons")
+    if _delta(delta) == 0:
+        return math.fsum(epsilon * k for epsilon, k in times.items())
+    log_p, loss = np.zeros(1), np.zeros(1)
+    for epsilon, k in times.items():
+        more_p, more_loss = _losses(epsilon, k)
+        log_p, loss = np.add.outer(log_p, more_p).ravel(), np.add.outer(loss, more_loss).ravel()
+    return _least_epsilon(log_p, loss, delta)
+
+
+def _losses(epsilon: float, k: int) -> tuple[_Floats, _Floats]:
+    """log P(j of k answers come out true) for j = 0 .. k, and the privacy loss (2j - k) epsilon of each outcome."""
+    j = np.arange(1, k + 1)
+    log_choices = np.concatenate([[0.0], np.cumsum(np.log((k + 1 - j) / j))])
+    j = np.arange(k + 1)
+    log_p: _Floats = log_choices - (k - j) * epsilon - k * math.log1p(math.exp(-epsilon))
+    return log_p, np.asarray((2 * j - k) * epsilon, dtype=np.float64)
+
+
+def _least_epsilon(log_p: _Floats, loss: _Floats, delta: float) -> float:
+    """The least e >= 0 with delta(e) = sum of p (1 - exp(e - loss)) over the outcomes with loss > e at most delta.
+
+    Between two losses next to each other delta(e) is P - exp(e) Q, where P and Q add up p and p exp(-loss) over the
+    larger ones: all terms have one sign, so the sums are kept as logarithms and nothing cancels.
+    """
+    order = np.argsort(loss)[::-1]
+    log_p, loss = log_p[order], loss[order]
+    log_sum_p, log_sum_q = np.logaddexp.accumulate(log_p), np.logaddexp.accumulate(log_p - loss)
+    at_next = -np.expm1(log_sum_q[:-1] + loss[1:] - log_sum_p[:-1]) * np.exp(log_sum_p[:-1])
+    last = int(np.searchsorted(np.maximum.accumulate(at_next), delta))
+    slack = delta * math.exp(-log_sum_p[last])
+    if slack >= 1:
+        return 0.0
+    return max(0.0, float(log_sum_p[last] - log_sum_q[last]) + math.log1p(-slack))
+
+
+def check_epsilon(name: str, value: float) -> float:
+    if not (value >= 0 and math.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+    return value
+
+
+def check_count(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+def _delta(value: float) -> float:
+    if not 0 <= value < 1:
+        raise ValueError(f"delta must be at least 0 and below 1, got {value!r}")
+    return value

@@ -1,0 +1,381 @@
+"""Public groups from the client to the pages: each group's reports are its own, and together they are all there are."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import numpy as np
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from tests.server.tables import tables
+from tests.server.tallies import recount_of, tally_of
+
+from deniable import SurveyClient, os_words
+from deniable.device.randomize import randomize
+from deniable.errors import RejectedError
+from deniable.estimate import Results, analyse, compare
+from deniable.survey import Survey
+from deniable.wire.link import Link
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
+from deniable_server.researchers import figures
+from deniable_server.store.part import Part
+from deniable_server.store.sqlite.store import SqliteStore
+
+GROUPS = ("North & West", "Süd", "<b>East</b>")
+CLINICS = Survey.from_dict(
+    {
+        "deniable": 1,
+        "batch": 1,
+        "id": "clinics",
+        "title": "Clinics",
+        "about": "Who asks, and why.",
+        "epsilon": "ln 9",
+        "groups": list(GROUPS),
+        "questions": [{"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}, {"id": "drinks", "text": "Drink?", "type": "yes_no"}],
+    }
+)
+AUTH = ("ada", "correct horse battery")
+
+
+@pytest.fixture
+def send(client: FlaskClient, store: SqliteStore, key: dict[str, str]) -> Callable[..., None]:
+    """`send(n, group, by_hand=…)`: n people of a group, all of whom smoke and do not drink."""
+    store.surveys.publish(CLINICS)
+
+    def post(n: int, group: str, **fields: Any) -> None:
+        bits = [randomize(item.channel, np.full(n, i), os_words) for i, item in enumerate(CLINICS.items)]
+        body = Submission(os_words(4).tobytes(), CLINICS.digest, n, pack(CLINICS, bits), group, **fields).to_json()
+        assert (
+            client.post("/api/v1/surveys/clinics/submissions", data=body, content_type="application/json", headers=key).status_code == 200
+        )
+
+    return post
+
+
+@pytest.fixture
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    """Of a researcher who is logged in."""
+    return logged_in(app)
+
+
+def results(client: FlaskClient, query: str = "") -> Any:
+    return client.get(f"/api/v1/surveys/clinics/results{query}", auth=AUTH).get_json()
+
+
+def error(client: FlaskClient, query: str, survey: str = "clinics") -> str:
+    reply = client.get(f"/api/v1/surveys/{survey}/results{query}", auth=AUTH)
+    assert reply.status_code == 400
+    return str(reply.get_json()["error"]["message"])
+
+
+# From the client to the pages, over HTTP.
+
+
+@pytest.fixture
+def served(make_server: Callable[[], Any]) -> Iterator[Any]:
+    server = make_server()
+    server.publish(CLINICS)
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_what_the_client_sends_for_three_groups_is_counted_in_each_and_nothing_twice(served: Any, tmp_path: Path) -> None:
+    sizes = dict(zip(GROUPS, (41, 25, 3), strict=True))
+    rows = [{"smokes": "yes", "drinks": "no", "clinic": group} for group, n in sizes.items() for _ in range(n - 1)]
+    with SurveyClient(served.url, outbox=tmp_path / "outbox", auth=AUTH, key=served.key) as client:
+        receipts = [client.submit("clinics", {"smokes": True, "drinks": False}, group=group) for group in GROUPS]
+        client.submit_many("clinics", rows, group_column="clinic", batch=20)
+        found = {group: client.results("clinics", group=group) for group in GROUPS}
+        assert {group: (part.n, part.group) for group, part in found.items()} == {group: (n, group) for group, n in sizes.items()}
+        assert client.results("clinics").n == 69
+        with pytest.raises(RejectedError, match="group must be one of the groups"):
+            client.results("clinics", group="Nord")
+        shown = page_of(served)
+        assert [int(n) for n in re.findall(r"</a></th>\s*<td>(\d+)</td>", shown)] == list(sizes.values())
+        assert_groups_add_up(served.db)
+        client.withdraw("clinics", receipts[1].code)
+        assert (client.results("clinics", group="Süd").n, client.results("clinics").n) == (24, 68)
+    assert_groups_add_up(served.db)
+    printed = json.loads(served.run("results", "clinics", "--group", "Süd", "--json"))
+    assert (printed["n"], printed["group"]) == (24, "Süd")
+
+
+def page_of(server: Any) -> str:
+    with httpx.Client(base_url=server.url) as browser:
+        token = html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', browser.get("/login").text)[0])
+        browser.post("/login", data={"user": AUTH[0], "password": AUTH[1], "csrf_token": token})
+        return browser.get("/manage/surveys/clinics").text
+
+
+def assert_groups_add_up(db: Path) -> None:
+    store = SqliteStore(db)
+    whole, parts = tally_of(store, "clinics"), [tally_of(store, "clinics", group) for group in GROUPS]
+    again = [recount_of(store, "clinics", group) for group in GROUPS]
+    store.close()
+    assert sum(part.n for part in parts) == whole.n
+    assert sum(parts, Tally.empty(2)).to_bytes() == whole.to_bytes()
+    assert [part.to_bytes() for part in parts] == [part.to_bytes() for part in again]
+
+
+# One group's estimates.
+
+
+def test_the_estimates_of_a_group_are_those_of_its_tally(send: Callable[..., None], client: FlaskClient, store: SqliteStore) -> None:
+    for group, n in zip(GROUPS, (50, 30, 20), strict=True):
+        send(n, group)
+    for group in GROUPS:
+        own = analyse(CLINICS, tally_of(store, "clinics", group)).results
+        found = results(client, f"?group={quote(group)}")
+        assert (found["n"], found["rows"]) == (own.n, own.to_dict()["rows"])
+        assert Results.from_dict(found).group == group
+    assert results(client, "?group=")["group"] is None
+
+
+def test_a_wrong_part_is_told_by_its_rule(send: Callable[..., None], client: FlaskClient) -> None:
+    assert error(client, "?group=North") == "group must be one of the groups of survey clinics: North & West, Süd, <b>East</b>"
+    assert error(client, "?group=North", "study") == "group must be left out: survey study has no groups"
+    assert error(client, "?by_hand=yes") == "by_hand must be 1, or left out"
+    assert error(client, "?by_hand=1", "study") == "by_hand must be left out: two coins cannot answer survey study"
+
+
+# Made by hand.
+
+
+def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
+    send: Callable[..., None], client: FlaskClient, ada: FlaskClient
+) -> None:
+    send(30, "Süd")
+    assert "tossed two coins" not in ada.get("/manage/surveys/clinics").text
+    for _ in range(2):
+        send(1, "Süd", by_hand=True)
+    send(1, GROUPS[0], by_hand=True)
+    counts = {query: (results(client, query)["n"], results(client, query)["n_by_hand"]) for query in ("", "?group=Süd", "?by_hand=1")}
+    assert counts == {"": (30, 3), "?group=Süd": (30, 2), "?by_hand=1": (3, 0)}
+    assert results(client, "?by_hand=1&group=Süd")["n"] == 2
+    page = ada.get("/manage/surveys/clinics").text
+    assert "3 more responses came from people who tossed two coins themselves; they are not in these figures" in page
+    assert ">30 responses<" in page
+    assert "3 responses made by hand" in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert re.search(r"counted\s+apart and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
+    assert "3 more by hand" in ada.get("/manage").text
+
+
+def test_the_control_a_store_that_mixes_them_is_noticed(
+    send: Callable[..., None], client: FlaskClient, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(30, "Süd")
+    send(1, "Süd", by_hand=True)
+    everything = [Part(group, mode) for group in store.surveys.published("clinics").survey.groups for mode in ("device", "by_hand")]
+    tally = store.submissions.tally
+    monkeypatch.setattr(store.submissions, "tally", lambda survey_id, parts: tally(survey_id, everything))
+    assert results(client)["n"] != 30
+
+
+# The researchers' pages.
+
+
+def test_each_group_has_its_link_which_the_client_reads(send: Callable[..., None], ada: FlaskClient) -> None:
+    page = ada.get("/manage/surveys/clinics").text
+    links = [Link.parse(html.unescape(link)) for link in re.findall(r'value="([^"]*/s/clinics#[^"]*)"', page)]
+    assert [link.group for link in links] == [None, *GROUPS]
+    assert {link.digest for link in links} == {CLINICS.digest}
+    assert len(set(re.findall(r'<input id="(link-[^"]*)"', page))) == 4
+
+
+def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], ada: FlaskClient) -> None:
+    send(30, "Süd")
+    send(25, GROUPS[2])
+    page = ada.get("/manage/surveys/clinics?group=<b>East</b>&target=respondents").text
+    assert "<b>East</b>" not in page
+    assert re.search(r"25 responses of <bdi>&lt;b&gt;East&lt;/b&gt;</bdi>", page)
+    assert '<option value="&lt;b&gt;East&lt;/b&gt;" dir="auto" selected>' in page
+    reply = ada.get(html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', page)[0]))
+    assert (reply.get_json()["group"], reply.get_json()["rows"][0]["target"]) == ("<b>East</b>", "respondents")
+    assert 'filename="clinics-results-group-3.json"' in reply.headers["Content-Disposition"]
+
+
+def test_a_group_nobody_is_in_is_chosen_like_any_other(send: Callable[..., None], ada: FlaskClient) -> None:
+    send(30, "Süd")
+    page = ada.get(f"/manage/surveys/clinics?group={quote(GROUPS[0])}").text
+    assert "No responses of this group are counted yet." in page
+    assert 'name="group"' in page
+    assert "<svg" not in page
+
+
+def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: Callable[..., None], ada: FlaskClient) -> None:
+    needed = figures.needed(CLINICS, 0.95)
+    for n, more in ((1, 1), (19, 18), (needed - 1, needed - 20), (needed, 1)):
+        send(more, "Süd")
+        page = ada.get("/manage/surveys/clinics?group=Süd").text
+        assert "Estimates: Do you smoke?" in tables(page)
+        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way."
+        assert (told in page) == ("so far" in page) == (n < needed)
+    assert f"1 answer in {GROUPS[0]} so far" not in ada.get("/manage/surveys/clinics/groups").text, "nobody is in that group"
+    send(1, GROUPS[0])
+    assert f"1 answer in {html.escape(GROUPS[0])} so far" in ada.get("/manage/surveys/clinics/groups").text
+
+
+def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
+    page = ada.get("/manage/surveys/study").text
+    assert "Groups" not in page
+    assert 'name="group"' not in page
+    assert ada.get("/manage/surveys/study/groups").status_code == 404
+
+
+def test_a_stranger_does_not_see_the_comparison(client: FlaskClient, store: SqliteStore) -> None:
+    store.surveys.publish(CLINICS)
+    reply = client.get("/manage/surveys/clinics/groups")
+    assert (reply.status_code, reply.headers["Location"]) == (302, "/login?next=/manage/surveys/clinics/groups")
+
+
+def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
+    send: Callable[..., None], ada: FlaskClient, store: SqliteStore
+) -> None:
+    for group, n in zip(GROUPS, (400, 300, 200), strict=True):
+        send(n, group)
+    source = ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text
+    page = html.unescape(source)
+    found = compare(CLINICS, tally_of(store, "clinics", "Süd"), tally_of(store, "clinics", GROUPS[2]), "drinks", confidence=0.9)
+    card = page.split('<section class="card question"')[2]
+    shown = re.findall(r"<strong>([+−][\d.]+)</strong><span>([+−][\d.]+) to ([+−][\d.]+)</span>", card)
+    expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
+    assert shown == expected
+    assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
+    assert "below each figure is its 90% interval" in page
+    shown_groups = tables(source)["Drink?: yes, by group"]
+    for group in GROUPS:
+        own = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2]
+        assert shown_groups[group]["Estimate"].split(",")[0] == figures.percent(own.estimate)
+        assert shown_groups[group]["90% interval"] == figures.interval(own.low, own.high)
+        assert shown_groups[group]["n"] == str(own.n)
+
+
+def test_two_groups_are_compared_without_asking_and_an_empty_one_is_told(send: Callable[..., None], ada: FlaskClient) -> None:
+    send(40, "Süd")
+    page = ada.get("/manage/surveys/clinics/groups").text
+    assert "<bdi>North &amp; West</bdi> has no responses to this question yet" in page
+    assert "There is nothing to compare" in page
+    send(40, GROUPS[0])
+    assert "<bdi>Süd</bdi> less <bdi>North &amp; West</bdi>" in ada.get("/manage/surveys/clinics/groups").text
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("first=Nord", "First must be one of the groups"),
+        ("second=", "Second must be one of the groups"),
+        ("first=Süd&second=Süd", "Second must be another group than first"),
+        ("confidence=2", "Confidence must be"),
+    ],
+)
+def test_a_wrong_choice_of_groups_is_told(send: Callable[..., None], ada: FlaskClient, query: str, told: str) -> None:
+    reply = ada.get(f"/manage/surveys/clinics/groups?{query}")
+    assert reply.status_code == 400
+    assert told in reply.text
+
+
+# Means, and questions with several options, among the groups.
+
+MIXED = Survey.from_text("""
+deniable: 1
+batch: 1
+id: mixed
+title: Mixed
+about: Who asks, and why.
+epsilon: 8
+groups: [North, South, Nobody]
+questions:
+  - {id: hours, text: Hours?, type: number, low: 0, high: 14, levels: 2, required: false}
+  - {id: mood, text: Mood?, type: scale, options: [bad, so so, good]}
+  - {id: used, text: Used?, type: multi_choice, options: [tea, coffee], required: false}
+""")
+SHARES = {
+    "North": {"hours": (0.3, 0.6, 0.1), "mood": (0.5, 0.3, 0.2), "used[tea]": (0.2, 0.7, 0.1), "used[coffee]": (0.5, 0.4, 0.1)},
+    "South": {"hours": (0.7, 0.2, 0.1), "mood": (0.1, 0.3, 0.6), "used[tea]": (0.8, 0.1, 0.1), "used[coffee]": (0.5, 0.4, 0.1)},
+}
+
+
+@pytest.fixture
+def mixed(store: SqliteStore, ada: FlaskClient) -> str:
+    """The page of the groups of a survey with a number, a scale and a multiple choice; 1,000 people in each of two groups of three."""
+    store.surveys.publish(MIXED)
+    for group, truth in SHARES.items():
+        counts = {name: np.round(1000 * np.array(shares)).astype(int) for name, shares in truth.items()}
+        bits = [randomize(item.channel, np.repeat(np.arange(item.k), counts[item.id]), os_words) for item in MIXED.items]
+        store.submissions.add("mixed", Submission(os_words(4).tobytes(), MIXED.digest, 1000, pack(MIXED, bits), group))
+    return html.unescape(ada.get("/manage/surveys/mixed/groups").text)
+
+
+def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
+    """By option, the figure and the interval of each group and of their difference."""
+    part = page.split(f'aria-label="Two groups compared: {label}"')[1].split("</table>")[0]
+    options = re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi></th>', part)
+    cells = [re.findall(r"<strong>(.*?)</strong><span>(.*?)</span>", row) for row in part.split('scope="row"')[1:]]
+    return dict(zip(options, cells, strict=True))
+
+
+def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: SqliteStore) -> None:
+    for name, text, span in (("hours", "Hours?", 14), ("mood", "Mood?", 2)):
+        north, south = (
+            next(row for row in analyse(MIXED, tally_of(store, "mixed", group)).results.means if row.question == name) for group in SHARES
+        )
+        assert north.mean is not None
+        assert south.mean is not None
+        error = math.hypot(north.std_error or 0, south.std_error or 0)
+        apart, half = south.mean - north.mean, NormalDist().inv_cdf(0.975) * error
+        assert abs(apart) + 2 * half < span, "away from the ends the interval is the plain normal one"
+        first, second, difference = side_by_side(mixed, f"mean of {text}")["Mean"]
+        assert [first, second] == [(one, f"{low} to {high}") for one, low, high in map(figures.mean, (north, south))]
+        places = figures.decimals(apart - half, apart + half)
+        low, high = (figures.rounded(apart + end * half, places, sign=True) for end in (-1, 1))
+        assert difference == (figures.rounded(apart, places, sign=True), f"{low} to {high}")
+        card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
+        assert "If the two means were alike" in card
+        assert f"chi-squared {(apart / error) ** 2:.2f}, 1 degree of freedom" in card
+        assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
+        by_group = tables(card)[f"Mean by group: {text}"]
+        assert by_group["North"]["Estimate"] == figures.mean(north)[0]
+        assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0"}
+
+
+def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: SqliteStore) -> None:
+    found = side_by_side(mixed, "Used?")
+    assert list(found) == ["tea", "coffee"]
+    for option, cells in found.items():
+        tallies = [tally_of(store, "mixed", group) for group in SHARES]
+        expected = compare(MIXED, *tallies, f"used[{option}]").differences[0]
+        assert cells[2] == (figures.points(expected.estimate), f"{figures.points(expected.low)} to {figures.points(expected.high)}")
+    assert mixed.count('id="q-used') == 1
+    assert {"Used?: tea, by group", "Used?: coffee, by group"} <= set(tables(mixed))
+
+
+def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_rounded(mixed: str) -> None:
+    card = mixed.split('id="q-hours"')[1].split("</section>")[0]
+    assert card.index("Mean by group") < card.index('<details class="levels">') < card.index("rounded at random to one of 2 levels")
+    assert '<details class="levels">' not in mixed.split('id="q-mood"')[1].split("</section>")[0]
+
+
+def test_the_groups_page_says_once_that_many_pairs_find_differences_by_chance(mixed: str) -> None:
+    assert mixed.count("If you compare many pairs, one in twenty will look different by chance.") == 1
+    assert mixed.index("If you compare many pairs") < mixed.index('class="estimates differences"')
+    assert not re.search(r"\d\s%", mixed)
+
+
+def test_with_nobody_in_one_of_two_groups_the_others_figures_stay(ada: FlaskClient, mixed: str) -> None:
+    page = html.unescape(ada.get("/manage/surveys/mixed/groups?first=North&second=Nobody").text)
+    assert page.count("There is nothing to compare") == len(MIXED.questions)
+    assert "differences" not in page
+    assert tables(page)["Used?: tea, by group"] == tables(mixed)["Used?: tea, by group"]
