@@ -105,6 +105,13 @@ def test_logging_out_takes_a_post(ada: httpx.Client) -> None:
     assert ada.get("/manage").status_code == 302
 
 
+@pytest.mark.parametrize("path", ["/manage", "/manage/surveys/{}"])
+def test_every_page_names_who_is_logged_in_and_has_a_way_out(ada: httpx.Client, survey: Survey, path: str) -> None:
+    header = ada.get(path.format(survey.id)).text.split("<header>")[1].split("</header>")[0]
+    assert "<bdi>ada</bdi>" in header
+    assert '<form method="post" action="/logout">' in header
+
+
 def test_the_session_is_a_new_one_after_login_and_its_cookie_is_closed(stranger: httpx.Client) -> None:
     before = stranger.get("/login").headers["set-cookie"]
     after = log_in(stranger).headers["set-cookie"]

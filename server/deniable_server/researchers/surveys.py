@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, abort, render_template, request
+from flask import Response, abort, g, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
@@ -22,8 +22,10 @@ Page = str | AnyResponse | tuple[str, int]
 
 
 @bp.context_processor
-def what_draws_charts() -> dict[str, Any]:
-    return {"figures": figures, "mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
+def shown_on_every_page() -> dict[str, Any]:
+    """Who is logged in, and what writes figures and places marks."""
+    marks = {"mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
+    return {"user": g.get("user"), "figures": figures, **marks}
 
 
 @bp.get("/manage")
