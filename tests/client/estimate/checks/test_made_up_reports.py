@@ -200,8 +200,8 @@ def test_what_cannot_be_found_is_said_with_the_harm_it_can_do() -> None:
     question = people(TWENTY, 1.0, 10).survey.items[0]
     assert found.shift == pytest.approx(worst_case_shift(question, 0.01).fakes_up)
     assert found.words == (
-        f"No sign of made-up reports that repeat the same answers; from {100 * found.shows_from:.2g} % of all reports on, they would show. "
-        f"Fewer, or ones that vary, cannot be told from honest ones; each 1 % of them can move a share by up to 21 percentage points (q0)."
+        f"No sign of made-up reports that repeat the same answers; from {100 * found.shows_from:.2g}% of all reports on, they would show. "
+        f"Fewer, or ones that vary, cannot be told from honest ones; each 1% of them can move a share by up to 21 percentage points (q0)."
     )
     assert found.words in results.to_table()
 
@@ -212,7 +212,7 @@ def test_where_nothing_would_show_the_results_say_so() -> None:
     assert (results.made_up.alarm, results.made_up.shows_from) == (False, None)
     assert results.made_up.words == (
         "Made-up reports cannot be told from honest ones in this survey. "
-        "Each 1 % of them can move a share by up to 1.5 percentage points (q0)."
+        "Each 1% of them can move a share by up to 1.5 percentage points (q0)."
     )
 
 
