@@ -192,8 +192,9 @@ class _Forward(BaseHTTPRequestHandler):
             if name not in ("content-length", "date", "server", "connection"):
                 self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(ConnectionError):  # a browser that has gone on, or was killed, takes no reply
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, *args: Any) -> None:
         pass
