@@ -51,8 +51,11 @@ def end(driver: Any, process: int) -> None:
 _marks: dict[Path, Iterator[int]] = {}
 
 
-def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> None:
-    """Goes to two pages in another tab, and waits for each in the browser's session: what came before is there by then."""
+def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> str:
+    """Goes to two pages in another tab, and waits for each in the browser's session: what came before is there by then.
+
+    Gives what the address of the last one ends with.
+    """
     own = driver.current_window_handle
     driver.switch_to.new_window("tab")
     marks = _marks.setdefault(driver.profile, itertools.count())  # new ones each time, and the same in all profiles
@@ -61,6 +64,7 @@ def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) ->
         wait_for(partial(_stands_in, mark, files), "the session on the disk")
     driver.close()
     driver.switch_to.window(own)
+    return mark
 
 
 def _stands_in(mark: str, files: Callable[[], list[Path]]) -> bool:
@@ -84,7 +88,8 @@ class Chromium(Chrome):
         super().__init__(options, ChromeService(shutil.which("chromedriver")))
 
     def flushed(self, site: str) -> None:
-        flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
+        mark = flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
+        wait_for(partial(_stands_in, mark, lambda: [self.profile / "Default/History"]), "the history, which has the titles, on the disk")
 
     def kill(self) -> None:
         if self.service.process and self.service.process.poll() is None:
