@@ -235,6 +235,7 @@ class Page:
     def choose(self, *options: int) -> None:
         """Agrees, and picks an option of each question, by number; -1 leaves one out."""
         self.press("agree")
+        assert self.step("consent") == "questions"
         for question, option in zip(self.driver.find_elements(By.CSS_SELECTOR, ".question"), options, strict=True):
             if option >= 0:
                 question.find_elements(By.CSS_SELECTOR, "label.option, option:not([disabled])")[option].click()
