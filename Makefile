@@ -42,13 +42,13 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 MESSAGES := server/deniable_server/translations
 messages: $(VENV)/.dev
 	$(BIN)/pybabel --quiet extract --mapping-file babel.cfg --keywords t --keywords tn:1,2 --add-location file --sort-by-file \
-	  --omit-header --width 120 --output-file $(MESSAGES)/deniable.pot templates/base.html templates/error.html templates/respond client/deniable/browser
+	  --omit-header --width 120 --output-file $(MESSAGES)/deniable.pot templates/base.html templates/error.html templates/respondents client/deniable/browser
 	$(BIN)/pybabel --quiet update --domain deniable --input-file $(MESSAGES)/deniable.pot --output-dir $(MESSAGES) \
 	  --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width 120
 
 # The hashes that `deniable verify` compares with: run it last, after any change to the respondents' page or what it loads.
 release-hashes: $(VENV)/.dev
-	$(BIN)/python -m deniable_server.released
+	$(BIN)/python -m deniable_server.operate.released
 
 # Over 200 respondents in browsers of three engines (140, and at least 60 whose profiles are compared), and a search for their answers,
 # and for whatever follows them, in every place.
@@ -57,11 +57,11 @@ canaries: $(VENV)/.dev browser
 
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev
-	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/test_guessers.py
+	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/researchers/test_guessers.py
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
-	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/test_small_surveys.py tests/server/test_unordered.py
+	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/test_small_surveys.py tests/server/store/test_unordered.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
@@ -70,7 +70,7 @@ frames: $(VENV)/.dev
 
 # 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
 stalls: $(VENV)/.dev
-	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/test_stalls.py
+	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/front/test_stalls.py
 
 # Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser

@@ -13,8 +13,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.adjust import _nearest_on_simplex, adjusted
-from deniable.randomize import Channel, randomize
+from deniable.device.randomize import randomize
+from deniable.estimate.moments.shrinkage import _nearest_on_simplex, adjusted
+from deniable.mechanism import Channel
 
 K, N = 64, 10_000
 EPSILONS = (("0.5", 0.5), ("ln 3", math.log(3)), ("2", 2.0), ("4", 4.0))

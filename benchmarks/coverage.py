@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deniable.estimate import share
-from deniable.estimate.category import DEFAULT_METHOD
-from deniable.randomize import Channel
+from deniable.estimate.limits.proportion import DEFAULT_METHOD
+from deniable.mechanism import Channel
 
 SIZES = (20, 50, 100, 500, 1000, 5000)
 SHARES = (0.0, 0.01, 0.1, 0.5, 0.9, 1.0)

@@ -17,24 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import (
-    Crosstab,
-    Estimate,
+from deniable.estimate import Crosstab, Estimate, compare, crosstab, mean, quantile
+from deniable.estimate.tables import (
     between_options,
-    compare,
     conditional_share,
     cramers_v,
-    crosstab,
     independence,
-    mean,
     odds_ratio,
-    phi,
-    quantile,
+    phi_coefficient,
     weighted_shares,
 )
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -117,7 +112,7 @@ def estimators(survey: Survey) -> dict[str, Callable[[Crosstab, Tally], Estimate
     a, b = survey.questions
     pair_a, pair_b = a.categories[:2], b.categories[:2]
     return {
-        "phi": lambda table, tally: phi(table),
+        "phi": lambda table, tally: phi_coefficient(table),
         "Cramer's V": lambda table, tally: cramers_v(table),
         "conditional share": lambda table, tally: conditional_share(table, {"b": pair_b[0]}, {"a": pair_a[0]}),
         "odds ratio": lambda table, tally: odds_ratio(table, pair_a, pair_b),

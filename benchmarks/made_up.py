@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.made_up import MadeUp, made_up
-from deniable.randomize import randomize
-from deniable.sampling import draw
-from deniable.submission import pack, unpack
+from deniable.device.randomize import randomize
+from deniable.device.sampling import draw
+from deniable.estimate.checks.made_up_reports import MadeUp, made_up
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.record import pack, unpack
+from deniable.wire.tally import Tally
 
 Codes = NDArray[np.int64]
 HONEST = ("independent", "alike", "split")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from deniable.grid import best_levels, worst_variance
+from deniable.survey.types.grid import best_levels, worst_variance
 
 EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
 HYBRID_FROM = 0.61  # below it the Hybrid mechanism is Duchi's

@@ -24,8 +24,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.adjust import adjusted
-from deniable.randomize import Channel, randomize
+from deniable.device.randomize import randomize
+from deniable.estimate.moments.shrinkage import adjusted
+from deniable.mechanism import Channel
 
 N = 10_000
 EPSILONS = {"0.5": 0.5, "ln 3": math.log(3), "2": 2.0, "4": 4.0}

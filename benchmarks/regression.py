@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, regress
-from deniable.randomize import Channel, randomize
+from deniable.mechanism import Channel
 
 YES_NO = ("yes", "no")
 Simulated = tuple[str, list[float], pd.DataFrame | None, dict[str, tuple[NDArray[np.int64], tuple[str, ...]]], dict[str, Any]]

@@ -1,7 +1,7 @@
 """How often do intervals that rest on a normal error hold the truth where reports are few, and does the warning come in time?
 
 A line is a figure, an epsilon, sizes and true shares; new people and new coins for each survey. `covers`: how often the 95 % interval holds
-the truth (of the test of independence: how often it stays silent). `warned`: surveys with the warning of `deniable.estimate.few`.
+the truth (of the test of independence: how often it stays silent). `warned`: surveys with the warning of `deniable.estimate.checks.few`.
 `missed unwarned`: surveys whose interval misses the truth and says nothing; what counts is that this stays near 5 %.
 Run: python benchmarks/small_groups.py [--surveys 2000]
 """
@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import compare, conditional_share, crosstab, independence, mean
-from deniable.randomize import randomize
+from deniable.estimate import compare, crosstab, mean
+from deniable.estimate.tables import conditional_share, independence
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 LN3 = math.log(3)
 RARE, EVEN = ((0.02, 0.08), (0.08, 0.82)), ((0.25, 0.25), (0.25, 0.25))

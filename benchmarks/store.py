@@ -22,11 +22,12 @@ from typing import Any
 import httpx
 import numpy as np
 
-from deniable.entropy import os_words
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack, record_bytes
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
-from deniable_server.store.sqlite import SqliteStore
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server.store.sqlite.store import SqliteStore
 
 CONNECTIONS, SECONDS, PORT = 32, 30, 18431
 
@@ -58,7 +59,7 @@ def singles_beside_large_ones(folder: Path) -> None:
     alone = cpu_of_singles(store, survey)
     wide = survey_of(2048, id="wide", batch=1)
     store.publish(wide)
-    size = record_bytes(wide)
+    size = wide.record.bytes
     for length in [300_000] * 1000 + [25_000_000] * 5:
         count = length // size
         store.add("wide", Submission(os.urandom(16), wide.digest, count, os.urandom(count * size)))

@@ -26,18 +26,18 @@ QUIET = (
 
 LONGEST = (
     "e2e/test_states.py",
-    "server/test_kill.py",
-    "server/test_store_model.py",
+    "server/store/test_kill.py",
+    "server/store/test_store_model.py",
     "e2e/test_canaries.py",
-    "server/test_unordered.py",
+    "server/store/test_unordered.py",
     "e2e/test_accessibility.py",
-    "server/test_documentation.py",
+    "server/operate/test_documentation.py",
     "e2e/test_respondent_steps.py",
     "client/test_frames.py",
     "client/test_client.py",
-    "server/test_guessers.py",
-    "server/test_invitations.py",
-    "server/test_stalls.py",
+    "server/researchers/test_guessers.py",
+    "server/api/test_invitations.py",
+    "server/front/test_stalls.py",
     "test_packaging.py",
 )
 """The files that take longest, first: one that starts last would be waited for by all other processes."""

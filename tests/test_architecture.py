@@ -1,57 +1,162 @@
-"""Two sentences stay true: true answers exist only in `deniable`, which never knows the server; and its core does no I/O."""
+"""A folder is a sentence, and this test says it: who may import whom, who may read, write or toss a coin, and where answers may be.
+
+The tables below are drawn in docs/why/architecture.md, which is compared with them.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import deniable
+import deniable_server
 
-PACKAGE = Path(deniable.__file__).parent
-CORE = (
-    *(
-        "errors",
-        "sealed",
-        "document",
-        "randomize",
-        "grid",
-        "question_types",
-        "encode",
-        "epsilon",
-        "question",
-        "translation",
-        "parse",
-        "survey",
+PACKAGES = {"deniable": Path(deniable.__file__).parent, "deniable_server": Path(deniable_server.__file__).parent}
+PAGE = Path(__file__).parents[1] / "docs" / "why" / "architecture.md"
+
+ROOMS = {
+    "errors": ("what is raised on purpose", ""),
+    "persons": ("one form for the key of a person", ""),
+    "private_files": ("files that only their owner may read", ""),
+    "extras": ("which extra brings what is missing", "errors"),
+    "mechanism": ("what a coin does; it never tosses one", ""),
+    "survey": ("what is asked", "errors mechanism"),
+    "privacy": ("what answers give away, and an account of it", "errors persons private_files mechanism survey"),
+    "wire": ("what travels and is stored", "errors mechanism survey"),
+    "device": ("all that ever holds a true answer", "errors persons extras mechanism survey wire"),
+    "delivery": ("perturbed records on their way, each exactly once", "errors persons private_files survey privacy wire"),
+    "estimate": ("from counts to shares, and how sure they are", "errors extras mechanism survey wire"),
+    "simulate": ("made-up people, perturbed as real ones are", "errors extras mechanism survey wire device estimate"),
+    "plan": ("before anybody is asked", "errors extras mechanism survey privacy estimate"),
+    "verify": ("is the page the one that was released", "errors extras survey wire"),
+    "client": ("the SDK's door", "errors persons extras survey privacy wire device delivery estimate"),
+    "deniable": ("what is public", "errors mechanism survey wire device client"),
+    "cli": ("the command line", "errors persons extras survey privacy wire delivery estimate simulate plan verify client"),
+}
+"""Every room of the library, from the ground up: what it is, and the rooms that it may import."""
+
+SERVER = {
+    "server/config": ("what a server needs to know", ""),
+    "server/paths": ("where pages and files are", "deniable"),
+    "server/store": ("what is kept", "errors survey wire"),
+    "server/store/sqlite": ("how SQLite keeps it", "errors private_files survey wire server/config server/store"),
+    "server/context": ("the store and the config of a request", "server/config server/store"),
+    "server/web": ("what every page shares", "errors survey server/config server/paths server/store server/context"),
+    "server/front": ("between the network and the application", "server/web"),
+    "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
+    "server/researchers": ("pages for researchers", "errors survey wire estimate plan server/store server/context server/web"),
+    "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
+    "server": (
+        "the application",
+        "server/config server/paths server/store server/store/sqlite server/context server/web server/respondents server/researchers "
+        "server/api",
     ),
-    *("branching", "sampling", "codes", "public", "submission", "tally", "accounting", "shuffling", "estimate", "plan"),
-)
-IO = {"socket", "http", "httpx", "urllib", "requests", "sqlite3", "subprocess", "logging", "ssl", "asyncio", "threading", "multiprocessing"}
-ORDER = [
-    *("errors", "sealed", "entropy", "document", "randomize", "grid", "question_types", "encode", "epsilon", "question", "translation"),
-    *("parse", "survey", "branching", "sampling", "codes", "public", "submission", "tally", "accounting", "shuffling"),
-    *("estimate", "plan"),
-]
+    "server/operate": (
+        "for whoever runs it",
+        "errors survey wire verify server server/config server/store server/store/sqlite server/context server/web server/front "
+        "server/researchers server/api",
+    ),
+}
+"""The server's rooms, likewise. None may import what holds answers or tosses coins."""
+
+EVERY = {**ROOMS, **SERVER}
+
+DOORS = {
+    "__main__.py": "cli",
+    "cli/submit.py": "device",  # it opens the input, and hands it over unread
+    "cli/estimate.py": "device",  # reports in a table, which are no answers
+    "delivery/jobs.py": "device",  # it runs what perturbs rows, and sees the submissions
+    "delivery/account.py": "device",  # it charges the persons of rows that are about to be perturbed
+}
+"""Files that may import a room besides."""
+
+PURE = ("errors", "persons", "mechanism", "survey", "wire", "device", "estimate", "simulate", "plan", "privacy")
+READERS = {
+    "survey/document.py": {"open"},  # a survey file
+    "device/tables.py": {"open", "os"},  # a file of answers
+    "device/entropy.py": {"os"},
+    "device/perturb.py": {"secrets"},  # the code that withdraws
+    "estimate/present/chart.py": {"write_text"},  # a picture, where its caller names a file
+    "estimate/present/tabular.py": {"open"},  # a table, likewise
+    "simulate.py": {"np.random"},  # who the made-up people are
+    "privacy/ledger.py": {"os", "sqlite3", "threading", "secrets"},
+}
+"""In pure rooms no file does input or output, but for these."""
+
+IO = {"asyncio", "ctypes", "http", "httpx", "logging", "multiprocessing", "os", "requests", "secrets", "shutil", "signal", "socket"}
+IO |= {"sqlite3", "ssl", "subprocess", "tempfile", "threading", "urllib.request", "warnings", "io.open", "io.FileIO"}
+CALLS = {"open", "print", "input", "breakpoint", "exec", "eval"}
+METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "open", "tofile", "fromfile", "savetxt", "loadtxt"}
+RANDOM = {"random", "numpy.random", "np.random", "os.urandom", "secrets", "uuid", "time"}
+TYPE_NAMES = {"yes_no", "choice", "scale", "number", "multi_choice"}
 
 PUBLIC = [
-    *("AnswerError", "Channel", "DeliveryError", "DeniableError", "EstimateError", "Question", "RefusedError", "RejectedError"),
+    *(
+        "AnswerError",
+        "Channel",
+        "DeliveryError",
+        "DeniableError",
+        "EstimateError",
+        "MissingExtraError",
+        "Question",
+        "RefusedError",
+        "RejectedError",
+    ),
     *("Submission", "SubmissionError", "Survey", "SurveyClient", "SurveyError", "Tally"),
     *("encode", "encode_column", "os_words", "pack", "randomize", "unpack"),
 ]
 
 
-def files_of(module: str) -> list[Path]:
-    single = PACKAGE / f"{module}.py"
-    return [single] if single.exists() else sorted((PACKAGE / module).glob("**/*.py"))
+# --- reading the source ---------------------------------------------------------------------------------------------
+
+
+@cache
+def sources() -> Mapping[str, str]:
+    """Every Python file: of the library by its path there, of the server behind `server/`; and its text."""
+    found = {}
+    for package, folder in PACKAGES.items():
+        start = "" if package == "deniable" else "server/"
+        found.update(
+            {start + path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
+        )
+    return found
+
+
+@cache
+def our_modules() -> frozenset[str]:
+    return frozenset(map(module_of, sources()))
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def module_of(file: str) -> str:
+    name = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    if name in ("__init__", "server.__init__"):
+        name = name.removesuffix("__init__").removesuffix(".")
+    return f"deniable_{name}" if name.split(".")[0] == "server" else f"deniable.{name}".removesuffix(".")
+
+
+def room_of(module: str) -> str:
+    """The innermost room that a module is in."""
+    parts = module.replace("deniable_server", "server").removeprefix("deniable.").split(".")
+    rooms = ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
+    return next((room for room in rooms if room in EVERY), "deniable")
 
 
 def imported(source: str) -> set[str]:
-    """The full names of all modules that a source text imports, inside functions too."""
+    """The full names of all that a source text imports, modules and what is in them, inside functions too."""
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -60,38 +165,180 @@ def imported(source: str) -> set[str]:
     return names
 
 
-def does_io(source: str) -> set[str]:
-    return {name for name in imported(source) if name.split(".")[0] in IO or name == "os.urandom"}
+def modules_imported(source: str) -> set[str]:
+    """Our modules that a source text imports: a package itself only where something is taken that is no module of it."""
+    known, found = our_modules(), set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= full | ({str(node.module)} if full - known else set())
+    return found & known
 
 
-@pytest.mark.parametrize("module", CORE)
-def test_the_core_does_no_input_or_output(module: str) -> None:
-    files = files_of(module)
-    assert files
-    assert {file.name: does_io(file.read_text(encoding="utf-8")) for file in files} == {file.name: set() for file in files}
+# --- the rules: each takes a file and its text, and yields what breaks it ---------------------------------------------
 
 
-def test_an_import_of_a_network_or_a_log_is_noticed() -> None:
-    source = (PACKAGE / "tally.py").read_text(encoding="utf-8")
-    for line in ("import logging", "from http.server import HTTPServer", "def f():\n    import sqlite3", "import os.path, socket"):
-        assert does_io(f"{source}\n{line}\n")
+def edges(file: str, source: str) -> Iterator[str]:
+    """Rooms that the file's room may not import."""
+    room = room_of(module_of(file))
+    allowed = {room, *EVERY[room][1].split(), *DOORS.get(file, "").split()}
+    yield from sorted({room_of(module) for module in modules_imported(source)} - allowed)
 
 
-def test_the_library_never_imports_the_server() -> None:
-    for file in PACKAGE.glob("**/*.py"):
-        assert not {name for name in imported(file.read_text(encoding="utf-8")) if name.split(".")[0] == "deniable_server"}, file
+def input_or_output(file: str, source: str) -> Iterator[str]:
+    """Whatever reads or writes in a room that is pure."""
+    if room_of(module_of(file)) not in PURE:
+        return
+    allowed = READERS.get(file, set())
+    yield from sorted(name for name in imported(source) if {name, name.split(".")[0]} & IO and name.split(".")[0] not in allowed)
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Call):
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if (name in CALLS and name not in allowed) or (method in METHODS and not allowed & {"open", method}):
+                yield name or method
 
 
-@pytest.mark.parametrize("module", ORDER)
-def test_a_core_module_imports_only_those_below_it(module: str) -> None:
-    below = ORDER[: ORDER.index(module) + 1]
-    for file in files_of(module):
-        names = {name.split(".")[1] for name in imported(file.read_text(encoding="utf-8")) if name.startswith("deniable.")}
-        assert names & {*ORDER, "client", "outbox", "cli", "rows", "transport"} <= set(below), file
+def randomness(file: str, source: str) -> Iterator[str]:
+    """Any source of randomness but the operating system's, and that one anywhere but where words for coins come from."""
+    allowed = READERS.get(file, set()) if room_of(module_of(file)) in PURE else {"os", "secrets", "time", "threading", "uuid"}
+    for name in sorted(imported(source)):
+        if any(name == one or name.startswith(f"{one}.") for one in RANDOM) and name.split(".")[0] not in allowed:
+            yield name
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"np.random", "numpy.random"} - allowed:
+            yield ast.unparse(node)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "os.urandom" and file != "device/entropy.py":
+            yield "os.urandom"
 
 
-def test_the_library_loads_without_scipy_pandas_or_flask() -> None:
-    heavy = ("scipy", "pandas", "flask", "deniable_server", "matplotlib")
+def names_of_types(file: str, source: str) -> Iterator[str]:
+    """Questions after a type's name, anywhere but where types are."""
+    if file.startswith("survey/types/"):
+        return
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Compare | ast.MatchValue):
+            asked = ast.unparse(node)
+            named = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)} & TYPE_NAMES
+            if named and ("type" in asked or "kind" in asked):
+                yield asked
+    types = {f"deniable.survey.types.{name}" for name in TYPE_NAMES}
+    yield from sorted(name for name in imported(source) if name in types)
+
+
+def a_seed(file: str, source: str) -> Iterator[str]:
+    """Arguments from which noise could be computed again."""
+    if room_of(module_of(file)) in ("mechanism", "survey", "device", "wire", "delivery", "client"):
+        yield from (node.arg for node in ast.walk(parsed(source)) if isinstance(node, ast.arg) and "seed" in node.arg)
+
+
+Rule = Callable[[str, str], Iterator[str]]
+RULES: tuple[Rule, ...] = (edges, input_or_output, randomness, names_of_types, a_seed)
+
+
+def broken(rule: Rule, files: Mapping[str, str]) -> dict[str, list[str]]:
+    return {file: found for file, text in files.items() if (found := list(rule(file, text)))}
+
+
+# --- what holds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_file_keeps_to_its_room(rule: Rule) -> None:
+    assert broken(rule, sources()) == {}
+
+
+def test_every_file_is_in_a_room_and_every_room_has_files() -> None:
+    assert {room_of(module_of(file)) for file in sources()} == set(EVERY)
+
+
+def test_rooms_import_only_those_above_them_in_the_table_so_there_is_no_circle() -> None:
+    order = list(EVERY)
+    for room, (_, allowed) in EVERY.items():
+        assert all(order.index(other) < order.index(room) for other in allowed.split()), room
+
+
+def test_no_door_and_no_reader_is_left_open_for_nobody() -> None:
+    files = sources()
+    for file, room in DOORS.items():
+        assert room in {room_of(module) for module in modules_imported(files[file])}, file
+    for file, allowed in READERS.items():
+        assert all(name in files[file] for name in allowed), file
+
+
+def test_all_that_holds_an_answer_is_short_enough_to_be_read() -> None:
+    assert sum(len(text.splitlines()) for file, text in sources().items() if room_of(module_of(file)) == "device") < 800
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circle({module_of(file): modules_imported(text) - {module_of(file)} for file, text in sources().items()}) == []
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """What is left when everything that imports nothing else that is left has been taken away, again and again."""
+    left = dict(graph)
+    while free := [name for name, others in left.items() if not others & left.keys()]:
+        for name in free:
+            del left[name]
+    return sorted(left)
+
+
+def test_a_circle_is_noticed() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == ["a", "b", "c", "d"]
+
+
+# --- edits that must not pass -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rule", "file", "line"),
+    [
+        (edges, "wire/tally.py", "from deniable.device.perturb import perturb"),
+        (edges, "survey/survey.py", "def f():\n    from deniable.device import encode"),
+        (edges, "estimate/__init__.py", "import deniable.device.tables"),
+        (edges, "delivery/outbox.py", "from deniable.device.tables import Batch"),
+        (edges, "delivery/sender.py", "from deniable import encode"),
+        (edges, "cli/__init__.py", "from deniable.device import tables"),
+        (edges, "plan/__init__.py", "from deniable.simulate import simulate"),
+        (input_or_output, "estimate/__init__.py", "def f(path):\n    return open(path).read()"),
+        (input_or_output, "estimate/__init__.py", "from pathlib import Path\nPath('a').read_text()"),
+        (input_or_output, "wire/tally.py", "print('an answer')"),
+        (input_or_output, "wire/record.py", "import logging"),
+        (input_or_output, "survey/parse.py", "def f(answer):\n    print(answer)"),
+        (input_or_output, "survey/document.py", "import sqlite3"),
+        (input_or_output, "device/encode.py", "import os.path, socket"),
+        (input_or_output, "device/tables.py", "from http.server import HTTPServer"),
+        (randomness, "device/randomize.py", "import random"),
+        (randomness, "device/randomize.py", "from numpy.random import default_rng"),
+        (randomness, "device/randomize.py", "np.random.default_rng()"),
+        (randomness, "device/randomize.py", "import os\nos.urandom(4)"),
+        (randomness, "device/randomize.py", "from secrets import randbits"),
+        (randomness, "device/tables.py", "os.urandom(4)"),
+        (randomness, "mechanism.py", "import time"),
+        (names_of_types, "device/encode.py", "def f(question):\n    return question.type == 'number'"),
+        (names_of_types, "survey/parse.py", "def f(kind):\n    return kind in ('yes_no', 'scale')"),
+        (names_of_types, "estimate/__init__.py", "from deniable.survey.types.number import Number"),
+        (a_seed, "client.py", "def submit(answers, seed=None): ..."),
+        (edges, "verify/check.py", "from deniable_server.operate.released import fingerprints"),
+        (edges, "server/api/v1.py", "from deniable import encode"),
+        (edges, "server/api/v1.py", "from deniable.device.encode import encode"),
+        (edges, "server/respondents/page.py", "from deniable.device.randomize import randomize"),
+        (edges, "server/store/sqlite/store.py", "from deniable_server.web import errors"),
+        (edges, "server/respondents/page.py", "from deniable_server.researchers.sessions import current_user"),
+    ],
+)
+def test_an_edit_that_breaks_a_rule_is_noticed(rule: Rule, file: str, line: str) -> None:
+    source = sources()[file]
+    assert set(rule(file, f"{source}\n{line}\n")) - set(rule(file, source))
+
+
+# --- what is public -----------------------------------------------------------------------------------------------------
+
+
+def test_the_library_loads_without_scipy_pandas_flask_or_its_own_commands() -> None:
+    heavy = ("scipy", "pandas", "flask", "deniable_server", "altair", "pyarrow", "openpyxl", "deniable.cli")
     script = f"import sys, deniable; print([name for name in {heavy!r} if name in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
     assert loaded.strip() == "[]"
@@ -102,7 +349,30 @@ def test_every_public_name_is_exported_on_purpose() -> None:
     assert all(hasattr(deniable, name) for name in PUBLIC)
 
 
-def test_the_core_takes_no_seed() -> None:
-    for module in ("entropy", "randomize", "encode", "submission", "survey"):
-        for node in ast.walk(ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))):
-            assert not (isinstance(node, ast.arg) and "seed" in node.arg)
+# --- the page -------------------------------------------------------------------------------------------------------------
+
+
+def plan() -> str:
+    """The table of rooms as docs/why/architecture.md has it."""
+    rows = [
+        f"| `{room}` | {what} | {' '.join(f'`{one}`' for one in allowed.split()) or 'nothing'} |" for room, (what, allowed) in EVERY.items()
+    ]
+    return "\n".join(["| room | what it is | may import |", "|---|---|---|", *rows])
+
+
+def test_the_page_has_the_table_of_rooms() -> None:
+    assert plan() in PAGE.read_text(encoding="utf-8")
+
+
+WALKS = re.compile(r"^\d+\. `([^`]+)`", re.MULTILINE)
+
+
+@pytest.mark.parametrize("walk", ["An answer, from `submit` to bytes", "A record, from POST to the estimate"])
+def test_a_walk_goes_from_file_to_file_and_comes_to_none_twice(walk: str) -> None:
+    section = PAGE.read_text(encoding="utf-8").split(f"## {walk}\n")[1].split("\n## ")[0]
+    steps = WALKS.findall(section)
+    names = [step.partition("::")[::2] for step in steps]
+    assert len(steps) > 4
+    assert len({file for file, _ in names}) == len(steps)
+    for file, name in names:
+        assert re.search(rf"^\s*(?:async )?(?:def|class) {re.escape(name)}\b", sources()[file], re.MULTILINE), (file, name)

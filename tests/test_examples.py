@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deniable import Survey
-from deniable.question_types import TYPES
+from deniable.survey.types import TYPES
 
 ROOT = Path(__file__).parents[1]
 

@@ -17,7 +17,7 @@ import pytest
 
 from deniable.survey import Survey
 from deniable_server import Config, create_app, paths
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
 
 ROOT = Path(__file__).parents[1]
 SURVEY = ROOT / "examples" / "anes1996.yaml"

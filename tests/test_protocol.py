@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.encode import encode
-from deniable.entropy import os_words
+from deniable.device.encode import encode
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.estimate import estimate
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack, unpack
 from deniable.survey import Survey
-from deniable_server.store.sqlite import SqliteStore
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission
+from deniable_server.store.sqlite.store import SqliteStore
 
 SURVEY = """
 deniable: 1

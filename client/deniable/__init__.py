@@ -5,23 +5,26 @@ The way of an answer: `encode` it, `randomize` it, `pack` it, send it; `unpack` 
 """
 
 from deniable.client import SurveyClient
-from deniable.encode import encode, encode_column
-from deniable.entropy import os_words
+from deniable.device.encode import encode, encode_column
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.errors import (
     AnswerError,
     DeliveryError,
     DeniableError,
     EstimateError,
+    MissingExtraError,
     RefusedError,
     RejectedError,
     SubmissionError,
     SurveyError,
 )
-from deniable.question import Question
-from deniable.randomize import Channel, randomize
-from deniable.submission import Submission, pack, unpack
+from deniable.mechanism import Channel
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.question import Question
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 
 __version__ = "0.1.0"
 
@@ -31,6 +34,7 @@ __all__ = [
     "DeliveryError",
     "DeniableError",
     "EstimateError",
+    "MissingExtraError",
     "Question",
     "RefusedError",
     "RejectedError",

@@ -17,26 +17,26 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from deniable import codes
-from deniable.account import Account, charge_one
-from deniable.bulk import Bulk, Report
-from deniable.delivery import Delivery
-from deniable.epsilon import parse_epsilon
+from deniable.delivery.account import Account, charge_one
+from deniable.delivery.jobs import Bulk, Report
+from deniable.delivery.key import Key
+from deniable.delivery.outbox import Kept, Outbox
+from deniable.delivery.sender import Delivery
+from deniable.delivery.transport import Transport, refuse_plain_http
+from deniable.device.perturb import perturb_one
+from deniable.device.sealed import Sealed
+from deniable.device.tables import as_rows
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
-from deniable.key import Key
-from deniable.ledger import Ledger, Use
-from deniable.link import DIGEST, parse_link
-from deniable.outbox import Kept, Outbox
-from deniable.parse import SURVEY_ID
-from deniable.perturb import perturb_one
-from deniable.public import Public
-from deniable.question_types import Answer
-from deniable.rows import as_rows
-from deniable.sealed import Sealed
-from deniable.submission import MAX_COUNT, Submission
+from deniable.privacy.ledger import Ledger, Use
 from deniable.survey import MAX_DEFINITION, Survey
-from deniable.total import HIGH, within
-from deniable.transport import Transport, refuse_plain_http
+from deniable.survey.epsilon import parse_epsilon
+from deniable.survey.parse import SURVEY_ID
+from deniable.survey.total import HIGH, within
+from deniable.survey.types.base import Answer
+from deniable.wire import access_codes
+from deniable.wire.link import DIGEST, Link
+from deniable.wire.public import Public
+from deniable.wire.submission import MAX_COUNT, Submission
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
@@ -126,7 +126,7 @@ class SurveyClient:
         The id becomes `survey_id`, and a digest in the link the pin. A group and an invitation become `group` and `invitation`: those
         of submissions to this survey that name no other. Raises ValueError if it is no such link.
         """
-        read = parse_link(link)
+        read = Link.parse(link)
         pin = options.pop("pin", None)
         if read.digest and pin and _checked_pin(pin) not in (read.digest, {read.survey: read.digest}):
             raise ValueError("pin must be the digest that the link carries, got another one")
@@ -324,7 +324,7 @@ class SurveyClient:
         The server takes it out of its counts, and does not say whether it had it. Raises ValueError for a mistyped code;
         RejectedError, DeliveryError.
         """
-        self._delivery.withdraw(_checked_id(survey_id), codes.read(code))
+        self._delivery.withdraw(_checked_id(survey_id), access_codes.read(code))
 
     def results(
         self,
@@ -341,12 +341,10 @@ class SurveyClient:
         group: of this group only. by_hand: of those who tossed coins themselves, who are in no other results.
         The rest: as in `estimate`.
 
-        Raises EstimateError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.
+        Raises MissingExtraError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.
         """
-        try:
-            from deniable.estimate import Results
-        except ModuleNotFoundError as error:
-            raise EstimateError(f"results need {error.name}: pip install 'deniable[estimate]'") from None
+        from deniable.estimate import Results
+
         part = {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
         params = {"confidence": confidence, "method": method, "target": target, **part}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)

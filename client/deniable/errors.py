@@ -7,12 +7,14 @@ DeniableError
 ├── RefusedError       this client will not send: pin, cap or definition do not hold
 ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
 ├── RejectedError      the server answered, and said no
-└── EstimateError      no estimate exists for this design or these counts
+├── EstimateError      no estimate exists for this design or these counts
+└── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class DeniableError(Exception):
@@ -30,6 +32,17 @@ class Problem:
     def __str__(self) -> str:
         at = f" (line {self.line})" if self.line is not None else ""
         return f"{self.where}{at}: {self.message}"
+
+
+class Rejected(NamedTuple):
+    """A row that was not sent: its number from 1, the question ("" where it is the row itself), and the rule."""
+
+    row: int
+    question: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"row {self.row:,}{', ' + self.question if self.question else ''}: {self.reason}"
 
 
 class SurveyError(DeniableError):
@@ -70,3 +83,7 @@ class RejectedError(DeniableError):
 
 class EstimateError(DeniableError):
     """The design or the counts admit no estimate; the message says why."""
+
+
+class MissingExtraError(DeniableError, ModuleNotFoundError):
+    """Something needs packages that come with an extra of `deniable`; the message names both."""

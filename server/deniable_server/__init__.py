@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from flask import Flask, current_app
+from flask import Flask
 from flask_wtf import CSRFProtect
 
 from deniable_server import paths
-from deniable_server.accounts import Passwords
 from deniable_server.config import Config
-from deniable_server.limiter import Rate
-from deniable_server.store import Store
+from deniable_server.store.protocol import Store
 
-__all__ = ["Config", "create_app", "current_passwords", "current_rate", "current_store"]
+__all__ = ["Config", "create_app"]
 
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is the SQLite file of the config unless another is given."""
-    from deniable_server import about, api, by_hand, errors, headers, health, languages, limits, manage, respond, sessions, withdraw
-    from deniable_server.store.sqlite import SqliteStore
+    from deniable_server.api import v1
+    from deniable_server.operate import health
+    from deniable_server.researchers import account, auth, sessions, surveys
+    from deniable_server.researchers.passwords import Passwords
+    from deniable_server.respondents import about, by_hand, page, withdraw
+    from deniable_server.store.sqlite.store import SqliteStore
+    from deniable_server.web import audience, errors, files, headers, languages, limits, links
+    from deniable_server.web.limiter import Rate
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
     app.config.update(
@@ -35,26 +37,13 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
     csrf = CSRFProtect(app)
-    for blueprint in (api.bp, by_hand.bp, withdraw.bp):
-        csrf.exempt(blueprint)  # it reads no cookie
-    for blueprint in (respond.bp, about.bp, by_hand.bp, withdraw.bp, api.bp, manage.bp, health.bp):
-        app.register_blueprint(blueprint)
+    audience.register(app, sessions.user, door="auth.login")
+    for routes in (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, auth.bp, account.bp, surveys.bp, health.bp):
+        app.register_blueprint(routes)
+        if not routes.audience.csrf:
+            csrf.exempt(routes)  # it reads no cookie
+    links.register(app)
     languages.register(app)
     errors.register(app)
     headers.register(app)
     return app
-
-
-def current_store() -> Store:
-    """The store of the application that handles this request."""
-    return cast(Store, current_app.extensions["deniable"])
-
-
-def current_passwords() -> Passwords:
-    """What checks passwords for the application that handles this request."""
-    return cast(Passwords, current_app.extensions["deniable_passwords"])
-
-
-def current_rate() -> Rate:
-    """How many submissions without a key the application that handles this request still takes."""
-    return cast(Rate, current_app.extensions["deniable_rate"])

@@ -9,4 +9,5 @@ import deniable
 _HERE = Path(__file__).parent
 TEMPLATES = _HERE / "templates" if (_HERE / "templates").is_dir() else _HERE.parents[1] / "templates"
 STATIC = _HERE / "static"
+TRANSLATIONS = _HERE / "translations"
 BROWSER = Path(deniable.__file__).parent / "browser"

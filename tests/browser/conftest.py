@@ -21,8 +21,8 @@ MODULES = Path(deniable.__file__).parent / "browser"
 CALL = """
 const done = arguments[arguments.length - 1], given = arguments[0];
 (async () => {
-  const [encode, randomize, submission, definition, codes] =
-    await Promise.all(["encode", "randomize", "submission", "definition", "codes"].map((name) => import(`/${name}.mjs`)));
+  const [encode, randomize, submission, definition, codes, posterior] =
+    await Promise.all(["encode", "randomize", "submission", "definition", "codes", "posterior"].map((name) => import(`/${name}.mjs`)));
   BODY
 })().then((value) => done({ value }), (error) => done({ error: `${error.name}: ${error.message}` }));
 """
@@ -66,7 +66,7 @@ def modules() -> Iterator[str]:
 
 
 def run(driver: Chrome, page: str, body: str, given: Any = None) -> Any:
-    """Runs the body of an async JavaScript function that sees the four modules and `given`; returns what it returns."""
+    """Runs the body of an async JavaScript function that sees these modules and `given`; returns what it returns."""
     driver.set_script_timeout(300)
     driver.get(page)
     outcome = driver.execute_async_script(CALL.replace("BODY", body), given)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deniable.accounting import surest
+from deniable.privacy.accounting import surest
 
 pytestmark = pytest.mark.browser
 Javascript = Callable[..., Any]

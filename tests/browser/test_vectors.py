@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from deniable.encode import encode
+from deniable.device.encode import encode
+from deniable.device.tables import each_answer
 from deniable.errors import AnswerError
-from deniable.rows import each_answer
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
@@ -93,8 +93,9 @@ def test_every_definition_is_accepted_or_refused_as_in_python(javascript: Javasc
         """return Promise.all(given.map(async ({ text, base64, pin, max_epsilon: maxEpsilon }) => {
             const bytes = base64 ? Uint8Array.from(atob(base64), (c) => c.charCodeAt()) : new TextEncoder().encode(text);
             try {
-                const { digest, epsilon } = await definition.readDefinition(bytes, { pin, maxEpsilon });
-                return { accepted: true, digest, epsilon };
+                const { digest, epsilon, odds } = await definition.readDefinition(bytes, { pin, maxEpsilon });
+                const { percent, digits } = posterior.posteriorBound(odds);
+                return { accepted: true, digest, epsilon, bound: percent.toFixed(digits) };
             } catch (error) {
                 return { accepted: false, name: error.name, message: error.message };
             }
@@ -108,6 +109,23 @@ def test_every_definition_is_accepted_or_refused_as_in_python(javascript: Javasc
         if out["accepted"]:
             assert out["digest"] == case["digest"]
             assert out["epsilon"] == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
+            assert out["bound"] == case["bound"]
+
+
+BOUNDS = """return given.map(({ own, other, epsilon, k, d, keep_threshold: keepThreshold }) => {
+  if (k) return Object.values(posterior.people({ k, d, keepThreshold, coin: 2 ** 32 }));
+  const { percent, digits } = posterior.posteriorBound(own ? { own: BigInt(own), other: BigInt(other) } : posterior.oddsOfSum(epsilon));
+  return percent.toFixed(digits);
+});"""
+
+
+def bounds_of(cases: list[dict[str, Any]]) -> list[Any]:
+    return [case.get("people", case.get("bound")) for case in cases]
+
+
+def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("bounds")
+    assert javascript(BOUNDS, cases) == bounds_of(cases)
 
 
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Javascript, vectors: Vectors) -> None:
@@ -165,6 +183,26 @@ def test_what_is_too_large_is_refused_before_it_is_read(javascript: Javascript) 
 
 
 # ---- controls: a twin with a bug fails these vectors ---------------------------------------------
+
+WRONG_BOUNDS = {
+    "the bound is rounded to the nearest": (
+        "(100n * 10n ** BigInt(digits) * other)",
+        "(50n * other + 100n * 10n ** BigInt(digits) * other)",
+    ),
+    "the bound is rounded down": ("100n * unit - doubt(digits)", "100n * unit - doubt(digits) - 1n"),
+    "certainty is said too early": ("MAX_DIGITS = 9", "MAX_DIGITS = 6"),
+    "a sum has no slack": ("SLACK = 1e-12", "SLACK = 0"),
+    "a sum has much slack": ("SLACK = 1e-12", "SLACK = 1e-3"),
+    "people may be rounded to never, or to always": ("other > 0 && ", ""),
+    "people may be rounded to no difference": (" && other < own", ""),
+}
+
+
+@pytest.mark.parametrize("bug", WRONG_BOUNDS)
+def test_a_bound_that_is_rounded_otherwise_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("bounds")
+    assert broken_javascript("posterior.mjs", *WRONG_BOUNDS[bug], BOUNDS, cases) != bounds_of(cases)
+
 
 BUGS = {
     "the pin is not compared": ("definition.mjs", "digest === pin", "true"),

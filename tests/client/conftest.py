@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from deniable.codes import submission_id
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.access_codes import submission_id
+from deniable.wire.submission import Submission
 
 STUDY = """
 deniable: 1
@@ -191,7 +191,7 @@ def outbox(tmp_path: Path) -> Path:
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Retries at once; returns the list of the waits that were asked for."""
     waits: list[float] = []
-    monkeypatch.setattr("deniable.transport.sleep", waits.append)
+    monkeypatch.setattr("deniable.delivery.transport.sleep", waits.append)
     return waits
 
 

@@ -38,10 +38,12 @@ from sentry_sdk.transport import Transport
 from tests.client.conftest import Fault, Server, serving
 
 import deniable
-from deniable import bulk, cli, document, perturb, sealed, transport
+from deniable import cli
 from deniable.client import SurveyClient
+from deniable.delivery import jobs, transport
+from deniable.device import perturb, sealed
 from deniable.errors import AnswerError
-from deniable.survey import Survey
+from deniable.survey import Survey, document
 
 PACKAGE = str(Path(deniable.__file__).parent)
 HERE = __file__
@@ -100,7 +102,7 @@ READER = Survey.from_definition.__func__.__code__  # type: ignore[attr-defined]
 BYTES = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 BASE64 = re.compile(r"[\w-]{80,}")
 """Perturbed records, in which three digits or letters may stand by chance."""
-SECRET = tuple(f"{PACKAGE}/{name}.py" for name in ("rows", "encode", "perturb", "branching", "sampling"))
+SECRET = tuple(str(path) for path in Path(PACKAGE, "device").glob("*.py") if path.stem not in ("sealed", "entropy"))
 """What handles answers, but for these, which begin to, name a row or a file, and are given none."""
 GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__")
 
@@ -492,13 +494,13 @@ def _quotes_unknown_keys() -> None:
 
 
 def _logs_an_answer() -> None:
-    send = bulk.Bulk.send
+    send = jobs.Bulk.send
 
     def logging_send(self: Any, part: Any, *rest: Any) -> None:
         logging.getLogger("deniable").debug("sending %s", "b377")
         send(self, part, *rest)
 
-    bulk.Bulk.send = logging_send  # type: ignore[method-assign]
+    jobs.Bulk.send = logging_send  # type: ignore[method-assign]
 
 
 def _answers_reach_the_reader_of_definitions() -> None:

@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable import cli
+from deniable.cli import check
 from deniable.client import SurveyClient
-from deniable.codes import written
 from deniable.errors import DeniableError
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.access_codes import written
+from deniable.wire.submission import Submission
 
 FILE = """\
 deniable: 1
@@ -93,7 +94,7 @@ def test_check_as_json_says_the_same(run, survey_file):
 
 @pytest.mark.parametrize(("epsilon", "percent"), [(1.0986122886681098, "75.0 %"), (2, "88.1 %"), (10, "99.995461 %"), (0.001, "50.1 %")])
 def test_the_belief_is_rounded_up(epsilon, percent):
-    assert cli._percent(cli._belief(epsilon)) == percent
+    assert check._percent(check._belief(epsilon)) == percent
 
 
 def test_check_lists_all_problems_with_file_and_line(run, survey_file):
@@ -358,7 +359,7 @@ def test_resend_without_an_outbox_makes_none(run, outbox):
 def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
     pytest.importorskip("scipy")
     from deniable.estimate import estimate
-    from deniable.tally import Tally
+    from deniable.wire.tally import Tally
 
     found = estimate(study, Tally.empty(5))
     server.results = found.to_json().encode()
@@ -472,10 +473,11 @@ def test_no_answer_is_printed_or_kept_whatever_the_server_says(server, tmp_path,
 
 
 def test_the_control_an_encoder_that_quotes_answers_is_noticed(run, server, tmp_path, monkeypatch):
-    from deniable import rows
 
     server.publish(BIRDS)
-    monkeypatch.setattr(rows, "allowed", lambda question: CANARY)
+    from deniable.device import tables
+
+    monkeypatch.setattr(tables, "allowed", lambda question: CANARY)
     path = tmp_path / "a.csv"
     path.write_text(WRONG["cell"])
     assert CANARY in run("submit", f"{server.url}/s/birds", str(path)).output

@@ -25,13 +25,14 @@ import pandas as pd
 import pytest
 
 import deniable
-from deniable import perturb as perturb_module
 from deniable.client import SurveyClient, parse_cap
-from deniable.codes import read, submission_id, written
+from deniable.delivery.outbox import Outbox
+from deniable.device import perturb as perturb_module
 from deniable.errors import AnswerError, DeliveryError, DeniableError, EstimateError, RefusedError, RejectedError
-from deniable.outbox import Outbox
-from deniable.submission import Submission, unpack
 from deniable.survey import Survey
+from deniable.wire.access_codes import read, submission_id, written
+from deniable.wire.record import unpack
+from deniable.wire.submission import Submission
 
 ANSWERS = {"smokes": True, "party": "Red"}
 ROWS = [{"smokes": "yes", "party": "Red", "other": 7}, {"smokes": "no", "party": "1", "other": 8}] * 5
@@ -378,7 +379,7 @@ def test_the_key_goes_with_many_records_and_with_results_and_with_nothing_else(s
 @pytest.mark.parametrize("rows", [lambda: ROWS, lambda: iter(ROWS), lambda: ROWS[:2]])
 @pytest.mark.parametrize("job", [None, "j"])
 def test_many_rows_without_a_key_are_refused_before_anything_is_randomized(server, outbox, monkeypatch, rows, job):
-    monkeypatch.setattr("deniable.perturb.perturb", lambda *_: pytest.fail("it was randomized"))
+    monkeypatch.setattr("deniable.device.perturb.perturb", lambda *_: pytest.fail("it was randomized"))
     with SurveyClient(server.url, outbox=outbox) as client, pytest.raises(RefusedError, match="`deniable-server key make --scope submit"):
         client.submit_many("study", rows(), job=job)
     assert server.posts == []
@@ -888,9 +889,9 @@ def test_a_job_that_another_process_works_on_is_left_to_it(client, server, csv_f
 BUCKETS = 64
 KILLED = """
 import json, os, sys
-from deniable import perturb as module
+from deniable.device import perturb as module
 from deniable.client import SurveyClient
-from deniable.outbox import Outbox
+from deniable.delivery.outbox import Outbox
 
 url, outbox, rows, log, broken, grouped = sys.argv[1:]
 perturb = module.perturb

@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 from tests.client import frames
 from tests.client.frames import ANSWERS, CELLS, CONTROLS, GROUPED, SURVEY, chain_of, in_traceback
 
-from deniable import encode, encode_column, sealed
+from deniable import encode, encode_column
 from deniable.client import Receipt, SurveyClient
+from deniable.device import sealed
+from deniable.device.sealed import Sealed
+from deniable.device.tables import Batch, Raw
 from deniable.errors import AnswerError, DeliveryError
-from deniable.estimate.simulate import simulate
-from deniable.rows import Batch, Raw
-from deniable.sealed import Sealed
+from deniable.simulate import simulate
 
 PATHS = os.environ.get("DENIABLE_FRAMES", "160")
 THEIRS = (__file__, frames.__file__)
@@ -62,7 +63,7 @@ def test_the_control_answers_below_the_reader_of_a_definition_are_seen_but_for_i
         index = held  # noqa: F841
         reading(None)
 
-    monkeypatch.setattr("deniable.document.strict_json", reading)
+    monkeypatch.setattr("deniable.survey.document.strict_json", reading)
     seen = []
     for call in (lambda: SURVEY.from_definition(b"{}"), asking):
         with pytest.raises(RuntimeError) as caught:
@@ -190,7 +191,7 @@ def test_an_error_that_nobody_foresaw_is_told_by_its_kind_and_place_and_what_it_
 
     for call in (lambda: encode(SURVEY.items[0], Odd(TOKEN)), lambda: encode_column(SURVEY.items[0], [Odd(TOKEN)])):
         with pytest.raises(
-            AnswerError, match=r"cannot be read: KeyError in deniable\.question_types, line \d+; its message is not shown"
+            AnswerError, match=r"cannot be read: KeyError in deniable\.survey\.types\.yes_no, line \d+; its message is not shown"
         ) as caught:
             call()
         assert [*chain_of(caught.value)] == [caught.value]

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from deniable.cli import main
-from deniable.codes import read
 from deniable.estimate import estimate
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.access_codes import read
+from deniable.wire.tally import Tally
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
 ADDRESS = "https://survey.example.org"

@@ -6,6 +6,7 @@ import base64
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,17 +15,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deniable import codes
-from deniable.branching import hide
-from deniable.encode import encode
+from deniable.device.branching import apply_skip_logic
+from deniable.device.encode import encode
+from deniable.device.randomize import randomize
+from deniable.device.tables import each_answer
 from deniable.errors import AnswerError, RefusedError, SubmissionError
-from deniable.randomize import Channel, randomize
-from deniable.rows import each_answer
-from deniable.submission import Submission, _decode64, pack, unpack
+from deniable.mechanism import Channel
+from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
+from deniable.survey.layout import Layout
+from deniable.wire import access_codes
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission, _decode64
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes")
+SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "bounds")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
@@ -45,7 +50,8 @@ def shaped(questions: list[list[int]]) -> Any:
     items = [SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)]
     for item in items:
         item.items = [item]
-    return SimpleNamespace(items=items, questions=items, ask=None)
+    questions: Any = items
+    return SimpleNamespace(items=items, questions=items, ask=None, record=Layout.of(questions, masked=False))
 
 
 def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> None:
@@ -101,7 +107,7 @@ def test_every_bad_envelope_is_refused_by_its_rule(vectors: Vectors) -> None:
 
 def test_every_answer_means_its_category_or_is_refused(vectors: Vectors) -> None:
     for case in vectors("answers"):
-        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], source=case.get("source", {}))
+        question: Any = SimpleNamespace(id="q", type=case["type"], required=case["required"], settings=case.get("source", {}))
         question.categories = tuple(case["categories"])
         if case["category"] is None:
             with pytest.raises(AnswerError):
@@ -127,13 +133,24 @@ def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
         if survey:
             assert survey.digest == case["digest"]
             assert survey.epsilon == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
+            assert str(posterior_bound(survey.odds)) == case["bound"]
+
+
+def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vectors: Vectors) -> None:
+    for case in vectors("bounds"):
+        if "people" in case:
+            assert [*people(Channel(case["k"], case["d"], case["keep_threshold"]))] == case["people"], case
+        elif "epsilon" in case:
+            assert str(posterior_bound(odds_of_sum(case["epsilon"]))) == case["bound"], case
+        else:
+            assert str(posterior_bound(Fraction(int(case["own"]), int(case["other"])))) == case["bound"], case
 
 
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
     for case in vectors("submissions"):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
         given = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
-        categories = hide(survey, np.array(given))
+        categories = apply_skip_logic(survey, np.array(given))
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         asked = None if case["asked"] is None else np.array([case["asked"]], dtype=np.bool_)
         invitation = _decode64(case, "invitation") if "invitation" in case else None
@@ -147,10 +164,10 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vecto
 def test_every_code_is_written_and_read_alike(vectors: Vectors) -> None:
     for case in vectors("codes"):
         if "text" in case:
-            assert codes.written(bytes.fromhex(case["secret"])) == case["text"]
-            assert codes.submission_id(bytes.fromhex(case["secret"])).hex() == case["id"]
+            assert access_codes.written(bytes.fromhex(case["secret"])) == case["text"]
+            assert access_codes.submission_id(bytes.fromhex(case["secret"])).hex() == case["id"]
         elif case["secret"] is None:
             with pytest.raises(ValueError, match="mistyped"):
-                codes.read(case["typed"])
+                access_codes.read(case["typed"])
         else:
-            assert codes.read(case["typed"]).hex() == case["secret"]
+            assert access_codes.read(case["typed"]).hex() == case["secret"]

@@ -23,12 +23,12 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from deniable import codes
-from deniable.submission import Submission
 from deniable.survey import Survey
-from deniable.tally import Tally
-from deniable_server import keys
-from deniable_server.store.sqlite import SqliteStore
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
+from deniable_server.api import keys
+from deniable_server.store.sqlite.store import SqliteStore
 
 USER, PASSWORD = "ada", "correct horse battery"
 
@@ -72,11 +72,11 @@ class Site:
 
     def invite(self, survey: Survey) -> str:
         """A new invitation, as it is written."""
-        secret = secrets.token_bytes(codes.SECRET_BYTES)
+        secret = secrets.token_bytes(access_codes.SECRET_BYTES)
         store = SqliteStore(self.db)
-        store.invite(survey.id, [codes.invitation_hash(survey.id, secret)])
+        store.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
         store.close()
-        return codes.written(secret)
+        return access_codes.written(secret)
 
     def tally(self, survey: Survey, **part: Any) -> Tally:
         """What the store has counted."""

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from selenium.webdriver import Chrome
 
-from deniable.branching import hide
-from deniable.encode import places, settle
-from deniable.randomize import randomize
-from deniable.rows import MISSING, each_answer
-from deniable.submission import pack
+from deniable.device.branching import apply_skip_logic
+from deniable.device.encode import positions, round_stochastically
+from deniable.device.randomize import randomize
+from deniable.device.tables import MISSING, each_answer
 from deniable.survey import Survey
+from deniable.wire.record import pack
 
 
 def code_for(survey: Survey) -> bytes:
@@ -56,7 +56,9 @@ def kept_of(driver: Chrome, survey: Survey) -> Any:
 def categories_of(survey: Survey, answers: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """One respondent's categories, shape (items, 1); the survey has no numbers but those in bins, which need no words."""
     stand = each_answer(survey, answers)
-    return hide(survey, np.array([settle(item, places(item, [None if a is MISSING else a]), None) for item, a in stand]))
+    return apply_skip_logic(
+        survey, np.array([round_stochastically(item, positions(item, [None if a is MISSING else a]), None) for item, a in stand])
+    )
 
 
 def alike(survey: Survey, answers: list[dict[str, Any]]) -> list[list[int]]:

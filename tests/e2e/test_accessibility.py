@@ -20,7 +20,7 @@ from tests.e2e.layout import faults, screen, style
 from tests.e2e.pages import EVERYTHING, JOURNEYS, LONG, ONE, Visit, all_at_once
 from tests.e2e.spoken import spoken
 
-from deniable_server.languages import LANGUAGES
+from deniable_server.web.languages import LANGUAGES
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from deniable.survey import Survey
-from deniable.tally import Tally
-from deniable_server.store.sqlite import SqliteStore
+from deniable.wire.tally import Tally
+from deniable_server.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.browser
 

@@ -13,9 +13,9 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from deniable.codes import read, submission_id
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire.access_codes import read, submission_id
+from deniable.wire.submission import Submission
 
 pytestmark = pytest.mark.browser
 

@@ -13,8 +13,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 from tests.e2e.engines import ENGINES
 from tests.e2e.pages import EVERYTHING, HASTE, Visit
 
-from deniable import codes
-from deniable.submission import Submission
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 
 pytestmark = pytest.mark.browser
 names = (f"engine{i}" for i in itertools.count())
@@ -67,7 +67,7 @@ def test_a_whole_visit_ends_with_one_record_a_code_and_a_device_that_forgets(vis
     assert visit.page.step("review") == "thanks"
     (sent,) = map(Submission.from_json, proxy.bodies)
     assert sent.group == "South"
-    assert codes.submission_id(codes.read(visit.find("#thanks [data-slot=code]").text)) == sent.id
+    assert access_codes.submission_id(access_codes.read(visit.find("#thanks [data-slot=code]").text)) == sent.id
     assert visit.page.open(proxy.link(survey)) == "answered"
     visit.driver.find_element(By.CSS_SELECTOR, "#answered summary").click()
     visit.page.press("forget")

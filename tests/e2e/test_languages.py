@@ -14,7 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from deniable.survey import Survey
-from deniable_server.languages import LANGUAGES
+from deniable_server.web.languages import LANGUAGES
 
 pytestmark = pytest.mark.browser
 LOGS = {"goog:loggingPrefs": {"browser": "ALL"}}

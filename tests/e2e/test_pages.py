@@ -18,10 +18,11 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from deniable.entropy import os_words
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
 
 names = (f"study{i}" for i in itertools.count())
 QUESTIONS = [

@@ -10,7 +10,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.e2e.dice import coins, kept_of, record
 
-from deniable.submission import unpack
+from deniable.wire.record import unpack
 
 pytestmark = pytest.mark.browser
 

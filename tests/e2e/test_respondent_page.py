@@ -18,9 +18,10 @@ from selenium.webdriver.support.ui import WebDriverWait
 from tests.e2e.dice import code_for, coins, kept_of, record, words_for
 from tests.e2e.traces import LEAKS, LOGS, on_disk, requests_of, traces
 
-from deniable.codes import read, submission_id
-from deniable.submission import Submission, unpack
 from deniable.survey import Survey
+from deniable.wire.access_codes import read, submission_id
+from deniable.wire.record import unpack
+from deniable.wire.submission import Submission
 from deniable_server.paths import BROWSER
 
 pytestmark = pytest.mark.browser

@@ -16,9 +16,9 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from deniable import codes
-from deniable.submission import Submission
 from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
 
 pytestmark = pytest.mark.browser
 
@@ -266,7 +266,7 @@ def test_a_group_and_an_invitation_come_from_the_link_or_are_asked_for(page: Any
     page.choose(1)
     assert page.send() == "thanks"
     sent = Submission.from_json(proxy.bodies[0])
-    assert (sent.group, sent.invitation) == ("Süd & West", codes.read(code))
+    assert (sent.group, sent.invitation) == ("Süd & West", access_codes.read(code))
     assert site.tally(survey, group="Süd & West").n == 1
     assert site.tally(survey, group="North").n == 0
 
@@ -348,7 +348,7 @@ def test_a_record_that_waits_outlives_the_browser(
     assert make_page(driver).answer(proxy.link(short), 0) == "waiting"
     kept = json.loads(driver.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{short.digest}"))
     code = driver.find_element(By.CSS_SELECTOR, "#waiting [data-slot=code]").text
-    assert codes.submission_id(codes.read(code)) == Submission.from_json(kept["envelope"].encode()).id
+    assert access_codes.submission_id(access_codes.read(code)) == Submission.from_json(kept["envelope"].encode()).id
     driver.quit()
     again = new_browser(profile=tmp_path / "profile")
     assert make_page(again).open(proxy.link(short)) == "thanks"
@@ -363,7 +363,7 @@ def test_a_record_that_waits_outlives_the_browser(
 
 def test_the_withdrawal_code_that_is_shown_erases_the_record(page: Any, site: Any, short: Survey) -> None:
     assert page.answer(site.link(short), 0) == "thanks"
-    code = codes.read(page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text)
+    code = access_codes.read(page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text)
     assert site.results(short)["n"] == 1
     assert (
         page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal a").get_attribute("href")

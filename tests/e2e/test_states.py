@@ -23,8 +23,8 @@ from tests.e2e.engines import ENGINES, wait_for
 from tests.e2e.pages import HASTE
 from tests.e2e.traces import count_in
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 
 pytestmark = pytest.mark.browser
 
@@ -264,7 +264,7 @@ def test_a_record_that_waits_leaves_no_withdrawal_code_on_the_disk(study: Callab
     envelope = json.loads(made.proxy.bodies[0])
     wait_for(lambda: count_in(profile, [envelope["reports"]])[envelope["reports"]] > 0, "the record that waits, on the disk")
     shown = person.driver.find_element(By.CSS_SELECTOR, "#waiting [data-slot=code]").text
-    assert codes.read(shown) == code_for(made.survey)
+    assert access_codes.read(shown) == code_for(made.survey)
     person.driver.kill()
     assert count_in(profile, [shown]) == {shown: 0}
 

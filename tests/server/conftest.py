@@ -21,13 +21,15 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from deniable.entropy import os_words
-from deniable.randomize import randomize
-from deniable.submission import Submission, pack
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
-from deniable_server import Config, create_app, keys
-from deniable_server.accounts import set_password
-from deniable_server.store.sqlite import SqliteStore
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server import Config, create_app
+from deniable_server.api import keys
+from deniable_server.researchers.passwords import set_password
+from deniable_server.store.sqlite.store import SqliteStore
 
 SURVEY = """
 deniable: 1

@@ -22,14 +22,17 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from deniable.codes import invitation_hash
-from deniable.submission import Submission
-from deniable_server import accounts, create_app, limiter
-from deniable_server import serve as serving
-from deniable_server.cli import main
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
+from deniable_server import create_app
 from deniable_server.config import Config
-from deniable_server.store import InvitationError, writer
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.operate import serve as serving
+from deniable_server.operate.cli import main
+from deniable_server.researchers import passwords
+from deniable_server.store.errors import InvitationError
+from deniable_server.store.sqlite import writer
+from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.web import limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
@@ -69,7 +72,7 @@ def spend_in_two_steps() -> None:
 
 def counts_hashes() -> None:
     """Writes the most passwords that were hashed at the same time into the file that DENIABLE_HASHES names."""
-    verified, lock, now = accounts._verified, threading.Lock(), [0]
+    verified, lock, now = passwords._verified, threading.Lock(), [0]
     file = Path(os.environ["DENIABLE_HASHES"])
     file.write_text("0")
 
@@ -83,7 +86,7 @@ def counts_hashes() -> None:
             with lock:
                 now[0] -= 1
 
-    accounts._verified = counted
+    passwords._verified = counted
 
 
 def hashes_without_limit() -> None:

@@ -14,7 +14,7 @@ import json
 import math
 import random
 import sys
-from decimal import Decimal, getcontext
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal, getcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -644,7 +644,9 @@ def respelled() -> dict[str, bytes]:
     }
 
 
-def epsilon_total(definition: Json) -> float:
+def losses(definition: Json) -> list[Decimal]:
+    """The losses of a record's blocks, as many as it can hold, the largest."""
+
     def odds(q: Json) -> Decimal:
         return Decimal(q["keep_threshold"] * (q["k"] - q["d"])) / ((COIN - q["keep_threshold"]) * q["d"])
 
@@ -657,8 +659,30 @@ def epsilon_total(definition: Json) -> float:
         condition = q.get("show_if")
         first[q["id"]] = first[condition["question"]] if condition else q["id"]
         block.setdefault(first[q["id"]], []).append(items(q) * odds(q).ln())
-    losses = sorted((sum(own, Decimal(0)) for own in block.values()), reverse=True)
-    return float(sum(losses[: definition.get("ask", len(losses))], Decimal(0)))
+    found = sorted((sum(own, Decimal(0)) for own in block.values()), reverse=True)
+    return found[: definition.get("ask", len(found))]
+
+
+def epsilon_total(definition: Json) -> float:
+    return float(sum(losses(definition), Decimal(0)))
+
+
+def bound_on(odds: Decimal | Fraction) -> str:
+    """How sure a guess of 50:50 can become: 100 odds / (1 + odds), rounded up to the fewest digits that do not say 100, nine at most."""
+    percent = Decimal(100) * odds.numerator / (odds.numerator + odds.denominator) if isinstance(odds, Fraction) else 100 * odds / (1 + odds)
+    for digits in range(10):
+        shown = percent.quantize(Decimal(10) ** -digits, ROUND_CEILING)
+        if shown < 100:
+            return str(shown)
+    return "100"
+
+
+def bound_of_all(definition: Json) -> str:
+    """The bound on a whole record, from its odds; those of a few thousand bits are left to the logarithm, far beyond nine digits."""
+    total = sum(losses(definition), Decimal(0))
+    nearest = total.exp()
+    whole = nearest.to_integral_value()
+    return bound_on(whole if abs(nearest - whole) < Decimal("1e-60") * whole else nearest)  # 27 coins of two: 3, 9, 27 exactly
 
 
 def spelled(raw: bytes) -> Json:
@@ -672,7 +696,7 @@ def definitions() -> list[Json]:
     vectors = []
     for name, definition in good_definitions().items():
         raw = canonical(definition).encode()
-        known = {"digest": hashlib.sha256(raw).hexdigest(), "epsilon": epsilon_total(definition)}
+        known = {"digest": hashlib.sha256(raw).hexdigest(), "epsilon": epsilon_total(definition), "bound": bound_of_all(definition)}
         vectors.append({"name": name, "accepted": True, **spelled(raw), **known})
     for name, broken in bad_objects().items():
         vectors.append({"name": name, "accepted": False, **spelled(canonical(broken).encode())})
@@ -702,7 +726,7 @@ def conditions() -> list[Json]:
         ("the right pin and a cap below", False, {"pin": digest, "max_epsilon": 1}),
         ("another pin and a large cap", False, {"pin": other, "max_epsilon": 100}),
     ]
-    known = {"digest": digest, "epsilon": total}
+    known = {"digest": digest, "epsilon": total, "bound": bound_of_all(base())}
     return [{"name": name, "accepted": accepted, **spelled(raw), **known, **condition} for name, accepted, condition in cases]
 
 
@@ -927,7 +951,38 @@ def codes() -> list[Json]:
     return vectors
 
 
+# ---- people of 100 -------------------------------------------------------------------------------
+
+
+def bounds() -> list[Json]:
+    """Odds, and sums of epsilons, with the percentage that a guess can reach; channels with their odds in people."""
+    draw = random.Random(8)
+    ratios = [Fraction(1), Fraction(2980957987, 10**6), Fraction(99), Fraction(99 * 10**6 + 1, 10**6), Fraction(98999999, 10**6)]
+    ratios += [Fraction(3) ** power for power in (*range(1, 24), 60, 2048)]
+    ratios += [Fraction(10) ** power + shift for power in range(1, 14) for shift in (-2, -1, 0, 1)]
+    ratios += [Fraction(COIN + draw.randrange(COIN), draw.randrange(1, COIN)) for _ in range(60)]
+    made: list[Json] = [{"own": str(r.numerator), "other": str(r.denominator), "bound": bound_on(r)} for r in ratios]
+    sums = [0.0, 1e-9, 0.1, 1.0, 8.0, 16.0, 30.0, 99.0, 700.0, 19_999.99, *(draw.uniform(0, 25) for _ in range(60))]
+    sums += [count * math.log(power) for count in range(1, 9) for power in (3, 9, 2)]
+    sure = Decimal("0.999999999999")
+    made += [{"epsilon": e, "bound": bound_on(max(Decimal(1), Decimal(min(e, 99.0)).exp() * sure))} for e in sums]
+    coins = [(e, k) for e in (1e-6, 0.001, 0.2, 1.0, math.log(3), 2.0, 5.0, 8.0, 10.0) for k in (2, 3, 5, 16, 300, 1024)]
+    coins += [(draw.uniform(0.001, 10), draw.randint(2, 40)) for _ in range(60)]
+    return made + [in_people(k, *mechanism(e, k)) for e, k in coins] + [in_people(2, 1, COIN // 8 * 7), in_people(2, 1, COIN // 2)]
+
+
+def in_people(k: int, d: int, threshold: int) -> Json:
+    """How many of 100 people, or of more, have a category in their record if it is theirs, and if another is."""
+    own, other = Decimal(threshold) / COIN, (d - Decimal(threshold) / COIN) / (k - 1)
+    for of in (100, 1000, 10**4, 10**5, 10**6):
+        counted = [int((of * chance).to_integral_value(ROUND_HALF_UP)) for chance in (own, other)]
+        if of == 10**6 or 0 < counted[1] < counted[0] < of:
+            break
+    return {"k": k, "d": d, "keep_threshold": threshold, "people": [of, *counted]}
+
+
 FILES = {
+    "bounds": bounds,
     "codes": codes,
     "thresholds": thresholds,
     "coins": coins,

@@ -8,7 +8,7 @@
  */
 
 import { NO_ANSWER, TYPES, characters, labelProblem, printable, strip } from "./encode.mjs";
-import { channelForEpsilon, epsilonOf, exceeds, reveals } from "./randomize.mjs";
+import { channelForEpsilon, epsilonOf, exceeds, oddsOfAll, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
 
 const FORMAT = 1;
@@ -33,10 +33,10 @@ export class RefusedError extends Error {
 }
 
 /**
- * Checks a definition as received (a Uint8Array). Gives {digest, pinned, survey, epsilon}: its SHA-256 in hexadecimal, whether `pin` named it,
+ * Checks a definition as received (a Uint8Array). Gives {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it,
  * the survey {id, title, about, contact, ethics, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
  * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
- * submission gives away at most.
+ * submission gives away at most: a double, and e^epsilon exactly as two BigInts {own, other}.
  *
  * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
  * in canonical form, a total epsilon above `maxEpsilon`, or above 8 without `accept_high_epsilon`, and where the browser cannot compute the digest.
@@ -51,7 +51,7 @@ export async function readDefinition(bytes, { pin, maxEpsilon } = {}) {
   if (maxEpsilon !== undefined && maxEpsilon !== null) {
     rule(epsilon <= maxEpsilon * (1 + SLACK), `the survey's total epsilon must be at most ${maxEpsilon}, got ${epsilon}`);
   }
-  return { digest, pinned, survey, epsilon };
+  return { digest, pinned, survey, epsilon, odds: oddsOfAll(channelsOf(survey), survey.ask ?? survey.blocks.length) };
 }
 
 /** The exact losses of the questions asked add; where a sample is asked, those of the blocks that take most. */
@@ -98,10 +98,15 @@ function readSurvey(text) {
   return survey;
 }
 
+/** The channels of each block. */
+function channelsOf({ blocks, questions }) {
+  return blocks.map((block) => block.flatMap((number) => questions[number].items.map(({ channel }) => channel)));
+}
+
 /** A total above `HIGH` must be accepted by the survey's own file, and so be part of what it says. */
 function acceptHigh(accepted, questions, blocks, ask) {
   rule(accepted === undefined || accepted === true, "accept_high_epsilon must be true, or left out");
-  const channels = blocks.map((block) => block.flatMap((number) => questions[number].items.map(({ channel }) => channel)));
+  const channels = channelsOf({ blocks, questions });
   rule(accepted || !exceeds(channels, ask ?? blocks.length, HIGH), `the survey's total epsilon must be at most ${HIGH}, unless it has accept_high_epsilon`);
 }
 

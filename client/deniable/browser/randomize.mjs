@@ -32,17 +32,23 @@ export function reveals({ k, d, keepThreshold, coin }) {
   return keepThreshold * (k - d) > (coin - keepThreshold) * d;
 }
 
-/**
- * Whether the losses of these channels add up to more than `cap`, decided exactly: the odds that the thresholds give, against
- * e^cap. Twin: `total.py`. `groups` are the channels of each block; the `most` that give away most count.
- */
+/** Whether the losses of these channels add up to more than `cap`, decided exactly: the odds that the thresholds give, against e^cap. */
 export function exceeds(groups, most, cap) {
+  const { own, other } = oddsOfAll(groups, most);
+  return own << SCALE > other * expBelow(cap, 1n);
+}
+
+/**
+ * e^epsilon of all these channels together, exactly, as the ratio of two BigInts {own, other}. Twin: `total.py`.
+ * `groups` are the channels of each block; the `most` that give away most count.
+ */
+export function oddsOfAll(groups, most) {
   const odds = groups.map((channels) => ({
     own: product(channels.map(({ k, d, keepThreshold }) => BigInt(keepThreshold) * BigInt(k - d))),
     other: product(channels.map(({ d, keepThreshold, coin }) => BigInt(coin - keepThreshold) * BigInt(d))),
   }));
   const drawn = odds.sort((a, b) => (a.own * b.other > b.own * a.other ? -1 : 1)).slice(0, most);
-  return product(drawn.map(({ own }) => own)) << SCALE > product(drawn.map(({ other }) => other)) * expBelow(cap, 1n);
+  return { own: product(drawn.map(({ own }) => own)), other: product(drawn.map(({ other }) => other)) };
 }
 
 function product(numbers) {

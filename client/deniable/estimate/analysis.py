@@ -6,28 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate import columns, contrast, crosstable, means
-from deniable.estimate.category import DEFAULT_METHOD
-from deniable.estimate.contrast import Comparison
-from deniable.estimate.crosstable import Crosstab
-from deniable.estimate.inference import Estimate
-from deniable.estimate.means import Quantile
-from deniable.estimate.perturbed import Perturbed, perturbed
-from deniable.estimate.questions import estimate
-from deniable.estimate.regress import regress
-from deniable.estimate.regression import Regression
-from deniable.estimate.results import Results
-from deniable.estimate.scored import scores_of
-from deniable.question_types import NO_ANSWER
-from deniable.submission import record_bytes, unpack
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.proportion import DEFAULT_METHOD
+from deniable.estimate.moments import counts
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.regression.fit import regress
+from deniable.estimate.regression.result import Regression
+from deniable.estimate.regression.variable import Perturbed, perturbed
+from deniable.estimate.tables import crosstab, differences, means
+from deniable.estimate.tables.crosstab import Crosstab
+from deniable.estimate.tables.differences import Comparison
+from deniable.estimate.tables.means import Quantile
+from deniable.estimate.tables.results import Results
+from deniable.estimate.tables.shares import estimate
+from deniable.estimate.tables.survey_means import scores_of
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.survey.types.base import NO_ANSWER
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     import altair as alt
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
-    """A survey and its reports. In a notebook it shows the results.
+class Analysis(Tabular):
+    """A survey and its reports. It prints as its results, and shows them in a notebook.
 
     tally: the reports counted. bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
     confidence, method, target, simultaneous: as in `estimate`, for all that is asked.
@@ -62,17 +65,21 @@ class Analysis:
             simultaneous=self.simultaneous,
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """As `Results.to_frame`."""
-        return self.results.to_frame()
+    def tables(self) -> tuple[Table, ...]:
+        """As `Results.tables`."""
+        return self.results.tables()
+
+    def records(self) -> tuple[Table, ...]:
+        """As `Results.records`."""
+        return self.results.records()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Results.to_dict`."""
+        return self.results.to_dict()
 
     def conf_int(self) -> pd.DataFrame:
         """As `Results.conf_int`."""
         return self.results.conf_int()
-
-    def summary(self) -> str:
-        """As `Results.summary`."""
-        return self.results.summary()
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """As `Results.plot`."""
@@ -82,12 +89,9 @@ class Analysis:
         """As `Results.save_chart`."""
         self.results.save_chart(path, question)
 
-    def _repr_html_(self) -> str:
-        return self.results._repr_html_()
-
     def mean(self, question: str, scores: Sequence[float | None] | None = None) -> Estimate:
         """The mean of a question's own scores, or of those given, one a category; None leaves a category out. Raises EstimateError."""
-        asked, _ = columns.find(self.survey, question)
+        asked, _ = counts.find(self.survey, question)
         chosen = scores_of(asked) if scores is None else scores
         if chosen is None:
             raise EstimateError(f"question {question} is a {asked.type} and has no scores; give {asked.k}, one for each of its categories")
@@ -98,23 +102,23 @@ class Analysis:
 
         Raises EstimateError, also for a number on a grid.
         """
-        asked, _ = columns.find(self.survey, question)
+        asked, _ = counts.find(self.survey, question)
         leave_out = () if asked.required else (NO_ANSWER,)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
 
     def crosstab(self, a: str, b: str, *more: str) -> Crosstab:
         """The joint shares of two questions; of three or more from the reports only. Raises EstimateError."""
         if not more:
-            return crosstable.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
+            return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
-        return crosstable.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
+        return crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
         """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""
         if isinstance(other, Analysis) and other.survey.digest != self.survey.digest:
             raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
         second = other.tally if isinstance(other, Analysis) else other
-        return contrast.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
+        return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
 
     def regress(
         self,
@@ -137,7 +141,7 @@ class Analysis:
         """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
         found = perturbed(self.survey, self._reports("a regression"))
         for name in scored:
-            asked, _ = columns.find(self.survey, name)
+            asked, _ = counts.find(self.survey, name)
             if asked.scores is None or not asked.required:
                 raise EstimateError(f"scored must name required questions that have scores, got {name!r}")
             found[name] = replace(found[name], scores=asked.scores)
@@ -165,7 +169,7 @@ def analyse(
     """
     bits = None
     if not isinstance(reports, Tally):
-        bits = unpack(survey, reports, len(reports) // record_bytes(survey)) if isinstance(reports, bytes) else np.asarray(reports)
+        bits = unpack(survey, reports, len(reports) // survey.record.bytes) if isinstance(reports, bytes) else np.asarray(reports)
         reports = Tally.from_bits(bits)
     made = Analysis(survey, reports, bits, confidence, method, target, simultaneous)
     made.results  # noqa: B018 - what is wrong with the arguments shows here

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+from deniable.extras import missing
+
+if error := missing("deniable.plan", "estimate"):
+    raise error
+
 from deniable.plan.budget import Asked, best, split_or_sample
 from deniable.plan.power import (
     power_of_difference,
     power_of_share,
-    respondents_for_difference,
-    respondents_for_share,
+    sample_size_for_difference,
+    sample_size_for_share,
     smallest_difference,
     smallest_share,
 )
 from deniable.plan.precision import (
     NO_PRIVACY,
-    Design,
+    Mechanism,
     chance_negative,
     curator,
     expected_half_width,
     half_width,
     private,
-    respondents,
+    sample_size,
     std_error,
 )
-from deniable.plan.survey import Plan, Row, plan
+from deniable.plan.survey import Plan, QuestionPlan, plan
 
 __all__ = [
     "NO_PRIVACY",
     "Asked",
-    "Design",
+    "Mechanism",
     "Plan",
-    "Row",
+    "QuestionPlan",
     "best",
     "chance_negative",
     "curator",
@@ -39,9 +44,9 @@ __all__ = [
     "power_of_difference",
     "power_of_share",
     "private",
-    "respondents",
-    "respondents_for_difference",
-    "respondents_for_share",
+    "sample_size",
+    "sample_size_for_difference",
+    "sample_size_for_share",
     "smallest_difference",
     "smallest_share",
     "split_or_sample",

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deniable.errors import EstimateError
-from deniable.plan.precision import Design, check_count, check_probability, private, std_error
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
+from deniable.plan.precision import Mechanism, check_count, check_probability, private, std_error
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) 
     return Asked(ask, epsilon, reports, _coin_error(design, reports, share), std_error(design, reports, share))
 
 
-def _coin_error(design: Design, n: int, share: float | None) -> float:
+def _coin_error(design: Mechanism, n: int, share: float | None) -> float:
     """sqrt((p theta (1 - theta) + (1 - p) phi (1 - phi)) / n) / (theta - phi)."""
     p = design.hardest_share if share is None else check_probability("share", share)
     variance = p * design.q1 * (1 - design.q1) + (1 - p) * design.q0 * (1 - design.q0)

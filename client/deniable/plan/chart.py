@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from deniable.plan.precision import NO_PRIVACY, Design, curator, half_width
+from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, half_width
 
 if TYPE_CHECKING:
-    from deniable.plan.survey import Plan, Row
+    from deniable.plan.survey import Plan, QuestionPlan
 
 _COLOURS = {"private": "#0072b2", "trusted curator": "#d55e00", "no privacy": "#555555"}  # told apart by colour-blind people too
 _DASHES = {"private": [1, 0], "trusted curator": [6, 3], "no privacy": [2, 2]}
@@ -34,9 +34,9 @@ def chart(plan: Plan) -> alt.LayerChart:
     return alt.LayerChart(layer=[lines, rule, label], width=520, height=320, title=title)
 
 
-def _values(plan: Plan, row: Row) -> list[dict[str, Any]]:
+def _values(plan: Plan, row: QuestionPlan) -> list[dict[str, Any]]:
     """One point for each design and number of respondents; widths above 100 points are left out."""
-    designs = {"private": Design(row.phi, row.theta), "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
+    designs = {"private": Mechanism(row.phi, row.theta), "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
     numbers = np.unique(np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS).round().astype(int))
     points = []
     for name, design in designs.items():

@@ -13,10 +13,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 from deniable.errors import EstimateError
-from deniable.plan.precision import Design, check_count, check_inside, check_probability, fewest, std_error
+from deniable.plan.precision import Mechanism, check_count, check_inside, check_probability, fewest, std_error
 
 
-def power_of_share(design: Design, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
+def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
     """The chance that a one-sided test at level alpha tells a true share from the value `against`.
 
     Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
@@ -29,14 +29,14 @@ def power_of_share(design: Design, n: int, share: float, *, against: float = 0.0
     return _chance(away - z * std_error(design, n, against), std_error(design, n, share))
 
 
-def respondents_for_share(design: Design, share: float, *, against: float = 0.0, alpha: float = 0.05, power: float = 0.8) -> int:
+def sample_size_for_share(design: Mechanism, share: float, *, against: float = 0.0, alpha: float = 0.05, power: float = 0.8) -> int:
     """The fewest reports with which `power` is reached. Raises EstimateError, also where no number is enough."""
     _different("share", share, "against", against)
     reached = check_inside("power", power)
     return fewest(lambda n: power_of_share(design, n, share, against=against, alpha=alpha) >= reached)
 
 
-def power_of_difference(design: Design, n: int, shares: tuple[float, float], *, alpha: float = 0.05) -> float:
+def power_of_difference(design: Mechanism, n: int, shares: tuple[float, float], *, alpha: float = 0.05) -> float:
     """The chance that a two-sided test at level alpha tells the shares of two groups apart, n reports from each group.
 
     Normal approximation: under no difference both groups have the mean share. The chance of telling them apart the
@@ -49,20 +49,20 @@ def power_of_difference(design: Design, n: int, shares: tuple[float, float], *, 
     return _chance(abs(first - second) - z * alike, apart)
 
 
-def respondents_for_difference(design: Design, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
+def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
     """The fewest reports from each of two groups with which `power_of_difference` reaches `power`. Raises EstimateError."""
     _different("shares", shares[0], "shares", shares[1])
     reached = check_inside("power", power)
     return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached)
 
 
-def smallest_share(design: Design, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
     """The smallest true share that a one-sided test tells from 0 with this power; None where not even 1 is."""
     reached = check_inside("power", power)
     return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha) - reached)
 
 
-def smallest_difference(design: Design, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+def smallest_difference(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
     """The smallest difference of two groups' shares around one half that a two-sided test finds with this power.
 
     n: reports from each group. None where not even 0 against 1 is found.

@@ -18,7 +18,7 @@ from scipy.special import gammaln as log_gamma
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
 
 MOST = 10**12  # respondents that are looked at
 _COUNTS = 100  # at which the expected width of an interval is averaged
@@ -26,7 +26,7 @@ _REACH = 6.0  # standard deviations of the count that this covers on either side
 
 
 @dataclass(frozen=True)
-class Design:
+class Mechanism:
     """How a count comes about from n people, a share p of whom hold a category.
 
     q0, q1: P(counted | another category), P(counted | this category), q0 < q1. noise: the scale of the Laplace noise
@@ -58,22 +58,22 @@ class Design:
         return self.q0 + self.gap * share
 
 
-NO_PRIVACY = Design(0.0, 1.0)
+NO_PRIVACY = Mechanism(0.0, 1.0)
 
 
-def private(channel: Channel) -> Design:
+def private(channel: Channel) -> Mechanism:
     """The coins of a question, for any one of its categories."""
-    return Design(float(channel.phi), float(channel.theta))
+    return Mechanism(float(channel.phi), float(channel.theta))
 
 
-def curator(epsilon: float) -> Design:
+def curator(epsilon: float) -> Mechanism:
     """Everybody trusts one party, who adds Laplace noise of scale 1/epsilon to the count."""
     if not epsilon > 0:
         raise EstimateError(f"epsilon must be above 0, got {epsilon!r}: there is no estimate")
-    return Design(0.0, 1.0, 1 / epsilon)
+    return Mechanism(0.0, 1.0, 1 / epsilon)
 
 
-def std_error(design: Design, n: int, share: float | None = None) -> float:
+def std_error(design: Mechanism, n: int, share: float | None = None) -> float:
     """The standard error of the estimated share from n reports: sqrt(f (1 - f) / n + 2 (noise / n)^2) / (q1 - q0).
 
     share: the true one, or None for the hardest. Raises EstimateError.
@@ -82,7 +82,7 @@ def std_error(design: Design, n: int, share: float | None = None) -> float:
     return math.sqrt(rate * (1 - rate) / check_count("n", n) + 2 * (design.noise / n) ** 2) / design.gap
 
 
-def half_width(design: Design, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
     """Half the width of an interval around the estimate that holds the truth with this confidence, by the normal
     distribution for the sample and the coins and exactly for the curator's noise.
 
@@ -107,7 +107,7 @@ def _beyond(h: float, sigma: float, scale: float) -> float:
     return 2 * (float(ndtr(-t)) + near - far)
 
 
-def expected_half_width(design: Design, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
     """Half the mean width of the interval that `deniable.estimate.share` gives by default; for designs without noise.
 
     The mean over the binomial count, at most 100 values of it evenly spaced, each with the interval computed in full.
@@ -125,14 +125,14 @@ def expected_half_width(design: Design, n: int, *, confidence: float = 0.95, sha
     return float(weights @ [(one.high - one.low) / 2 for one in shares] / weights.sum())
 
 
-def respondents(design: Design, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
+def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
     """The fewest reports with a half-width of at most `half`, a share (0.03 is three points). Raises EstimateError."""
     if not 0 < half < 1:
         raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")
     return fewest(lambda n: half_width(design, n, confidence=confidence, share=share) <= half)
 
 
-def chance_negative(design: Design, n: int, share: float) -> float:
+def chance_negative(design: Mechanism, n: int, share: float) -> float:
     """The chance that the unbiased estimate of a share comes out below 0: P(count < n q0), exact; without noise only."""
     if design.noise:
         raise EstimateError(f"noise must be 0 for the counts of reports, got {design.noise!r}")
@@ -154,7 +154,7 @@ def fewest(enough: Callable[[int], bool]) -> int:
     return high
 
 
-def _share(design: Design, share: float | None) -> float:
+def _share(design: Mechanism, share: float | None) -> float:
     return design.hardest_share if share is None else check_probability("share", share)
 
 

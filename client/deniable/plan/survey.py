@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from deniable.accounting import posterior
 from deniable.errors import EstimateError
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+from deniable.mechanism import Channel
 from deniable.plan import power, precision
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
-from deniable.plan.table import written
-from deniable.randomize import Channel
+from deniable.plan.tables import tables_of
+from deniable.privacy.accounting import posterior
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
     import altair as alt
-    import pandas as pd
 
 
 @dataclass(frozen=True)
-class Row:
+class QuestionPlan:
     """What to expect of one question; all shares and widths as fractions of 1.
 
     options: its categories. epsilon: its exact privacy loss. phi, theta: P(bit set | another category), P(bit set |
@@ -58,7 +58,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
@@ -75,25 +75,19 @@ class Plan:
     share: float | None
     group_half_width: float
     rare: float
-    rows: tuple[Row, ...]
+    rows: tuple[QuestionPlan, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last."""
         return asdict(self)
 
-    def to_json(self) -> str:
-        """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    def tables(self) -> tuple[Table, ...]:
+        """Two tables, and what their columns mean."""
+        return tables_of(self)
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas DataFrame, one line per question, the row's fields as columns."""
-        import pandas as pd
-
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=[field.name for field in fields(Row)])
-
-    def to_table(self) -> str:
-        """Text for a terminal: two tables, and what their columns mean."""
-        return written(self)
+    def records(self) -> tuple[Table, ...]:
+        """One row a question: the fields of `rows`."""
+        return (Table("question", tuple(field.name for field in fields(QuestionPlan)), tuple(map(astuple, self.rows))),)
 
     def plot(self) -> alt.LayerChart:
         """An Altair chart of the least precise question: half-width against respondents, for the three designs.
@@ -108,7 +102,7 @@ class Plan:
         return chart(self)
 
     @property
-    def least_precise(self) -> Row:
+    def least_precise(self) -> QuestionPlan:
         """The question that needs the most respondents."""
         return max(self.rows, key=lambda row: row.std_error * math.sqrt(row.respondents))
 
@@ -142,11 +136,11 @@ def plan(
     @cache
     def values(channel: Channel) -> dict[str, Any]:
         each = (
-            max(1, int(n * part)) if n else precision.respondents(private(channel), half_width or 0.0, confidence=confidence, share=share)
+            max(1, int(n * part)) if n else precision.sample_size(private(channel), half_width or 0.0, confidence=confidence, share=share)
         )
         return _values(channel, each, confidence, share, group_half_width, rare)
 
-    rows = tuple(Row(question=q.id, **values(q.channel)) for q in survey.items)
+    rows = tuple(QuestionPlan(question=q.id, **values(q.channel)) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
     belief = posterior(0.5, survey.epsilon)[1]
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
@@ -157,8 +151,8 @@ def _values(channel: Channel, n: int, confidence: float, share: float | None, gr
     coins, trusted = private(channel), curator(channel.epsilon)
     half = precision.half_width(coins, n, confidence=confidence, share=share)
 
-    def as_precise(design: precision.Design) -> int:
-        return precision.respondents(design, min(half, 1 - 1e-9), confidence=confidence, share=share)
+    def as_precise(design: precision.Mechanism) -> int:
+        return precision.sample_size(design, min(half, 1 - 1e-9), confidence=confidence, share=share)
 
     return {
         "options": channel.k,
@@ -176,6 +170,6 @@ def _values(channel: Channel, n: int, confidence: float, share: float | None, gr
         "respondents_curator": as_precise(trusted),
         "smallest_share": power.smallest_share(coins, n),
         "smallest_difference": power.smallest_difference(coins, max(1, n // 2)),
-        "smallest_group": precision.respondents(coins, group_half_width, confidence=confidence, share=share),
+        "smallest_group": precision.sample_size(coins, group_half_width, confidence=confidence, share=share),
         "chance_negative": precision.chance_negative(coins, n, rare),
     }

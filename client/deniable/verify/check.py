@@ -11,14 +11,14 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from deniable.errors import RefusedError
-from deniable.link import Link
-from deniable.question_types import printable
 from deniable.survey import Survey
+from deniable.survey.types.base import printable
 from deniable.verify import loads
 from deniable.verify.reference import Reference, masked, reference
 from deniable.verify.released import Released, fingerprint, name, sha384
 from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers
 from deniable.verify.visits import Visit, other_pages, survey_pages
+from deniable.wire.link import Link
 
 Kind = Literal["differs", "missing", "unexpected"]
 _TYPES = {

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Protocol
 
-from deniable import codes
 from deniable.survey import Survey
+from deniable.wire import access_codes
 
 GROUP = "deniable.reference"
 
@@ -44,7 +44,7 @@ def masked(page: bytes) -> bytes:
 
     def own(found: re.Match[bytes]) -> bytes:
         try:
-            codes.read(found[2].decode("ascii"))
+            access_codes.read(found[2].decode("ascii"))
         except ValueError:
             return found[0]
         return found[1] + found[3]

@@ -13,7 +13,7 @@ from deniable_server.front import gateway
 from deniable_server.front.bodies import Bodies
 from deniable_server.front.gateway import Environ, Reply
 from deniable_server.front.workers import Workers
-from deniable_server.limits import SMALL, most_bytes_of
+from deniable_server.web.limits import SMALL, most_bytes_of
 
 READY_SECONDS = 2.0  # in which the database must answer
 HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once

@@ -15,7 +15,7 @@ from granian._granian import RSGIHTTPProtocol
 from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException
 
-from deniable_server.limits import REFUSED
+from deniable_server.web.limits import REFUSED
 
 Environ = dict[str, Any]
 

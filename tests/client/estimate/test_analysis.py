@@ -10,7 +10,9 @@ import pytest
 
 from deniable import Survey, Tally
 from deniable.errors import EstimateError, SubmissionError
-from deniable.estimate import Analysis, Results, analyse, compare, crosstab, estimate, joint, mean, mean_rows, quantile, simulate
+from deniable.estimate import Analysis, Results, analyse, compare, crosstab, estimate, joint, mean, quantile
+from deniable.estimate.tables import mean_rows
+from deniable.simulate import simulate
 
 SURVEY = Survey.from_text("""
 deniable: 1

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deniable import Survey
-from deniable.estimate import simulate
-from deniable.question_types import TYPES
+from deniable.simulate import simulate
+from deniable.survey.types import TYPES
 
 ROOT = Path(__file__).parents[3]
 

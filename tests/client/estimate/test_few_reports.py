@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from deniable.errors import EstimateError
-from deniable.estimate import analyse, conditional_share, cramers_v, odds_ratio, phi
-from deniable.estimate.applicability import on_grid
+from deniable.estimate import analyse
+from deniable.estimate.moments.applicability import on_grid
+from deniable.estimate.tables import conditional_share, cramers_v, odds_ratio, phi_coefficient
 from deniable.survey import Survey
-from deniable.tally import Tally
+from deniable.wire.tally import Tally
 
 SURVEY = {
     "deniable": 1,
@@ -78,7 +79,7 @@ def test_what_joins_two_questions_gives_figures_or_a_reason() -> None:
     for n in (1, 2, 4, 9, 40):
         for _ in range(25):
             table = analyse(survey, reports(survey, n, rng)).crosstab("two", "sort")
-            for figure in (phi, cramers_v, odds_ratio, lambda t: conditional_share(t, {"two": "yes"}, given={"sort": "few"})):
+            for figure in (phi_coefficient, cramers_v, odds_ratio, lambda t: conditional_share(t, {"two": "yes"}, given={"sort": "few"})):
                 try:
                     found = figure(table)
                 except EstimateError:

@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from deniable.entropy import os_words
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
+from deniable.mechanism import Channel
 from deniable.plan import best, split_or_sample
-from deniable.randomize import Channel, randomize
 
 
 def test_twenty_questions_in_a_budget_of_2_are_better_sampled_than_split() -> None:

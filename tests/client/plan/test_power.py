@@ -9,45 +9,45 @@ import pytest
 from scipy.stats import binom
 
 from deniable.errors import EstimateError
+from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
-    Design,
+    Mechanism,
     curator,
     power_of_difference,
     power_of_share,
     private,
-    respondents_for_difference,
-    respondents_for_share,
+    sample_size_for_difference,
+    sample_size_for_share,
     smallest_difference,
     smallest_share,
 )
-from deniable.randomize import Channel
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 
 
-def warner(p: float) -> Design:
-    return Design(1 - p, p)
+def warner(p: float) -> Mechanism:
+    return Mechanism(1 - p, p)
 
 
 @pytest.mark.parametrize(("p", "n", "published"), [(0.6, 3729, 3623), (0.7, 831, 807), (0.75, 483, 469), (0.9, 105, 101)])
 def test_the_respondents_for_a_share_of_a_tenth_against_none(p: float, n: int, published: int) -> None:
     """The published figures are those of R's rr, whose search stops within 0.01 of the power: they are for 79 %, not 80 %."""
-    assert respondents_for_share(warner(p), 0.1) == n
-    assert respondents_for_share(warner(p), 0.1, power=0.79) == published
+    assert sample_size_for_share(warner(p), 0.1) == n
+    assert sample_size_for_share(warner(p), 0.1, power=0.79) == published
     assert power_of_share(warner(p), published, 0.1) == pytest.approx(0.79, abs=0.002)
 
 
 @pytest.mark.parametrize("design", [warner(0.6), warner(0.75), NO_PRIVACY, curator(1.0)])
-def test_one_respondent_fewer_is_not_enough(design: Design) -> None:
-    n = respondents_for_share(design, 0.15, against=0.1)
+def test_one_respondent_fewer_is_not_enough(design: Mechanism) -> None:
+    n = sample_size_for_share(design, 0.15, against=0.1)
     assert power_of_share(design, n, 0.15, against=0.1) >= 0.8 > power_of_share(design, n - 1, 0.15, against=0.1)
 
 
 @pytest.mark.parametrize("p", [0.6, 0.75])
 def test_the_exact_test_of_the_count_has_about_that_power(p: float) -> None:
     design = warner(p)
-    n = respondents_for_share(design, 0.1)
+    n = sample_size_for_share(design, 0.1)
     critical = binom.isf(0.05, n, design.q0)
     at_the_edge = (0.05 - binom.sf(critical, n, design.q0)) / binom.pmf(critical, n, design.q0)  # rejected so often: 5 % exactly
     found = binom.sf(critical, n, design.rate(0.1)) + at_the_edge * binom.pmf(critical, n, design.rate(0.1))
@@ -56,14 +56,14 @@ def test_the_exact_test_of_the_count_has_about_that_power(p: float) -> None:
 
 
 def test_without_privacy_a_single_yes_disproves_that_nobody_does_it() -> None:
-    n = respondents_for_share(NO_PRIVACY, 0.1)
+    n = sample_size_for_share(NO_PRIVACY, 0.1)
     assert 1 - 0.9**n >= 0.8 > 1 - 0.9 ** (n - 1)
-    assert respondents_for_share(NO_PRIVACY, 0.9, against=1.0) == n == 16
+    assert sample_size_for_share(NO_PRIVACY, 0.9, against=1.0) == n == 16
 
 
 def test_two_groups_differ_visibly_as_often_as_planned() -> None:
     rng, shares, draws = np.random.default_rng(12), (0.3, 0.45), 100_000
-    n = respondents_for_difference(COINS, shares)
+    n = sample_size_for_difference(COINS, shares)
     first, second = (rng.binomial(n, COINS.rate(share), draws) / n for share in shares)
     middle = (first + second) / 2
     z = abs(first - second) / np.sqrt(2 * middle * (1 - middle) / n)
@@ -74,7 +74,7 @@ def test_two_groups_differ_visibly_as_often_as_planned() -> None:
 def test_a_difference_takes_as_many_people_as_the_textbook_says() -> None:
     pooled, apart = 2 * 0.55 * 0.45, 0.5 * 0.5 + 0.6 * 0.4
     n = ((1.959964 * math.sqrt(pooled) + 0.841621 * math.sqrt(apart)) / 0.1) ** 2
-    assert respondents_for_difference(NO_PRIVACY, (0.5, 0.6)) == math.ceil(n) == 388
+    assert sample_size_for_difference(NO_PRIVACY, (0.5, 0.6)) == math.ceil(n) == 388
 
 
 def test_the_smallest_share_and_difference_have_exactly_the_power_asked_for() -> None:
@@ -94,9 +94,9 @@ def test_with_too_few_people_nothing_shows() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: respondents_for_share(COINS, 0.0), "share must differ from against"),
-        (lambda: respondents_for_difference(COINS, (0.2, 0.2)), "shares must differ"),
-        (lambda: respondents_for_share(COINS, 0.1, power=1.0), "power must be above 0 and below 1"),
+        (lambda: sample_size_for_share(COINS, 0.0), "share must differ from against"),
+        (lambda: sample_size_for_difference(COINS, (0.2, 0.2)), "shares must differ"),
+        (lambda: sample_size_for_share(COINS, 0.1, power=1.0), "power must be above 0 and below 1"),
         (lambda: power_of_share(COINS, 10, 0.1, alpha=0), "alpha must be above 0 and below 1"),
         (lambda: power_of_share(COINS, 10, 0.1, against=2), "against must be from 0 to 1"),
     ],

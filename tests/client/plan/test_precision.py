@@ -10,14 +10,14 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
-from deniable.plan import NO_PRIVACY, Design, chance_negative, curator, expected_half_width, half_width, private, respondents, std_error
-from deniable.randomize import Channel
+from deniable.mechanism import Channel
+from deniable.plan import NO_PRIVACY, Mechanism, chance_negative, curator, expected_half_width, half_width, private, sample_size, std_error
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 PRESIDENT = private(Channel.for_epsilon(2.0, 7))
 
 
-def counts(design: Design, n: int, share: float) -> list[tuple[int, float]]:
+def counts(design: Mechanism, n: int, share: float) -> list[tuple[int, float]]:
     """Every count and its chance."""
     rate = design.rate(share)
     return [(y, math.comb(n, y) * rate**y * (1 - rate) ** (n - y)) for y in range(n + 1)]
@@ -25,7 +25,7 @@ def counts(design: Design, n: int, share: float) -> list[tuple[int, float]]:
 
 @pytest.mark.parametrize("design", [COINS, PRESIDENT, NO_PRIVACY])
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 1.0])
-def test_the_standard_error_is_that_of_the_estimate_over_all_counts(design: Design, share: float) -> None:
+def test_the_standard_error_is_that_of_the_estimate_over_all_counts(design: Mechanism, share: float) -> None:
     n = 30
     estimates = [((y / n - design.q0) / design.gap, chance) for y, chance in counts(design, n, share)]
     mean = math.fsum(estimate * chance for estimate, chance in estimates)
@@ -40,21 +40,21 @@ def test_two_fair_coins_double_the_width_of_an_open_question() -> None:
 
 
 def test_no_share_has_a_wider_interval_than_the_hardest() -> None:
-    for design in (COINS, PRESIDENT, Design(1 / 6, 0.45)):
+    for design in (COINS, PRESIDENT, Mechanism(1 / 6, 0.45)):
         widest = half_width(design, 500)
         assert all(half_width(design, 500, share=p) <= widest for p in np.linspace(0, 1, 101))
         assert half_width(design, 500, share=design.hardest_share) == widest
 
 
 def test_three_points_take_1068_open_answers_and_four_times_as_many_at_ln_3() -> None:
-    assert respondents(NO_PRIVACY, 0.03) == 1_068
-    assert respondents(COINS, 0.03) == 4_269
+    assert sample_size(NO_PRIVACY, 0.03) == 1_068
+    assert sample_size(COINS, 0.03) == 4_269
 
 
 @pytest.mark.parametrize("design", [COINS, PRESIDENT, NO_PRIVACY, curator(0.1), curator(3.0)])
 @pytest.mark.parametrize("wanted", [0.4, 0.05, 0.004])
-def test_the_respondents_found_are_enough_and_one_fewer_is_not(design: Design, wanted: float) -> None:
-    n = respondents(design, wanted, confidence=0.9, share=0.3)
+def test_the_respondents_found_are_enough_and_one_fewer_is_not(design: Mechanism, wanted: float) -> None:
+    n = sample_size(design, wanted, confidence=0.9, share=0.3)
     assert half_width(design, n, confidence=0.9, share=0.3) <= wanted
     assert n == 1 or half_width(design, n - 1, confidence=0.9, share=0.3) > wanted
 
@@ -99,15 +99,15 @@ def test_the_chance_of_a_negative_estimate_is_that_of_all_counts_below(n: int, s
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Design(0.5, 0.5), "q0 and q1 must be probabilities with q0 below q1"),
-        (lambda: Design(0, 1, -1.0), "noise must be"),
+        (lambda: Mechanism(0.5, 0.5), "q0 and q1 must be probabilities with q0 below q1"),
+        (lambda: Mechanism(0, 1, -1.0), "noise must be"),
         (lambda: curator(0.0), "epsilon must be above 0"),
         (lambda: std_error(COINS, 0), "n must be a whole number of at least 1, got 0"),
         (lambda: std_error(COINS, 1.5), "n must be a whole number"),
         (lambda: std_error(COINS, 10, 1.1), "share must be from 0 to 1, got 1.1"),
         (lambda: half_width(COINS, 10, confidence=95), "confidence must be above 0 and below 1, got 95"),
-        (lambda: respondents(COINS, 3), "half_width must be above 0 and below 1, got 3"),
-        (lambda: respondents(Design(0.5, 0.5000001), 0.001), "respondents must be at most 1,000,000,000,000"),
+        (lambda: sample_size(COINS, 3), "half_width must be above 0 and below 1, got 3"),
+        (lambda: sample_size(Mechanism(0.5, 0.5000001), 0.001), "respondents must be at most 1,000,000,000,000"),
         (lambda: expected_half_width(curator(1.0), 10), "noise must be 0"),
         (lambda: chance_negative(curator(1.0), 10, 0.1), "noise must be 0"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import share
-from deniable.plan import NO_PRIVACY, Design, Row, curator, half_width, plan, power_of_share, respondents
+from deniable.plan import NO_PRIVACY, Mechanism, QuestionPlan, curator, half_width, plan, power_of_share, sample_size
 from deniable.survey import Survey
 
 FILE = """
@@ -51,14 +51,14 @@ def test_a_half_width_gives_the_respondents_and_the_hardest_question_decides(sur
     made = plan(survey, half_width=0.03)
     smokes, party, drinks = made.rows
     assert smokes.respondents == drinks.respondents == 4_269
-    assert made.n == party.respondents == respondents(Design(party.phi, party.theta), 0.03)
+    assert made.n == party.respondents == sample_size(Mechanism(party.phi, party.theta), 0.03)
     assert all(row.half_width <= 0.03 for row in made.rows)
     assert smokes.respondents_no_privacy == 1_068
 
 
 def test_what_will_show_is_what_the_power_says(survey: Survey) -> None:
     row = plan(survey, n=900).rows[0]
-    coins = Design(row.phi, row.theta)
+    coins = Mechanism(row.phi, row.theta)
     assert row.smallest_share is not None
     assert power_of_share(coins, 900, row.smallest_share) == pytest.approx(0.8)
     assert half_width(coins, row.smallest_group) <= 0.10 < half_width(coins, row.smallest_group - 1)
@@ -93,7 +93,7 @@ def test_the_forms_of_a_plan_carry_the_same_figures(survey: Survey) -> None:
     made = plan(survey, n=2_000)
     assert json.loads(made.to_json()) == json.loads(json.dumps(made.to_dict()))
     frame = made.to_frame()
-    assert list(frame.columns) == [field.name for field in fields(Row)]
+    assert list(frame.columns) == [field.name for field in fields(QuestionPlan)]
     assert frame["half_width"].tolist() == [row.half_width for row in made.rows]
 
 
@@ -136,7 +136,7 @@ def test_a_chart_is_drawn_without_a_browser_and_shows_three_designs(survey: Surv
     party = made.rows[1]
     for point in points:
         if point["design"] == "private":
-            assert point["points"] == pytest.approx(100 * half_width(Design(party.phi, party.theta), point["n"]))
+            assert point["points"] == pytest.approx(100 * half_width(Mechanism(party.phi, party.theta), point["n"]))
     chart.save(str(tmp_path / "plan.svg"))
     chart.save(str(tmp_path / "plan.png"))
     drawn = (tmp_path / "plan.svg").read_text()

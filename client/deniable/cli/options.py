@@ -1,0 +1,75 @@
+"""What several commands take: an address, an outbox, a key, a cap."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deniable.client import SurveyClient, parse_cap
+from deniable.wire.link import Link
+
+
+def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
+    try:
+        return parse_cap(param.opts[0], written)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+outbox_option = click.option(
+    "--outbox",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="DENIABLE_OUTBOX",
+    show_envvar=True,
+    help="The file that keeps perturbed answers until the server has them.  [default: in your data folder]",
+)
+
+
+def _key(ctx: click.Context, param: click.Parameter, variable: str) -> str | None:
+    """The key in the environment variable; none where the usual one is not set."""
+    key = os.environ.get(variable)
+    if key is None and ctx.get_parameter_source(str(param.name)) is not click.core.ParameterSource.DEFAULT:
+        raise click.BadParameter(f"the environment variable {variable} is not set")
+    return key
+
+
+key_option = click.option(
+    "--key-env",
+    "key",
+    metavar="VAR",
+    default="DENIABLE_KEY",
+    show_default=True,
+    callback=_key,
+    help="The environment variable that has the server's key, which many rows a request need.",
+)
+survey_option = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
+
+
+def server_client(url: str, **options: Any) -> SurveyClient:
+    try:
+        return SurveyClient(url, **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def opened_client(address: str, survey_id: str | None, **options: Any) -> SurveyClient:
+    """A client for a link, or for a server and a survey id; its `survey_id` is set."""
+    is_link = survey_id is None or "/s/" in address
+    try:
+        if is_link:
+            Link.parse(address)
+    except ValueError as error:
+        hint = "" if survey_id else " (or give a server's address, and --survey ID)"
+        raise click.UsageError(f"{error}{hint}") from None
+    try:
+        client = SurveyClient.from_link(address, **options) if is_link else SurveyClient(address, **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if survey_id and client.survey_id not in (None, survey_id):
+        client.close()
+        raise click.UsageError(f"--survey must be the survey of the link, {client.survey_id}, got {survey_id}")
+    client.survey_id = client.survey_id or survey_id
+    return client

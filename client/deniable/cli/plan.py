@@ -1,0 +1,51 @@
+"""`deniable plan`: what a survey will be able to tell, before anybody is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deniable.survey import Survey
+
+
+def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """A number above 0 and below 1; a percentage is the likely mistake."""
+    if value is not None and not 0 < value < 1:
+        raise click.BadParameter(f"must be above 0 and below 1, got {value:g} (3 percentage points are 0.03)")
+    return value
+
+
+@click.command("plan")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer.")
+@click.option("--half-width", type=float, callback=_fraction, metavar="W", help="The precision wanted, e.g. 0.03 for ± 3 points.")
+@click.option("--confidence", type=float, callback=_fraction, default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--share", type=float, callback=_fraction, metavar="P", help="The share to plan for.  [default: the hardest]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--chart", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Also draw the least precise question: .svg or .png."
+)
+def plan_command(
+    file: Path, respondents: int | None, half_width: float | None, confidence: float, share: float | None, as_json: bool, chart: Path | None
+) -> None:
+    """Say how precise the survey in FILE will be with N respondents, or how many a precision takes.
+
+    Give one of --n and --half-width. Beside the survey's own figures stand those without privacy, and those of a trusted
+    curator. Needs the extra deniable[estimate], and --chart deniable[plot].
+
+    \b
+    Examples:
+      deniable plan survey.yaml --n 2000
+      deniable plan survey.yaml --half-width 0.03 --chart plan.svg
+    """
+    if (respondents is None) == (half_width is None):
+        raise click.UsageError("give one of --n and --half-width")
+    if chart and chart.suffix.lower() not in (".svg", ".png"):
+        raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
+    from deniable.plan import plan
+
+    made = plan(Survey.from_file(file), n=respondents, half_width=half_width, confidence=confidence, share=share)
+    if chart:
+        made.plot().save(str(chart))
+    click.echo(made.to_json() if as_json else made.to_table().rstrip("\n"))

@@ -1,0 +1,54 @@
+"""`deniable resend`: what waits in the outbox is sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from deniable.cli.options import key_option, outbox_option, server_client
+from deniable.delivery.jobs import counted
+from deniable.delivery.outbox import Outbox, default_path
+from deniable.errors import DeliveryError
+
+
+@click.command("resend")
+@outbox_option
+@key_option
+@click.option("--refused", is_flag=True, help="Also send again what the server turned down before, for want of a key say.")
+@click.option("--server", "only", metavar="URL", help="Only what waits for this server; a key needs it where there are several.")
+def resend_command(outbox: Path | None, key: str | None, refused: bool, only: str | None) -> None:
+    """Send what waits in the outbox: the bytes of the first attempt, never randomized again.
+
+    \b
+    Example:
+      deniable resend
+    """
+    path = outbox or default_path()
+    if not path.exists():
+        click.echo(f"Nothing waits: there is no outbox at {path}.")
+        return
+    box = Outbox(path)
+    try:
+        urls = box.urls()
+    finally:
+        box.close()
+    urls = [url for url in urls if only is None or url == only.rstrip("/")]
+    if not urls:
+        click.echo("Nothing waits.")
+    if key is not None and len(urls) > 1:
+        raise click.UsageError(f"a key is one server's, and these have something waiting: {', '.join(urls)}; name one with --server")
+    code = 0
+    for url in urls:
+        with server_client(url, outbox=path, key=key) as client:
+            try:
+                result = client.resend(refused=refused)
+            except DeliveryError as error:
+                click.echo(f"Error: {error}", err=True)
+                code = 3
+                continue
+        click.echo(f"{url}: {counted(result.delivered, 'submission')} delivered, {len(result.refused):,} turned down by the server.")
+        for kept in result.refused:
+            click.echo(f"  {kept.survey}, {counted(kept.count, 'respondent')}: {kept.reason}", err=True)
+            code = code or 1
+    raise click.exceptions.Exit(code)

@@ -1,0 +1,173 @@
+"""`deniable submit`: the answers in a file, a respondent a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from deniable.cli.ledger import ledger_option
+from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
+from deniable.delivery.jobs import Report, counted
+from deniable.device.tables import CsvRows, JsonLines
+from deniable.errors import Rejected
+from deniable.survey.total import HIGH
+
+_UNPINNED = (
+    "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "
+    "survey is the one that was meant, or the one that others get."
+)
+
+
+@click.command("submit")
+@click.argument("address")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@survey_option
+@click.option(
+    "--max-epsilon",
+    metavar="E",
+    default=str(HIGH),
+    show_default=True,
+    callback=cap,
+    help="Send nothing if a submission would give away more, e.g. 2 or 'ln 9'.",
+)
+@click.option("--pin", metavar="DIGEST", help="Send nothing unless the survey has this digest (`deniable check` prints it).")
+@click.option("--group", metavar="LABEL", help="The group of all rows, where the survey has groups.  [default: the link's]")
+@click.option("--group-column", metavar="NAME", help="The column that names each row's group.")
+@click.option("--invitation", metavar="CODE", help="The code of the only row, where the survey takes invitations.  [default: the link's]")
+@click.option("--person-column", metavar="NAME", help="The column with each person's key: what they give away is added up in the ledger.")
+@click.option(
+    "--person-cap",
+    metavar="E",
+    default=str(HIGH),
+    show_default=True,
+    callback=cap,
+    help="Send nothing of a person whose sum over all surveys would come above this.",
+)
+@ledger_option
+@click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
+@click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
+@click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
+@click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
+@click.option(
+    "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
+)
+@click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
+@key_option
+@outbox_option
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def submit_command(
+    address: str,
+    file: str,
+    survey_id: str | None,
+    max_epsilon: float,
+    pin: str | None,
+    group: str | None,
+    group_column: str | None,
+    invitation: str | None,
+    person_column: str | None,
+    person_cap: float,
+    ledger: Path | None,
+    columns: Sequence[str],
+    jsonl: bool,
+    batch: int,
+    skip_invalid: bool,
+    rejects: IO[str] | None,
+    job: str | None,
+    key: str | None,
+    outbox: Path | None,
+    as_json: bool,
+) -> None:
+    """Randomize the answers in FILE and send them, a respondent a row.
+
+    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV in UTF-8 whose first line
+    names the columns, JSON lines, or - for standard input. Other columns are ignored.
+
+    Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
+    no answer is randomized or counted twice. (Standard input needs a --job for that.)
+
+    Many rows a request need a key of the server with the scope submit, in the environment variable
+    DENIABLE_KEY. Without one, --batch 1 sends each row by itself.
+
+    \b
+    Examples:
+      deniable submit 'https://example.org/s/health#digest=9f…' answers.csv
+      deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
+      deniable submit https://example.org/s/health --group-column clinic answers.csv
+      deniable submit https://example.org/s/health --person-column staff_id answers.csv
+      export-answers | deniable submit https://example.org/s/health --job monday -
+    """
+    if rejects and not skip_invalid:
+        raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
+    if group is not None and group_column is not None:
+        raise click.UsageError("give one of --group and --group-column")
+    account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
+    with opened_client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key, **account) as client:
+        report = client.submit_many(
+            client.survey_id or "",
+            _source(file, jsonl),
+            group=group,
+            group_column=group_column,
+            invitation=invitation,
+            person_column=person_column,
+            job=job,
+            columns=_columns(columns),
+            batch=batch,
+            progress=sys.stderr.isatty(),
+            on_invalid="skip" if skip_invalid else "raise",
+        )
+    if not report.pinned:
+        click.echo(_UNPINNED, err=True)
+    if rejects:
+        _write_rejects(rejects, report.rejected)
+    click.echo(json.dumps(_summary(report)) if as_json else _told(report))
+
+
+def _source(file: str, jsonl: bool) -> CsvRows | JsonLines:
+    kind = JsonLines if jsonl or Path(file).suffix.lower() in (".jsonl", ".ndjson") else CsvRows
+    return kind(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="") if file == "-" else file)
+
+
+def _columns(written: Sequence[str]) -> dict[str, str]:
+    pairs = [pair.partition("=") for pair in written]
+    if any(not separator for _, separator, _ in pairs):
+        raise click.BadParameter("must be QUESTION=COLUMN", param_hint="--column")
+    return {question: column for question, _, column in pairs}
+
+
+def _write_rejects(file: IO[str], rejected: Sequence[Rejected]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(Rejected._fields)
+    writer.writerows(rejected)
+
+
+def _summary(report: Report) -> dict[str, Any]:
+    rejected = [found._asdict() for found in report.rejected]
+    return {**asdict(report), "rejected": rejected}
+
+
+def _told(report: Report) -> str:
+    sent = f"{counted(report.accepted, 'respondent')} accepted in {counted(report.submissions, 'submission')}"
+    lines = [f"{sent} to survey {report.survey}."]
+    if report.code:
+        lines.append(f"To erase it later: deniable withdraw ADDRESS {report.code} (the code is kept nowhere else)")
+    if report.resumed:
+        lines.append(f"{_were(report.resumed)} dealt with by an earlier run.")
+    if rows := len({found.row for found in report.rejected}):
+        lines.append(f"{_were(rows)} left out:")
+        lines += [f"  {found}" for found in report.rejected[:20]]
+        lines += (
+            [f"  … and {len(report.rejected) - 20:,} more reasons; --rejects FILE writes them all"] if len(report.rejected) > 20 else []
+        )
+    return "\n".join(lines)
+
+
+def _were(rows: int) -> str:
+    return f"{counted(rows, 'row')} {'was' if rows == 1 else 'were'}"

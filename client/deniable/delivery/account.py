@@ -1,0 +1,95 @@
+"""The persons whose answers are sent: the ledger is charged for each before that. They are named by their row, never by their key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from deniable.device.tables import Batch
+from deniable.errors import RefusedError, Rejected
+from deniable.privacy.ledger import Ledger, Place, Trial, Use
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Account:
+    """Charges `use` to the persons of rows, whose keys are in `column`, up to `cap`.
+
+    strict: where a row is wrong or its person would come above the cap, nobody of the batch is charged. job: as `Ledger.job` names it,
+    where the input has a name.
+    """
+
+    ledger: Ledger
+    use: Use
+    cap: float
+    column: str
+    strict: bool
+    job: bytes | None = None
+
+    def charged(self, batch: Batch) -> Batch:
+        """The rows whose persons are charged now; the others are rejected, or all refused. To be called under a seal.
+
+        Raises RefusedError, which names rows.
+        """
+        if self.strict and batch.rejected:
+            return batch  # nothing of it will be sent
+        may = self.ledger.charge(self.people(batch), self.use, self.cap, place=self.place(batch), all_or_none=self.strict)
+        if self.strict:
+            self.refuse(_without(batch, may), f"nothing of theirs was sent; {int(batch.rows[0]) - 1:,} rows before them are dealt with")
+        reason = f"would bring what this person has given away above {self.cap:.12g}"
+        above = [Rejected(row, self.column, reason) for row in _without(batch, may)]
+        return replace(batch.only(np.array(may, dtype=np.bool_)), rejected=[*batch.rejected, *above])
+
+    def trial(self) -> Rehearsal:
+        """To see beforehand who would come above the cap, in all batches of an input."""
+        return Rehearsal(self, self.ledger.trial(self.use, self.cap))
+
+    def settle(self) -> None:
+        """The job is done."""
+        if self.job:
+            self.ledger.settle(self.job)
+
+    def people(self, batch: Batch) -> list[bytes]:
+        return [self.ledger.hashed(person) for person in batch.people]
+
+    def place(self, batch: Batch) -> Place | None:
+        return Place(self.job, batch.rows.tolist()) if self.job else None
+
+    def refuse(self, rows: list[int], state: str) -> None:
+        """Raises RefusedError where there are any."""
+        if rows:
+            shown = ", ".join(f"{row:,}" for row in rows[:_SHOWN])
+            more = f" and {len(rows) - _SHOWN:,} more" if len(rows) > _SHOWN else ""
+            these = f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
+            raise RefusedError(
+                f"{these}: with this survey the persons' sums of epsilon would be above person_cap, {self.cap:.12g}; {state}"
+            )
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Goes through batches without charging anybody, and remembers the rows whose persons would come above the cap."""
+
+    account: Account
+    trial: Trial
+    above: list[int] = field(default_factory=list)
+
+    def __call__(self, batch: Batch) -> Batch:
+        self.above.extend(_without(batch, self.trial(self.account.people(batch), self.account.place(batch))))
+        return batch
+
+    def refuse(self) -> None:
+        """Raises RefusedError where somebody would."""
+        self.account.refuse(self.above, "nothing was sent")
+
+
+def charge_one(ledger: Ledger, person: bytes, use: Use, cap: float) -> None:
+    """Charges one person, hashed. Raises RefusedError above the cap."""
+    if not ledger.charge([person], use, cap)[0]:
+        raise RefusedError(f"with this survey, the sum of epsilon of this person would be above person_cap, {cap:.12g}; nothing was sent")
+
+
+def _without(batch: Batch, may: list[bool]) -> list[int]:
+    return [row for row, fits in zip(batch.rows.tolist(), may, strict=True) if not fits]

@@ -1,0 +1,185 @@
+"""Many respondents' rows are randomized and sent batch by batch; a job goes on where an earlier run stopped."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from deniable.delivery.account import Account, Rehearsal
+from deniable.delivery.outbox import Job
+from deniable.delivery.sender import Delivery
+from deniable.device.perturb import Perturbed, check_many, perturb_many
+from deniable.device.tables import Batch, Rows
+from deniable.errors import AnswerError, DeliveryError, RefusedError, Rejected, RejectedError
+from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.public import Public
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of many rows. Counts are of the whole job, the earlier runs that it resumed included.
+
+    accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs
+    had dealt with. rejected: what was wrong with the rows that were left out, each question by itself. code: what withdraws
+    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else. pinned: as in `Receipt`.
+    """
+
+    survey: str
+    digest: str
+    accepted: int
+    submissions: int
+    resumed: int
+    rejected: tuple[Rejected, ...]
+    code: str | None = field(default=None, repr=False)
+    pinned: bool = False
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """One call of `submit_many`. strict: a wrong row stops everything. account: who is charged for the rows before they are sent."""
+
+    delivery: Delivery
+    survey: Survey
+    source: Rows
+    public: Public
+    columns: Mapping[str, str] | None
+    size: int
+    strict: bool
+    pinned: bool
+    account: Account | None = None
+
+    def run(self, job: Job | None, progress: bool) -> Report:
+        done = job.rows if job else 0
+        rejected = list(job.rejected) if job else []
+        accepted = submissions = 0
+        code = None
+        if job:
+            self.finish_earlier(job)
+            accepted, submissions = done - len({found.row for found in rejected}), job.submissions
+        total = self.check(done) if self.strict and self.source.repeatable else self.source.total
+        with _bar(total, done, progress) as advance:
+            for part in perturb_many(self.survey, self.source, self.public, self.admit, **self.options(done)):
+                self.refuse_more_than_invited(done + part.size)
+                if self.strict and part.rejected:
+                    raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
+                self.send(part, job, done)
+                accepted += sum(submission.count for submission, _ in part.made)
+                submissions += len(part.made)
+                code = part.made[0][1] if part.made and self.public.invitation else code
+                rejected += part.rejected
+                done += part.size
+                advance(part.size)
+        if self.account:
+            self.account.settle()
+        if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
+            are = "is" if left == 1 else "are"
+            raise DeliveryError(
+                f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
+            )
+        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code, self.pinned)
+
+    def options(self, skip: int) -> dict[str, Any]:
+        """Which rows to read: those behind the first `skip`, so many at a time."""
+        size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
+        person = self.account.column if self.account else None
+        return {"columns": self.columns, "person_column": person, "size": size, "skip": skip}
+
+    def refuse_more_than_invited(self, rows: int) -> None:
+        if self.public.invitation and rows > 1:
+            raise AnswerError("an invitation is for one respondent: the input must have one row, and has more; nothing of them was sent")
+
+    def admit(self, batch: Batch) -> Batch:
+        """The rows of a stretch that may be sent; their persons are charged."""
+        self.refuse_many_without_key(batch.size)
+        return self.account.charged(batch) if self.account else batch
+
+    def rehearse(self, trial: Rehearsal | None, batch: Batch) -> Batch:
+        """As `admit`, and charges nobody."""
+        self.refuse_many_without_key(batch.size)
+        return trial(batch) if trial else batch
+
+    def refuse_many_without_key(self, rows: int) -> None:
+        """Refuses many rows without a key before they are randomized: the server would refuse them, and they would wait in the outbox."""
+        if rows > 1 and self.delivery.key is None and not self.public.invitation:
+            raise RefusedError(
+                "many records in one submission need a key with the scope submit; nothing of these rows was randomized or sent. "
+                "Whoever runs the server makes one with `deniable-server key make --scope submit --name NAME`. "
+                "A batch of 1 sends each row by itself and needs none"
+            )
+
+    def finish_earlier(self, job: Job) -> None:
+        """What an earlier run randomized comes first, what the server turned down included: its rows would be lost otherwise.
+
+        An invitation that was turned down gives way to the one of this run; the perturbed answers stay.
+        """
+        if self.public.invitation:
+            self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
+        self.delivery.each_kept(job, True, self.delivery.send)
+
+    def check(self, skip: int) -> int:
+        """Reads all rows before any is sent; returns how many there are."""
+        rejected: list[Rejected] = []
+        trial = self.account.trial() if self.account else None
+        total = skip
+        for part in check_many(self.survey, self.source, self.public, partial(self.rehearse, trial), **self.options(skip)):
+            rejected += part.rejected
+            total += part.size
+        self.refuse_more_than_invited(total)
+        if rejected:
+            raise AnswerError(_listed(rejected, "nothing was sent"))
+        if trial:
+            trial.refuse()
+        return total
+
+    def send(self, part: Perturbed, job: Job | None, done: int) -> None:
+        """All submissions of a stretch are in the outbox, in one step with the job's progress, before the first is sent."""
+        outbox, url = self.delivery.outbox, self.delivery.url
+        made = [submission for submission, _ in part.made]
+        if job:
+            outbox.advance(url, self.survey.id, job, part.size, made, part.rejected)
+        elif made:
+            outbox.add(url, self.survey.id, *made)
+        try:
+            self.delivery.send_all(self.survey.id, made)
+        except DeliveryError as error:
+            raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
+        except RejectedError as error:
+            raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, part)}") from None
+
+
+def counted(number: int, noun: str) -> str:
+    """1 row, 1,001 rows."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _where_it_stands(job: Job | None, done: int, part: Perturbed) -> str:
+    these = f"rows {done + 1:,} to {done + part.size:,} are" if part.size > 1 else f"row {done + 1:,} is"
+    stand = f"Rows up to {done:,} are dealt with; {these} randomized and in the outbox"
+    return f"{stand}; the same command again goes on from there" if job else f"{stand}; the rows behind them were not touched"
+
+
+def _listed(rejected: list[Rejected], state: str) -> str:
+    rows = len({found.row for found in rejected})
+    verb = "has" if rows == 1 else "have"
+    shown = "\n".join(str(found) for found in rejected[:_SHOWN])
+    more = f"\n… and {len(rejected) - _SHOWN:,} more" if len(rejected) > _SHOWN else ""
+    return f"{counted(rows, 'row')} {verb} answers that cannot be sent; {state}\n{shown}{more}"
+
+
+@contextmanager
+def _bar(total: int | None, done: int, wanted: bool) -> Iterator[Callable[[int], None]]:
+    if not wanted or total is None:
+        yield lambda rows: None
+        return
+    import click  # loaded by whoever wants to see a bar
+
+    with click.progressbar(length=total, file=sys.stderr, label="Sending") as bar:
+        bar.update(done)
+        yield bar.update

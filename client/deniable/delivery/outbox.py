@@ -1,0 +1,307 @@
+"""A durable journal of perturbed submissions: randomize once, send until acknowledged.
+
+A submission is committed here before its first attempt, and what is sent, again and again if need be, are
+those bytes: answers that were randomized twice would be less private. A job remembers how many rows of an
+input lie behind it, in the same transaction that stores their perturbed bytes, so a command that was killed
+goes on where it stood. True answers never come here.
+
+SQLite with a write-ahead log and synchronous=FULL. Whoever sends a submission or works on a job owns it.
+An owner proves that it lives by a lock on a file of its own, which the operating system frees however the
+process ends; only what nobody alive owns may be taken over.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from deniable.errors import DeliveryError, RefusedError, Rejected
+from deniable.private_files import create_private, in_data_folder
+from deniable.wire.submission import Submission
+
+MEMORY = ":memory:"
+_VERSION = 2
+_TABLES = (
+    """CREATE TABLE job (
+    number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
+    digest TEXT NOT NULL, mark TEXT NOT NULL, rows INTEGER NOT NULL DEFAULT 0, submissions INTEGER NOT NULL DEFAULT 0,
+    owner TEXT, UNIQUE (url, survey, name)
+)""",
+    """CREATE TABLE submission (
+    id BLOB PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, digest TEXT NOT NULL,
+    count INTEGER NOT NULL, reports BLOB NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'refused')), reason TEXT NOT NULL DEFAULT '',
+    job INTEGER REFERENCES job, owner TEXT
+)""",
+    """CREATE TABLE rejected (
+    job INTEGER NOT NULL REFERENCES job, row INTEGER NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL
+)""",
+)
+_PUBLIC = (
+    "ALTER TABLE job ADD COLUMN public TEXT NOT NULL DEFAULT ''",
+    'ALTER TABLE submission ADD COLUMN "group" TEXT',
+    "ALTER TABLE submission ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE submission ADD COLUMN invitation BLOB",
+)
+_STEPS = (_TABLES, _PUBLIC)
+"""What makes each version of the file out of the one before."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """How far an input has come: `rows` of it are randomized or rejected, and never looked at again."""
+
+    number: int
+    rows: int
+    submissions: int
+    rejected: tuple[Rejected, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A submission in the outbox that the server turned down, and why."""
+
+    id: str
+    url: str
+    survey: str
+    count: int
+    reason: str
+
+
+def default_path() -> Path:
+    """The outbox in the user's data folder."""
+    return in_data_folder("outbox.sqlite")
+
+
+class Outbox:
+    """The journal in one file, made with mode 0600, or in memory where `path` is ":memory:".
+
+    Safe for several threads and several processes. Raises DeliveryError where the file cannot be used.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = str(path) if path is not None else str(default_path())
+        self._mutex = threading.RLock()  # what an interrupt left locked must not keep `close` waiting
+        self._life: _Life | None = None
+        self.owner = secrets.token_hex(8)
+        try:
+            if self.path != MEMORY:
+                self.path = os.path.abspath(self.path)
+                create_private(self.path)
+            self._db = _opened(self.path)
+            if self.path != MEMORY:
+                self._life = _Life(self._life_path(self.owner))
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from None
+
+    def close(self) -> None:
+        """Gives back whatever this outbox still owns."""
+        with self._transaction() as db:
+            db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
+            db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
+        self._db.close()
+        if self._life:
+            self._life.end()
+
+    def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
+        """Takes up a job, new or begun. `mark` is what the input looks like from outside: its size and time, say.
+
+        public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group,
+        DeliveryError if somebody alive is working on it.
+        """
+        with self._transaction() as db:
+            key = [url, survey, name]
+            db.execute("INSERT OR IGNORE INTO job (url, survey, name, digest, mark) VALUES (?, ?, ?, ?, ?)", [*key, digest, mark])
+            number, old_digest, old_mark, old_public, rows, submissions, owner = db.execute(
+                "SELECT number, digest, mark, public, rows, submissions, owner FROM job WHERE url = ? AND survey = ? AND name = ?", key
+            ).fetchone()
+            if self._alive(owner):
+                raise DeliveryError(f"job {name}: another process is working on it; run the same command again once it has ended")
+            if rows and digest != old_digest:
+                raise RefusedError(f"job {name}: it began under the definition with digest {old_digest}, and the survey now has {digest}")
+            if rows and mark != old_mark:
+                raise RefusedError(
+                    f"job {name}: the file has changed since its first {rows:,} rows were randomized. Answers must not be "
+                    f"randomized twice: put new rows into a file of their own, or give a job name of your own if all rows are new"
+                )
+            if rows and public != old_public:
+                raise RefusedError(f"job {name}: it began with {old_public or 'no group'}, and now comes with {public or 'no group'}")
+            values = [self.owner, digest, mark, public, number]
+            db.execute("UPDATE job SET owner = ?, digest = ?, mark = ?, public = ? WHERE number = ?", values)
+            rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
+        return Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected))
+
+    def end(self, job: Job) -> None:
+        """Lets go of a job; its progress stays."""
+        with self._transaction() as db:
+            db.execute("UPDATE job SET owner = NULL WHERE number = ?", [job.number])
+
+    def add(self, url: str, survey: str, *submissions: Submission) -> None:
+        """Stores submissions that the caller is about to send, and owns."""
+        with self._transaction() as db:
+            self._insert(db, url, survey, submissions, None)
+
+    def advance(self, url: str, survey: str, job: Job, rows: int, submissions: Sequence[Submission], rejected: Iterable[Rejected]) -> None:
+        """Moves a job on by `rows` rows, and stores what became of them, all in one transaction."""
+        with self._transaction() as db:
+            self._insert(db, url, survey, submissions, job)
+            db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
+            db.execute(
+                "UPDATE job SET rows = rows + ?, submissions = submissions + ? WHERE number = ?", [rows, len(submissions), job.number]
+            )
+
+    def _insert(self, db: sqlite3.Connection, url: str, survey: str, submissions: Sequence[Submission], job: Job | None) -> None:
+        rest = (url, survey, job.number if job else None, self.owner)
+        db.executemany(
+            'INSERT INTO submission (id, digest, count, reports, "group", by_hand, invitation, url, survey, job, owner) '
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(s.id, s.digest, s.count, s.reports, s.group, s.by_hand, s.invitation, *rest) for s in submissions],
+        )
+
+    def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
+        """Takes over the submissions to `url` that nobody alive is sending, of one job or of all; returns their ids."""
+        with self._transaction() as db:
+            found = db.execute(
+                "SELECT id, owner FROM submission WHERE url = ? AND (state = 'waiting' OR ?) AND (? IS NULL OR job = ?) ORDER BY id",
+                [url, refused, *([job.number if job else None] * 2)],
+            ).fetchall()
+            alive = {owner: self._alive(owner) for _, owner in found}
+            free = [submission_id for submission_id, owner in found if not alive[owner]]
+            db.executemany("UPDATE submission SET owner = ? WHERE id = ?", [(self.owner, submission_id) for submission_id in free])
+        return free
+
+    def load(self, submission_id: bytes) -> tuple[str, Submission]:
+        """The survey's id, and the submission as it was stored."""
+        with self._transaction() as db:
+            survey, by_hand, *rest = db.execute(
+                'SELECT survey, by_hand, digest, count, reports, "group", invitation FROM submission WHERE id = ?', [submission_id]
+            ).fetchone()
+        digest, count, reports, group, invitation = rest
+        return survey, Submission(submission_id, digest, count, reports, group, bool(by_hand), invitation)
+
+    def invite(self, job: Job, invitation: bytes) -> None:
+        """What waits of a job travels with this invitation now."""
+        with self._transaction() as db:
+            db.execute("UPDATE submission SET invitation = ? WHERE job = ?", [invitation, job.number])
+
+    def acknowledged(self, submission_id: bytes) -> None:
+        """The server has it: its bytes are removed."""
+        self.remove(submission_id)
+
+    def remove(self, submission_id: bytes) -> None:
+        """Drops a submission, if it is here: nobody will send it."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM submission WHERE id = ?", [submission_id])
+
+    def refused(self, submission_id: bytes, reason: str) -> None:
+        """The server turned it down: it is kept, and says so."""
+        with self._transaction() as db:
+            db.execute("UPDATE submission SET state = 'refused', reason = ?, owner = NULL WHERE id = ?", [reason, submission_id])
+
+    def release(self, submission_ids: Iterable[bytes]) -> None:
+        """Stops sending these: they wait for anybody."""
+        with self._transaction() as db:
+            db.executemany("UPDATE submission SET owner = NULL WHERE id = ?", [(submission_id,) for submission_id in submission_ids])
+
+    def urls(self) -> list[str]:
+        """The servers that something in here is meant for."""
+        with self._transaction() as db:
+            return [url for (url,) in db.execute("SELECT DISTINCT url FROM submission ORDER BY url")]
+
+    def waiting(self, url: str, job: Job | None = None) -> int:
+        """How many submissions to `url` are not acknowledged yet, those turned down left out."""
+        with self._transaction() as db:
+            query = "SELECT count(*) FROM submission WHERE url = ? AND state = 'waiting' AND (? IS NULL OR job = ?)"
+            return int(db.execute(query, [url, *([job.number if job else None] * 2)]).fetchone()[0])
+
+    def turned_down(self, url: str) -> list[Kept]:
+        """The submissions that the server at `url` refused."""
+        with self._transaction() as db:
+            found = db.execute(
+                "SELECT id, url, survey, count, reason FROM submission WHERE url = ? AND state = 'refused' ORDER BY id", [url]
+            ).fetchall()
+        return [Kept(submission_id.hex(), *rest) for submission_id, *rest in found]
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._mutex:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._db
+                    self._db.execute("COMMIT")
+                finally:
+                    if self._db.in_transaction:
+                        self._db.execute("ROLLBACK")
+            except sqlite3.Error as error:
+                raise self._unusable(error) from None
+
+    def _unusable(self, error: Exception) -> DeliveryError:
+        return DeliveryError(f"the outbox {self.path} cannot be used: {error}")
+
+    def _life_path(self, owner: str) -> str:
+        return f"{self.path}.{owner}.lock"
+
+    def _alive(self, owner: str | None) -> bool:
+        if owner is None or owner == self.owner or self.path == MEMORY:
+            return owner is not None
+        return _Life.held(self._life_path(owner))
+
+
+def _opened(path: str) -> sqlite3.Connection:
+    """The database in its newest format, made if it is new."""
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
+    try:
+        if not 0 <= (version := _version(db)) <= _VERSION:
+            raise sqlite3.DatabaseError(f"its version must be at most {_VERSION}, got {version}")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("BEGIN IMMEDIATE")
+        for step in _STEPS[_version(db) :]:  # asked again: another process may have been first
+            for statement in step:
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {_VERSION}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+class _Life:
+    """A lock that lasts as long as its process. SQLite's own file lock is the one that every platform has."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        create_private(path)
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db.execute("BEGIN EXCLUSIVE")
+
+    def end(self) -> None:
+        self._db.close()
+        Path(self._path).unlink(missing_ok=True)
+
+    @staticmethod
+    def held(path: str) -> bool:
+        """Whether the process that made the lock lives; the file of a dead one is removed."""
+        if not os.path.exists(path):
+            return False
+        db = sqlite3.connect(path, isolation_level=None, timeout=0)
+        try:
+            db.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            return True
+        finally:
+            db.close()
+        Path(path).unlink(missing_ok=True)
+        return False

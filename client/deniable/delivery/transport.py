@@ -1,0 +1,143 @@
+"""HTTP to one server: bounded patience, no cookies, no redirects, and one clear error for each way it can fail."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from time import sleep
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from deniable.errors import DeliveryError, RejectedError
+from deniable.survey.types.base import printable
+
+MAX_REPLY = 64 << 20
+MAX_WORD = 1 << 16
+"""The bytes of the longest reply to a POST: a few words, or the reason of a refusal."""
+LONGEST_WAIT = 120.0
+_FIRST_WAIT, _LONGEST_BACKOFF = 0.5, 30.0
+_TRY_AGAIN = (408, 425, 429)
+
+
+class Transport:
+    """Requests to the server at `url`, each tried 1 + `retries` times; `timeout` in seconds bounds each wait on the network."""
+
+    def __init__(self, url: str, timeout: float, retries: int) -> None:
+        self.url = url.rstrip("/")
+        self._retries = retries
+        # identity: the definition is hashed as served, and a reply cannot unpack into something huge
+        headers = {"User-Agent": "deniable", "Accept-Encoding": "identity"}
+        self._http = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
+        """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
+        return self._request("GET", path, limit=limit or MAX_REPLY, params=params, auth=auth)
+
+    def post(self, path: str, body: bytes, expected: Any, auth: httpx.Auth | None = None) -> None:
+        """Sends JSON until the server replies 200 with exactly `expected`. Raises DeliveryError, RejectedError.
+
+        Any other 200, such as a hotel's login page, is no acknowledgement and counts as a failed attempt.
+        """
+        told = {"Content-Type": "application/json"}
+        self._request("POST", path, limit=MAX_WORD, content=body, headers=told, expected=expected, auth=auth)
+
+    def _request(self, method: str, path: str, *, limit: int, expected: Any = None, **options: Any) -> bytes:
+        attempt = 0
+        while True:
+            asked = 0.0
+            try:
+                status, headers, body = self._once(method, path, limit, **options)
+            except httpx.RequestError as error:
+                failure = type(error).__name__
+            else:
+                if len(body) > limit and expected is None:
+                    raise RejectedError(status, f"{self.url} answered with more than {limit:,} bytes")
+                if status == 200 and (expected is None or _parsed(body) == expected):
+                    return body
+                if status < 500 and status != 200 and status not in _TRY_AGAIN:
+                    raise RejectedError(status, f"{self.url} answered {status}: {_reason(status, headers, body)}")
+                failure = f"HTTP {status}" if status != 200 else "a reply that is no acknowledgement"
+                asked = retry_after(headers.get("Retry-After"))
+            if attempt >= self._retries or asked > LONGEST_WAIT:
+                wish = f", which asks to wait {asked:.0f} s" if asked > LONGEST_WAIT else ""
+                raise DeliveryError(f"{self.url} could not be reached: {failure}{wish} (attempt {attempt + 1} of {self._retries + 1})")
+            sleep(max(asked, backoff(attempt)))
+            attempt += 1
+
+    def _once(self, method: str, path: str, limit: int, **options: Any) -> tuple[int, httpx.Headers, bytes]:
+        self._http.cookies.clear()  # a cookie would tie one respondent's submissions together
+        with self._http.stream(method, self.url + path, **options) as response:
+            body = bytearray()
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > limit:
+                    break  # `_request` sees that it is cut off
+            return response.status_code, response.headers, bytes(body)
+
+
+def refuse_plain_http(url: str, secret: str) -> None:
+    """Raises ValueError where `secret` (say, "a password") would travel unencrypted to another machine. Quotes nothing of the address."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not _is_this_machine(parts.hostname or ""):
+        raise ValueError(f"url must begin with https:// where {secret} is sent to another machine, got {parts.scheme}://")
+
+
+def _is_this_machine(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def backoff(attempt: int) -> float:
+    """Seconds before the next attempt: exponential, with full jitter."""
+    longest = min(_LONGEST_BACKOFF, _FIRST_WAIT * 2.0 ** min(attempt, 16))
+    return longest * secrets.randbelow(1 << 20) / (1 << 20)
+
+
+def retry_after(value: str | None) -> float:
+    """The seconds that a Retry-After header asks for, written as seconds or as an HTTP date; 0 if it says nothing usable."""
+    if value is None:
+        return 0.0
+    if value.strip().isascii() and value.strip().isdigit():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return 0.0
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _reason(status: int, headers: httpx.Headers, body: bytes) -> str:
+    """What the server gives as its reason, short and safe to print."""
+    if 300 <= status < 400:
+        return _clean(f"it has moved to {headers.get('Location', 'another address')}; use that address")
+    reply = _parsed(body)
+    error = reply.get("error") if isinstance(reply, dict) else None
+    message = error.get("message") if isinstance(error, dict) else None
+    return _clean(message) if isinstance(message, str) and message else "no reason given"
+
+
+def _clean(text: str) -> str:
+    text = " ".join(text.split())[:500]
+    return text if printable(text) else "an unprintable reason"

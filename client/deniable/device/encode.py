@@ -1,0 +1,112 @@
+"""A question's answers become categories 0 .. k-1, one by one or column by column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.device.randomize import Words
+from deniable.device.sealed import sealed
+from deniable.errors import AnswerError
+from deniable.mechanism import WORD
+from deniable.survey.types import TYPES
+from deniable.survey.types.base import NO_ANSWER, Answer
+
+_NOT_AN_ANSWER = object()
+
+
+class Encodable(Protocol):
+    """The part of a question that encoding needs."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def categories(self) -> tuple[str, ...]: ...
+    @property
+    def required(self) -> bool: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+
+@sealed
+def encode(question: Encodable, answer: Answer, words: Words | None = None) -> int:
+    """The category, 0 .. k-1, that an answer means. Raises AnswerError, which names the question and its rule only.
+
+    words: one is taken for a number, to round it to a level of its grid; other types, and bins, need none.
+    """
+    place = _position(question, answer)
+    if place is None:
+        raise AnswerError(f"{question.id}: the answer must be {allowed(question)}")
+    return int(round_stochastically(question, np.array([place]), words)[0])
+
+
+def chosen(answer: Answer, label: str, labels: Sequence[str]) -> Answer:
+    """What a multiple choice's answer says of one of its items: yes, no, nothing where nothing was answered, or what no item allows."""
+    if answer is None or (not isinstance(answer, list | tuple | set | frozenset) and _blank(answer)):
+        return None
+    if not isinstance(answer, list | tuple | set | frozenset) or not all(isinstance(option, str) and option in labels for option in answer):
+        return _NOT_AN_ANSWER
+    return label in answer
+
+
+@sealed
+def encode_column(question: Encodable, answers: Iterable[Answer], words: Words | None = None) -> NDArray[np.int64]:
+    """The categories of many respondents' answers to one question, shape (n,); -1 where an answer means none."""
+    return round_stochastically(question, positions(question, answers), words)
+
+
+def positions(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.float64]:
+    """Where many answers stand among the categories, shape (n,); -1 for those that stand nowhere."""
+    known: dict[Any, float] = {}
+
+    def position(answer: Answer) -> float:
+        found = _position(question, answer)
+        return -1 if found is None else found
+
+    def remembered(answer: Answer) -> float:
+        if (key := (type(answer), answer)) not in known:
+            known[key] = position(answer)
+        return known[key]
+
+    return np.fromiter((remembered(a) if isinstance(a, str | int | float) else position(a) for a in answers), dtype=np.float64)
+
+
+def round_stochastically(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:
+    """Places become categories: what stands between two is the upper one iff a word is below 2^32 times its distance."""
+    lower = np.floor(places).astype(np.int64)
+    if not TYPES[question.type].rounds(question.settings):
+        return lower
+    if words is None:
+        raise TypeError(f"{question.id}: a number needs words, to be rounded to a level of its grid")
+    up: NDArray[np.bool_] = words(len(places)) < np.floor((places - lower) * WORD)
+    return lower + up
+
+
+def allowed(question: Encodable) -> str:
+    """What may be answered, for a message: a range, or the categories, the first few of many."""
+    if wording := TYPES[question.type].wording(question.settings):
+        return wording
+    shown = ", ".join(question.categories[:8])
+    return f"one of {shown}" if len(question.categories) <= 8 else f"one of {shown}, … ({len(question.categories):,} in all)"
+
+
+def _position(question: Encodable, answer: Answer) -> float | None:
+    """Where a question is not required, nothing at all is an answer too: the last category."""
+    kind, categories = TYPES[question.type], question.categories
+    if question.required:
+        return kind.position(question.settings, categories, answer)
+    if answer is None or _blank(answer):
+        return len(categories) - 1
+    return kind.position(question.settings, categories[:-1], answer)
+
+
+def _blank(answer: Answer) -> bool:
+    if isinstance(answer, str):
+        return answer.strip() in ("", NO_ANSWER)
+    return isinstance(answer, float | np.floating) and math.isnan(answer)

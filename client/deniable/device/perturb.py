@@ -1,0 +1,132 @@
+"""True answers go in, submissions come out: here all coins of a Python client are tossed, under a seal.
+
+The only file besides the browser's form that draws the words for them from the operating system.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.device.branching import apply_skip_logic
+from deniable.device.encode import allowed, positions, round_stochastically
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.device.sampling import draw
+from deniable.device.sealed import Sealed
+from deniable.device.tables import MISSING, Batch, Rows, batches, each_answer
+from deniable.errors import AnswerError, RefusedError, Rejected
+from deniable.survey import Survey
+from deniable.survey.types.base import Answer
+from deniable.wire import access_codes
+from deniable.wire.public import Public
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+
+Coded = tuple[Submission, str]
+"""A submission, and the code that withdraws it."""
+
+Admit = Callable[[Batch], Batch]
+"""Takes a stretch of rows, and gives it without those that may not be sent."""
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """What may be seen of a stretch of rows: how many they are, those that are left out, and the submissions of the others."""
+
+    size: int
+    rejected: list[Rejected]
+    made: list[Coded]
+
+
+def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> Coded:
+    """One respondent's submission. To be called under a seal.
+
+    Raises AnswerError, which lists everything that is wrong and quotes neither an answer nor a key: there may be an answer in its place.
+    """
+    if not isinstance(answers, Mapping):
+        raise AnswerError(f"answers must be a mapping from question id to answer, got {type(answers).__name__}")
+    known = {question.id for question in (*survey.questions, *survey.items)}
+    names = ", ".join(question.id for question in survey.questions)
+    others = sum(name not in known for name in answers)
+    problems = [f"answers must be to questions of survey {survey.id}, which are {names}; got {others:,} to others"] if others else []
+    stand = list(each_answer(survey, answers))
+    taken = [round_stochastically(item, positions(item, [None if answer is MISSING else answer]), os_words) for item, answer in stand]
+    categories = apply_skip_logic(survey, np.array(taken))
+    for (item, answer), category in zip(stand, categories[:, 0].tolist(), strict=True):
+        if category < 0:
+            problems.append(f"{item.id}: is missing" if answer is MISSING else f"{item.id}: the answer must be {allowed(item)}")
+    problems += public.problems(survey)
+    if problems:
+        raise AnswerError("\n".join(problems))
+    return perturb(survey, categories, public.group, public.invitation)
+
+
+def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
+    """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
+
+    admit: asked of each stretch which rows may be sent, before a coin is tossed for them; what it raises ends all.
+    Once a stretch is handed out, nothing refers to the answers in it any more.
+    """
+    return _each(partial(_submissions, survey, public), admit, survey, rows, public, options)
+
+
+def check_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
+    """As `perturb_many`, without tossing a coin: what is wrong with which rows, and no submissions."""
+    return _each(lambda batch: [], admit, survey, rows, public, options)
+
+
+def _each(
+    make: Callable[[Batch], list[Coded]], admit: Admit, survey: Survey, rows: Rows, public: Public, options: Mapping[str, Any]
+) -> Iterator[Perturbed]:
+    def perturbed(batch: Batch) -> Perturbed:
+        batch = admit(batch)
+        return Perturbed(batch.size, batch.rejected, make(batch))
+
+    # map and iter, not a generator: one would hold on to its last batch while that is being sent
+    stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
+    return iter(Sealed(next, stretches, None), None)
+
+
+def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
+    """A submission for the rows of each group."""
+    if public.group_column is None:
+        return [perturb(survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
+    return [
+        perturb(survey, batch.categories[:, batch.groups == place], survey.groups[place], public.invitation)
+        for place in np.unique(batch.groups)
+    ]
+
+
+def perturb(survey: Survey, categories: NDArray[np.int64], group: str | None = None, invitation: str | None = None) -> Coded:
+    """Tosses all coins for n respondents, whose categories have shape (items, n); gives the submission, and the code that withdraws it.
+
+    Raises RefusedError without entropy.
+    """
+    try:
+        order = _shuffle(categories.shape[1])
+        asked = draw(survey, categories.shape[1], os_words)
+        bits = [randomize(item.channel, column[order], os_words) for item, column in zip(survey.items, categories, strict=True)]
+        secret = secrets.token_bytes(access_codes.SECRET_BYTES)
+    except (NotImplementedError, OSError):
+        raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None
+    made = Submission(
+        access_codes.submission_id(secret),
+        survey.digest,
+        categories.shape[1],
+        pack(survey, bits, asked),
+        group,
+        invitation=None if invitation is None else access_codes.read(invitation),
+    )
+    return made, access_codes.written(secret)
+
+
+def _shuffle(n: int) -> NDArray[np.int64]:
+    """A uniform permutation of n, by sorting 64-bit keys: two equal ones in 100,000 have a chance under 1 in 10^9."""
+    return np.argsort(os_words(2 * n).view("<u8"))

@@ -1,0 +1,133 @@
+"""Did the method work? Tests of what the coins promise, and how far liars can move an estimate.
+
+None of them proves that all is well: fake reports that keep to what honest ones look like cannot be told from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks import plausibility
+from deniable.estimate.limits.normal import HypothesisTest
+from deniable.estimate.moments import applicability, counts
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
+
+
+@dataclass(frozen=True)
+class RangeCheck:
+    """Whether a bit is set as often as the declared coins can set it, whatever people answer.
+
+    lowest, highest: the range of the rate, phi and theta. rate: as seen. p_value: the chance that honest coins stray as far beyond the
+    nearest end, 1 inside the range. alarm: p_value is below `level`, which keeps false alarms of a whole survey under 1 in 100.
+    """
+
+    question: str
+    option: str
+    n: int
+    ones: int
+    rate: float
+    lowest: float
+    highest: float
+    p_value: float
+    level: float
+
+    @property
+    def alarm(self) -> bool:
+        return self.p_value < self.level
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far an estimated share can be moved down and up, as positive numbers.
+
+    liars: people who answer what they like, through honest coins. fakes: reports made up, without coins.
+    """
+
+    liars_down: float
+    liars_up: float
+    fakes_down: float
+    fakes_up: float
+
+
+def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
+    """The possible-range test of every bit of every question, the implied last ones included.
+
+    A one-sided exact binomial test against the nearest end. The warnings in `estimate` are these alarms. Raises EstimateError
+    where there are no reports.
+    """
+    level = plausibility.level(question.k for question in survey.items)
+    checks = []
+    for question in survey.items:
+        _, n, ones = counts.counts(survey, tally, question.id)
+        phi, theta = float(question.channel.phi), float(question.channel.theta)
+        for option, count in zip(question.categories, ones.tolist(), strict=True):
+            chance = _chance_beyond(count, n, phi, theta)
+            checks.append(RangeCheck(question.id, option, n, count, count / n, phi, theta, chance, level))
+    return tuple(checks)
+
+
+def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, truth: float) -> HypothesisTest:
+    """Tests whether an option whose true share is known comes out at that share.
+
+    A share of 0 or 1 ("I have been to the moon") is about the respondents, others about the population that they are a sample
+    of. Exact binomial test, from both sides: twice the smaller tail. Its statistic is the squared distance in standard errors.
+    A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError, also for a number on a grid.
+    """
+    applicability.require_of("comparison with a known share", survey, (question,), "population")
+    asked, n, ones = counts.counts(survey, tally, question)
+    category = counts.option_index(asked, option)
+    share = _fraction("truth", truth)
+    count = int(ones[category])
+    rate = float(asked.channel.phi) + share * float(asked.channel.theta - asked.channel.phi)
+    tails = float(bdtr(count, n, rate)), float(bdtrc(count - 1, n, rate)) if count else 1.0
+    statistic = (count - n * rate) ** 2 / (n * rate * (1 - rate))
+    return HypothesisTest(f"the share of {asked.id} = {option} is {share:g}", statistic, 1, min(1.0, 2 * min(tails)))
+
+
+def worst_case_shift(question: Question, fraction: float, share: float | None = None) -> Shift:
+    """How far `fraction` of all reports can move the estimated share of one option, when they replace honest ones.
+
+    share: the option's honest share; None takes the worst case over all shares. A liar's pseudo-answer is on average any value
+    from 0 to 1; a fake report's is (1 - phi) / (theta - phi) with the option's bit set, -phi / (theta - phi) without.
+    Raises EstimateError.
+    """
+    part = _fraction("fraction", fraction)
+    lowest, highest = (0.0, 1.0) if share is None else (_fraction("share", share),) * 2
+    phi, gap = float(question.channel.phi), float(question.channel.theta - question.channel.phi)
+    return Shift(
+        liars_down=part * highest,
+        liars_up=part * (1 - lowest),
+        fakes_down=part * (highest + phi / gap),
+        fakes_up=part * ((1 - phi) / gap - lowest),
+    )
+
+
+def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArray[np.floating], honest: float) -> Shift:
+    """The same for the mean of scores, one number a category, whose honest value is `honest`. Raises EstimateError."""
+    part, values = _fraction("fraction", fraction), np.sort(np.asarray(scores, dtype=np.float64))
+    if values.shape != (question.k,) or not np.isfinite(values).all():
+        raise EstimateError(f"scores must be {question.k} finite numbers for question {question.id}, one a category, got {scores!r}")
+    phi, gap = float(question.channel.phi), float(question.channel.theta - question.channel.phi)
+    least, most = ((values[chosen].sum() - phi * values.sum()) / gap for chosen in (slice(question.d), slice(-question.d, None)))
+    return Shift(part * (honest - values[0]), part * (values[-1] - honest), part * (honest - least), part * (most - honest))
+
+
+def _chance_beyond(ones: int, n: int, phi: float, theta: float) -> float:
+    """The chance that a bit strays from [phi, theta] at least as far as it did, at the nearer end; 1 inside."""
+    if phi <= ones / n <= theta:
+        return 1.0
+    return float(bdtr(ones, n, phi) if ones / n < phi else bdtrc(ones - 1, n, theta))
+
+
+def _fraction(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
+        raise EstimateError(f"{name} must be from 0 to 1, got {value!r}")
+    return float(value)

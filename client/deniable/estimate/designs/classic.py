@@ -1,0 +1,149 @@
+"""The classic designs of randomized response done by hand, each as what it does to a true answer.
+
+A `Design` asks for yes or no and is two numbers, q0 = P(reported yes | true no) and q1 = P(reported yes | true yes). A
+`CategoryDesign` has k categories and a matrix P[i, j] = P(report i | true j). docs/designs.md says how each is carried out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.moments.design_matrix import checked_matrix
+
+_Floats = NDArray[np.float64]
+
+YES_NO = ("yes", "no")
+
+
+@dataclass(frozen=True)
+class Design:
+    """A yes/no design. name: for people. q0, q1: as above; q1 < q0 is allowed, q0 = q1 is an error, since nothing can be learnt."""
+
+    name: str
+    q0: float
+    q1: float
+
+    def __post_init__(self) -> None:
+        q0, q1 = probability("q0", self.q0), probability("q1", self.q1)
+        if q0 == q1:
+            raise EstimateError(
+                f"{self.name}: q0 must differ from q1, got {q0:g} for both: "
+                "a yes is as likely under either answer, so the reports say nothing"
+            )
+        object.__setattr__(self, "q0", q0)
+        object.__setattr__(self, "q1", q1)
+
+    @property
+    def matrix(self) -> _Floats:
+        """P[reported, true], shape (2, 2), for the categories yes, no."""
+        return np.array([[self.q1, self.q0], [1 - self.q1, 1 - self.q0]])
+
+    @property
+    def epsilon(self) -> float:
+        """What a report gives away at most; infinite where some report rules a true answer out."""
+        return epsilon(self.matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryDesign:
+    """A design with k categories. categories: labels. matrix: P[reported, true], shape (k, k), its columns adding to 1."""
+
+    name: str
+    categories: tuple[str, ...]
+    matrix: _Floats
+
+    def __post_init__(self) -> None:
+        if len(set(self.categories)) != len(self.categories):
+            raise EstimateError("the categories must be different labels")
+        object.__setattr__(self, "matrix", checked_matrix(self.matrix, len(self.categories)))
+
+    @property
+    def epsilon(self) -> float:
+        """What a report gives away at most; infinite where some report rules a true answer out."""
+        return epsilon(self.matrix)
+
+
+def warner(p: float) -> Design:
+    """With probability p "I am one" is judged true or false, else "I am not one". S. Warner, J. Am. Stat. Assoc. 60 (1965)."""
+    return Design(f"warner (p {_shown(p)})", 1 - probability("p", p), p)
+
+
+def forced_response(forced_yes: float, forced_no: float) -> Design:
+    """With these probabilities the device orders "yes" or "no"; else the answer is true. R. Boruch, Am. Sociologist 6 (1971)."""
+    yes, no = probability("forced_yes", forced_yes), probability("forced_no", forced_no)
+    if yes + no >= 1:
+        raise EstimateError(f"forced_yes and forced_no must add to less than 1, got {yes + no:g}: no answer would be a true one")
+    return Design(f"forced response (yes {_shown(yes)}, no {_shown(no)})", yes, 1 - no)
+
+
+def unrelated_question(p: float, prevalence: float) -> Design:
+    """With probability p the sensitive question, else a harmless one that is yes for a known share. B. Greenberg et al., JASA 64 (1969)."""
+    p, prevalence = probability("p", p), probability("prevalence", prevalence)
+    return Design(f"unrelated question (p {_shown(p)}, prevalence {_shown(prevalence)})", (1 - p) * prevalence, p + (1 - p) * prevalence)
+
+
+def crosswise(prevalence: float) -> Design:
+    """Reported: whether the answers to the sensitive question and to a harmless one, yes with this prevalence, are the same.
+
+    Yes means that they are. J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67 (2008).
+    """
+    return Design(f"crosswise (prevalence {_shown(prevalence)})", 1 - probability("prevalence", prevalence), prevalence)
+
+
+def triangular(prevalence: float) -> Design:
+    """Reported: whether at least one of the sensitive question and a harmless one, yes with this prevalence, is yes.
+
+    J.-W. Yu, G.-L. Tian and M.-L. Tang, Metrika 67 (2008). Who reports no has said no to both: only a yes is protected.
+    """
+    return Design(f"triangular (prevalence {_shown(prevalence)})", probability("prevalence", prevalence), 1.0)
+
+
+def kuk(p_yes: float, p_no: float) -> Design:
+    """Reported: a card's colour, red (yes) with p_yes in the deck for true yes, with p_no in the other. A. Kuk, Biometrika 77 (1990)."""
+    return Design(f"kuk (yes {_shown(p_yes)}, no {_shown(p_no)})", p_no, p_yes)
+
+
+def mangat(p: float) -> Design:
+    """True yes reports yes; true no uses Warner's device, and reports no with probability p. N. Mangat, J. R. Stat. Soc. B 56 (1994)."""
+    return Design(f"mangat (p {_shown(p)})", 1 - probability("p", p), 1.0)
+
+
+def forced_categories(categories: Sequence[str], forced: Sequence[float]) -> CategoryDesign:
+    """With probability forced[i] the device orders category i; else the answer is true. k-ary randomized response if all are equal."""
+    ordered = np.array([probability("forced", share) for share in forced])
+    if len(ordered) != len(categories):
+        raise EstimateError(f"forced must have a probability for each of {len(categories)} categories, got {len(ordered)}")
+    if ordered.sum() >= 1:
+        raise EstimateError(f"the probabilities in forced must add to less than 1, got {ordered.sum():g}: no answer would be a true one")
+    matrix = ordered[:, None] + (1 - ordered.sum()) * np.eye(len(ordered))
+    return CategoryDesign(f"forced response ({', '.join(map(_shown, ordered))})", tuple(map(str, categories)), matrix)
+
+
+def matrix_design(categories: Sequence[str], matrix: Any) -> CategoryDesign:
+    """Any design: matrix[i][j] = P(report i | true j). Raises EstimateError if it cannot be inverted, with its condition number."""
+    return CategoryDesign("matrix", tuple(map(str, categories)), matrix)
+
+
+def epsilon(matrix: _Floats) -> float:
+    """The largest log ratio of the chances of one report under two true answers."""
+    likely = matrix[matrix.max(axis=1) > 0]
+    return math.log(max((likely.max(axis=1) / likely.min(axis=1)).tolist())) if likely.min() > 0 else math.inf
+
+
+def probability(name: str, value: Any) -> float:
+    """The value as a float. Raises EstimateError unless it is a number from 0 to 1."""
+    if isinstance(value, bool | str) or not isinstance(value, int | float | Fraction | np.number) or not 0 <= float(value) <= 1:
+        raise EstimateError(f"{name} must be a probability from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def _shown(value: float) -> str:
+    return f"{float(value):.4g}"

@@ -1,0 +1,222 @@
+"""Reports collected by hand, or by other software, become estimates with intervals: any classic design, overall or by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc, ndtr
+
+from deniable.errors import EstimateError
+from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
+from deniable.estimate.designs.results import Collected, CollectedRow
+from deniable.estimate.designs.varying_designs import Strata
+from deniable.estimate.limits.normal import limits
+from deniable.estimate.limits.proportion import DEFAULT_METHOD, Share, check_interval, share
+
+_Floats = NDArray[np.float64]
+_MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_FALSE_ALARM = 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class RowDesigns:
+    """A yes/no design that varies by respondent: q0 and q1 as in `Design`, shape (n,) each. Raises EstimateError with the row from 1."""
+
+    q0: _Floats
+    q1: _Floats
+    name: str = "by row"
+
+    def __post_init__(self) -> None:
+        for name in ("q0", "q1"):
+            try:
+                column = np.asarray(getattr(self, name), dtype=np.float64)
+            except (TypeError, ValueError):
+                raise EstimateError(f"{name} must be a number in every row") from None
+            if column.ndim != 1 or (wrong := np.flatnonzero(~((column >= 0) & (column <= 1)))).size:
+                where = f"row {wrong[0] + 1:,}: {name}" if column.ndim == 1 else name
+                raise EstimateError(f"{where} must be a probability from 0 to 1, and is not; it is not quoted, since it may be an answer")
+            object.__setattr__(self, name, column)
+        if len(self.q0) != len(self.q1):
+            raise EstimateError(f"q0 and q1 must have a value for each respondent, got {len(self.q0):,} and {len(self.q1):,}")
+        if (same := np.flatnonzero(self.q0 == self.q1)).size:
+            raise EstimateError(f"row {same[0] + 1:,}: q0 must differ from q1: the report says nothing")
+
+
+@dataclass(frozen=True)
+class _Interval:
+    confidence: float
+    method: str
+    target: str
+
+
+def collected(
+    reports: Sequence[Any] | NDArray[Any],
+    design: Design | RowDesigns | CategoryDesign,
+    *,
+    by: Sequence[Any] | NDArray[Any] | None = None,
+    variable: str = "answer",
+    confidence: float = 0.95,
+    method: str = DEFAULT_METHOD,
+    target: str = "population",
+) -> Collected:
+    """Estimates the share of every category from reports that went through a known design.
+
+    reports: n of them: yes or no (also true, false, 1, 0) for a `Design` or `RowDesigns`, a category's label for a `CategoryDesign`.
+    by: a public label per respondent; each gets estimates of its own. confidence, method, target: as in `share`; where the
+    design is no bit with two rates, intervals are "normal", within [0, 1].
+    Raises EstimateError for what breaks a rule. A report is named by its row from 1 and never quoted.
+    """
+    check_interval(confidence, method, target)
+    asked = _Interval(confidence, method, target)
+    labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
+    codes = _codes(reports, labels, isinstance(design, CategoryDesign))
+    if not len(codes):
+        raise EstimateError("there must be at least 1 report, got 0")
+    if isinstance(design, RowDesigns) and len(design.q0) != len(codes):
+        raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
+    found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), asked)]
+    return Collected(variable, design.name, len(codes), _epsilon(design), tuple(found))
+
+
+def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:
+    """The k shares P^-1 f, unbiased and not clipped, and their covariance P^-1 (diag(f) - f f^T) P^-T / n, shape (k, k).
+
+    counts: how many reports name each category; f = counts / n. matrix: P[reported, true]. Raises EstimateError.
+    """
+    design = CategoryDesign("matrix", tuple(map(str, range(len(counts)))), matrix)
+    ones = np.asarray(counts)
+    if ones.ndim != 1 or not np.issubdtype(ones.dtype, np.integer) or (ones < 0).any() or ones.sum() < 1:
+        raise EstimateError("counts must be whole numbers from 0, at least 1 report in all")
+    return np.linalg.solve(design.matrix, ones / ones.sum()), _covariance(ones / ones.sum(), design.matrix) / ones.sum()
+
+
+def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
+    """Of one report's pseudo-answer."""
+    inverse = np.linalg.inv(matrix)
+    covariance: _Floats = inverse @ (np.diag(rate) - np.outer(rate, rate)) @ inverse.T
+    return covariance
+
+
+def _codes(reports: Sequence[Any] | NDArray[Any], labels: tuple[str, ...], exact: bool) -> NDArray[np.int64]:
+    places = {label: i for i, label in enumerate(labels)} if exact else {word: int(not yes) for word, yes in _MEANING.items()}
+
+    def place(report: Any) -> int:
+        if not exact and isinstance(report, int | float | np.number | np.bool_):
+            return 0 if report == 1 else 1 if report == 0 else -1
+        return places.get(str(report).strip() if exact else str(report).strip().lower(), -1)
+
+    codes = np.fromiter(map(place, reports), dtype=np.int64, count=len(reports))
+    if (unknown := np.flatnonzero(codes < 0)).size:
+        raise EstimateError(f"row {unknown[0] + 1:,}: the report must be one of {', '.join(labels)} ({unknown.size:,} rows are not)")
+    return codes
+
+
+def _groups(by: Sequence[Any] | NDArray[Any] | None, n: int) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Everybody, or each group with its respondents, in the order of the labels."""
+    if by is None:
+        yield "", np.arange(n)
+        return
+    if len(by) != n:
+        raise EstimateError(f"by must have a label for each of {n:,} reports, got {len(by):,}")
+    names, which = np.unique([str(label) for label in by], return_inverse=True)
+    for i, name in enumerate(names.tolist()):
+        yield name, np.flatnonzero(which == i)
+
+
+def _of(design: Design | RowDesigns | CategoryDesign, rows: NDArray[np.int64]) -> Design | RowDesigns | CategoryDesign:
+    if not isinstance(design, RowDesigns):
+        return design
+    return RowDesigns(design.q0[rows], design.q1[rows], design.name)
+
+
+def _epsilon(design: Design | RowDesigns | CategoryDesign) -> float | None:
+    """Of rows: the largest."""
+    if isinstance(design, RowDesigns):
+        pairs = np.unique(np.column_stack([design.q0, design.q1]), axis=0).tolist()
+        loss = max(Design("row", q0, q1).epsilon for q0, q1 in pairs)
+    else:
+        loss = design.epsilon
+    return loss if math.isfinite(loss) else None
+
+
+def _rows(group: str, codes: NDArray[np.int64], design: Design | RowDesigns | CategoryDesign, asked: _Interval) -> Iterator[CollectedRow]:
+    if isinstance(design, CategoryDesign):
+        ones = np.bincount(codes, minlength=len(design.categories))
+        for category, found in zip(design.categories, _category_rows(ones, design.matrix, asked), strict=True):
+            yield _row(group, category, *found)
+        return
+    n = len(codes)
+    q0 = design.q0 if isinstance(design, RowDesigns) else np.full(n, design.q0)
+    q1 = design.q1 if isinstance(design, RowDesigns) else np.full(n, design.q1)
+    strata = Strata.count(codes == 0, q0, q1)
+    yes = strata.share(asked.confidence, asked.method, asked.target)
+    warning = _binary_warning(strata, yes)
+    yield _row(group, "yes", yes, warning)
+    no = Share(n - yes.ones, n, 1 - yes.estimate, yes.std_error, 1 - yes.high, 1 - yes.low, yes.confidence, yes.method, yes.target)
+    yield _row(group, "no", no, "")
+
+
+def _row(group: str, category: str, one: Share, warning: str) -> CollectedRow:
+    values = (one.n, one.ones, one.estimate, one.std_error, one.low, one.high, one.confidence, one.method, one.target)
+    return CollectedRow(group, category, *values, warning)
+
+
+def _category_rows(ones: NDArray[np.int64], matrix: _Floats, asked: _Interval) -> Iterator[tuple[Share, str]]:
+    """A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals."""
+    for i, count in enumerate(ones.tolist()):
+        others = np.delete(matrix[i], i)
+        if np.ptp(others) < 1e-12 and others[0] != matrix[i, i]:
+            n, q0, q1 = int(ones.sum()), float(others[0]), float(matrix[i, i])
+            one = share(count, n, q0=q0, q1=q1, confidence=asked.confidence, method=asked.method, target=asked.target)
+            yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
+        else:
+            one = _normal(i, ones, matrix, asked)
+            yield one, _warning(one.estimate, _tail(one))
+
+
+def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, asked: _Interval) -> Share:
+    """Category i with limits that are normal and within [0, 1].
+
+    Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0.
+    """
+    if asked.target == "respondents":
+        raise EstimateError("target must be population where a report's chances differ between the other answers")
+    n = int(ones.sum())
+    estimates, covariance = category_shares(ones, matrix)
+    smoothed = np.asarray((ones + 0.5) / (n + len(ones) / 2), dtype=np.float64)
+    width = np.sqrt(np.diagonal(_covariance(smoothed, matrix))[i : i + 1] / n)
+    low, high = limits(estimates[i : i + 1], width, asked.confidence, 0.0, 1.0)
+    std_error = math.sqrt(covariance[i, i])
+    return Share(int(ones[i]), n, float(estimates[i]), std_error, float(low[0]), float(high[0]), asked.confidence, "normal", asked.target)
+
+
+def _binary_warning(strata: Strata, one: Share) -> str:
+    """What to say about an estimate outside [0, 1]; the chance of one as far is binomial, or normal where designs vary."""
+    if len(strata.n) > 1:
+        return _warning(one.estimate, _tail(one))
+    rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
+    more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
+    return _warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
+
+
+def _tail(one: Share) -> float:
+    """The normal chance of an estimate this far outside [0, 1]."""
+    outside = max(-one.estimate, one.estimate - 1)
+    return float(ndtr(-outside / one.std_error)) if one.std_error > 0 else 0.0
+
+
+def _warning(estimate: float, chance: float) -> str:
+    if 0 <= estimate <= 1:
+        return ""
+    where = "below 0" if estimate < 0 else "above 100 %"
+    if chance >= _FALSE_ALARM:
+        return f"{where} by chance: the estimate is unbiased and not cut off; the interval says what is plausible"
+    return (
+        f"{where} by more than chance (in fewer than 1 of {1 / _FALSE_ALARM:,.0f} surveys): "
+        "the design may not be the one declared, or people did not follow it"
+    )

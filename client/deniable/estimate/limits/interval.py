@@ -1,0 +1,55 @@
+"""Which interval is wanted: how sure it is to be, by which method, and about whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.errors import EstimateError
+
+DEFAULT_METHOD = "feldman-cousins"
+TARGETS = ("population", "respondents")
+METHODS = {
+    "population": ("feldman-cousins", "likelihood-ratio", "wilson", "clopper-pearson", "wald"),
+    "respondents": ("feldman-cousins", "constrained-score", "score"),
+}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """confidence: the chance that limits hold the truth, above 0 and below 1. method: of a single share's limits; see `share`.
+
+    target: "population", of which the respondents are a random sample, or "respondents", those who answered. Public functions take
+    the three as keywords of these names and make this of them, which is where they are checked. Raises EstimateError, naming the
+    keyword.
+    """
+
+    confidence: float = 0.95
+    method: str = DEFAULT_METHOD
+    target: str = "population"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "confidence", _confidence(self.confidence))
+        if self.target not in TARGETS:
+            raise EstimateError(f"target must be one of {', '.join(TARGETS)}, got {self.target!r}")
+        if self.method not in METHODS[self.target]:
+            raise EstimateError(
+                f"method must be one of {', '.join(METHODS[self.target])} where target is {self.target}, got {self.method!r}"
+            )
+
+    @property
+    def alpha(self) -> float:
+        """The chance that limits miss the truth."""
+        return 1 - self.confidence
+
+
+def _confidence(value: Any) -> float:
+    try:
+        if isinstance(value, bool | str | bytes):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise EstimateError(f"confidence must be a number, got {value!r}") from None
+    if not 0 < 1 - number < 1:
+        raise EstimateError(f"confidence must be above 0 and below 1, got {value!r}")
+    return number

@@ -1,0 +1,175 @@
+"""What an estimate with normal errors says: limits that respect what is possible, ratios, and tests."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, ndtr
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.closed_form import normal_quantile
+
+_Floats = NDArray[np.float64]
+
+_WIDE = 0.25  # error probabilities from which on the interval may be a single point
+_FAR = 40.0  # standard errors
+_HALVINGS = 30  # leave less than a hundred-millionth of a standard error
+
+
+@dataclass(frozen=True)
+class HypothesisTest:
+    """A test of a hypothesis. what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
+
+    warning: why the p-value may be wrong (see `few`), or empty.
+    """
+
+    what: str
+    statistic: float
+    df: int
+    p_value: float
+    warning: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {self.p_value:.3g}"
+        return f"{text}; {self.warning}" if self.warning else text
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number and how sure it is.
+
+    what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
+    estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
+    hold the truth less often than `confidence` says (see `few`), or empty.
+    """
+
+    what: str
+    n: int
+    estimate: float
+    std_error: float
+    low: float
+    high: float
+    confidence: float
+    target: str
+    warning: str = ""
+
+    def test(self, value: float = 0.0) -> HypothesisTest:
+        """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""
+        found = chi_squared(f"{self.what} is {value:g}", ((self.estimate - value) / self.std_error) ** 2, 1)
+        return replace(found, warning=self.warning)
+
+    def __str__(self) -> str:
+        limits = f"{100 * self.confidence:g} % {self.low:.4g} to {self.high:.4g}"
+        text = f"{self.what}: {self.estimate:.4g}, standard error {self.std_error:.3g}, {limits}"
+        return f"{text}; {self.warning}" if self.warning else text
+
+
+def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
+    """The test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
+    return HypothesisTest(what, float(statistic), df, float(chdtrc(df, statistic)))
+
+
+def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:
+    """Confidence limits of values in [lowest, highest] from estimates with normal errors, std_error > 0; any shape.
+
+    Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from
+    the ends of the range that is the Wald interval; near them it covers as often, with limits inside the range and never
+    without a width. Below 75 % confidence the constrained likelihood-ratio interval, since that promise needs it.
+    """
+    # an end that is far away changes nothing, and may be infinite
+    start = np.maximum(lowest, np.minimum(estimate, highest) - _FAR * std_error)
+    stop = np.minimum(highest, np.maximum(estimate, lowest) + _FAR * std_error)
+    x, top = (estimate - start) / std_error, (stop - start) / std_error
+    alpha = 1 - confidence
+    z = normal_quantile(alpha)
+    best = np.clip(x, 0.0, top)
+    half = np.hypot(best - x, z)
+    # the constrained likelihood-ratio limits, which are nowhere inside the others, and the same two z from the ends
+    outer = np.stack([np.maximum(x - half, 0.0), np.minimum(x + half, top)])
+    near = (x < 2 * z) | (x > top - 2 * z)
+    if alpha < _WIDE and near.any():
+        outer[:, near] = _outermost_accepted(x[near], top[near], best[near], outer[:, near], alpha)
+    low, high = start + std_error * outer
+    return np.maximum(low, lowest), np.where(outer[1] >= top, stop, np.minimum(high, highest))
+
+
+def _outermost_accepted(x: _Floats, top: _Floats, best: _Floats, outer: _Floats, alpha: float) -> _Floats:
+    """Bisection between `best`, which is accepted, and `outer`: the p-value falls on either side of best."""
+    inside = np.where(_p_value(x, top, outer) > alpha, outer, best)
+    for _ in range(_HALVINGS):
+        middle = (inside + outer) / 2
+        accepted = _p_value(x, top, middle) > alpha
+        inside, outer = np.where(accepted, middle, inside), np.where(accepted, outer, middle)
+    return inside
+
+
+def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
+    """The chance, if `value` in [0, top] is true, that a standard normal estimate about it is no likelier than x, relative to the best.
+
+    Twice that log ratio is (x - value)^2 inside [0, top], and (x - value)^2 - x^2 = value (value - 2x) below 0; so on top, mirrored.
+    """
+    above = top - value
+    drop = np.where(x < 0, value * (value - 2 * x), np.where(x > top, above * (2 * x - value - top), (x - value) ** 2))
+    root = np.sqrt(drop)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below_zero, over_top = (value - drop / value) / 2, (above - drop / above) / 2
+    reach_down = np.where(root <= value, root, np.where(value > 0, value - below_zero, np.inf))
+    reach_up = np.where(root <= above, root, np.where(above > 0, above - over_top, np.inf))
+    p_value: _Floats = ndtr(-reach_down) + ndtr(-reach_up)
+    return p_value
+
+
+def limited(what: str, n: int, value: float, variance: float, confidence: float, target: str, bounds: tuple[float, float]) -> Estimate:
+    """An estimate of that variance, with the limits above."""
+    std_error = math.sqrt(variance)
+    low, high = limits(np.array(value), np.array(std_error), confidence, *bounds)
+    return Estimate(what, n, value, std_error, float(low), float(high), confidence, target)
+
+
+def ratio(
+    what: str, n: int, parts: tuple[float, float], covariance: _Floats, confidence: float, target: str, bounds: tuple[float, float]
+) -> Estimate:
+    """A ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
+
+    Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is
+    the ratio moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). Standard error: delta method.
+    Raises EstimateError where `under` is not clearly above 0, since then no ratio can be excluded.
+    """
+    over, under = parts
+    z = normal_quantile(1 - confidence)
+    if under <= z * math.sqrt(covariance[1, 1]):
+        raise EstimateError(
+            f"{what}: the denominator must be clearly above 0, got {under:.4g} with a standard error of {math.sqrt(covariance[1, 1]):.4g}; "
+            "more reports, or a larger epsilon, are needed"
+        )
+    value = over / under
+    best = min(max(value, bounds[0]), bounds[1])
+    drop = z**2 + (over - best * under) ** 2 / _spread(best, covariance)
+    low, high = _around(best, _ratio_polynomial(over, under, covariance, drop), bounds)
+    return Estimate(what, n, value, math.sqrt(_spread(value, covariance)) / under, low, high, confidence, target)
+
+
+def _spread(x: float, covariance: _Floats) -> float:
+    """Var(over - x under)."""
+    return float(covariance[0, 0] - 2 * x * covariance[0, 1] + x * x * covariance[1, 1])
+
+
+def _ratio_polynomial(over: float, under: float, covariance: _Floats, drop: float) -> tuple[float, float, float]:
+    """The coefficients of (over - x under)^2 - drop Var(over - x under), the highest power first."""
+    return (
+        float(under**2 - drop * covariance[1, 1]),
+        float(-2 * (over * under - drop * covariance[0, 1])),
+        float(over**2 - drop * covariance[0, 0]),
+    )
+
+
+def _around(best: float, polynomial: tuple[float, float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+    """The stretch about `best`, within the bounds, on which a quadratic polynomial is not positive."""
+    a, b, c = polynomial
+    half = math.sqrt(max(0.0, b * b - 4 * a * c))
+    far = -(b + math.copysign(half, b)) / 2  # the two roots without cancellation
+    roots = [top / bottom for top, bottom in ((far, a), (c, far)) if bottom != 0]
+    return max([bounds[0], *(r for r in roots if r < best)]), min([bounds[1], *(r for r in roots if r > best)])

@@ -1,0 +1,161 @@
+"""The share of one category, from the number of reports in which its bit was set."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits import closed_form, feldman_cousins, finite_population, likelihood_ratio
+
+DEFAULT_METHOD = "feldman-cousins"
+EXACT_UP_TO = 10_000  # reports; above, the default interval is one for large n, constrained to [0, 1] like the exact one
+RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that n is not yet large
+RARE = 25  # expected bits of that kind
+
+TARGETS = ("population", "respondents")
+
+_Limits = Callable[[int, int, float, float, float], tuple[float, float]]
+"""Of ones, n, two rates and an error probability: limits for a rate between the two; for respondents, limits for the share itself."""
+
+_RATE_LIMITS: dict[str, _Limits] = {
+    "feldman-cousins": feldman_cousins.limits,
+    "likelihood-ratio": likelihood_ratio.limits,
+    "wilson": lambda ones, n, lowest, highest, alpha: closed_form.wilson(ones, n, alpha),
+    "clopper-pearson": lambda ones, n, lowest, highest, alpha: closed_form.clopper_pearson(ones, n, alpha),
+}
+METHODS = (*_RATE_LIMITS, "wald")
+
+_RESPONDENTS_LIMITS: dict[str, _Limits] = {
+    "feldman-cousins": finite_population.exact,
+    "constrained-score": finite_population.constrained_score,
+    "score": closed_form.score,
+}
+_FOR_LARGE_N = {"population": "likelihood-ratio", "respondents": "constrained-score"}
+
+
+@dataclass(frozen=True)
+class Share:
+    """An estimated share of one category.
+
+    ones, n: reports with the bit set, and all reports. estimate: unbiased and never clipped, so chance can take it
+    below 0 or above 1. std_error: its standard error, with n (not n - 1) in the denominator. low, high: confidence
+    limits, in [0, 1] for every method but "wald". method: the one really used. target: whose share it is.
+    """
+
+    ones: int
+    n: int
+    estimate: float
+    std_error: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    target: str
+
+
+def share(
+    ones: int,
+    n: int,
+    *,
+    q0: float | Fraction,
+    q1: float | Fraction,
+    confidence: float = 0.95,
+    method: str = DEFAULT_METHOD,
+    target: str = "population",
+) -> Share:
+    """Estimates the share of a category from `ones` set bits in n reports.
+
+    q0, q1: P(bit set | another category) and P(bit set | this category); a design may decrease (q1 < q0).
+    target: "population" takes the respondents for a simple random sample of it; "respondents" asks about just
+    those who answered, so only the coins are random.
+    method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 where under 25 bits of a kind are expected; then
+    "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
+    "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/methods.md.
+    Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
+    """
+    ones, n = _counts(ones, n)
+    low_rate, high_rate = _probability("q0", q0), _probability("q1", q1)
+    check_interval(confidence, method, target)
+    if q0 == q1 or low_rate == high_rate:
+        raise EstimateError(
+            f"q0 must differ from q1, got {low_rate:g} for both: the bit is as likely under every answer, "
+            "so the reports say nothing (epsilon is 0)"
+        )
+    return _share(ones, n, low_rate, high_rate, confidence, method, target)
+
+
+def _share(ones: int, n: int, q0: float, q1: float, confidence: float, method: str, target: str) -> Share:
+    gap, rate, alpha = q1 - q0, ones / n, 1 - confidence
+    estimate = (rate - q0) / gap
+    variance = rate * (1 - rate)
+    if target == "respondents":
+        inside = min(1.0, max(0.0, estimate))
+        variance = inside * q1 * (1 - q1) + (1 - inside) * q0 * (1 - q0)
+    if method == DEFAULT_METHOD and not _exact(n, min(q0, 1 - q0, q1, 1 - q1)):
+        method = _FOR_LARGE_N[target]
+    std_error = math.sqrt(variance / n) / abs(gap)
+    if method == "wald":
+        half = closed_form.normal_quantile(alpha) * std_error
+        return Share(ones, n, estimate, std_error, estimate - half, estimate + half, confidence, method, target)
+    if target == "respondents":
+        limits = _RESPONDENTS_LIMITS[method](ones, n, q0, q1, alpha)
+    else:
+        rates = _RATE_LIMITS[method](ones, n, min(q0, q1), max(q0, q1), alpha)
+        limits = ((rates[0] - q0) / gap, (rates[1] - q0) / gap)
+    low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits))
+    return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
+
+
+def _exact(n: int, rarest: float) -> bool:
+    return n <= EXACT_UP_TO or (n <= RARE_UP_TO and n * rarest < RARE)
+
+
+def _counts(ones: Any, n: Any) -> tuple[int, int]:
+    n = _integer("n", n)
+    if n < 1:
+        raise EstimateError(f"n must be at least 1 report, got {n}: without reports there is no estimate")
+    ones = _integer("ones", ones)
+    if not 0 <= ones <= n:
+        raise EstimateError(f"ones must be from 0 to n = {n}, got {ones}")
+    return ones, n
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise EstimateError(f"{name} must be a whole number, got {value!r}") from None
+
+
+def _probability(name: str, value: Any) -> float:
+    number = _number(name, value)
+    if not 0 <= number <= 1:
+        raise EstimateError(f"{name} must be a probability from 0 to 1, got {value!r}")
+    return number
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        if isinstance(value, bool | str | bytes):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise EstimateError(f"{name} must be a number, got {value!r}") from None
+
+
+def check_interval(confidence: Any, method: Any, target: Any) -> None:
+    """Raises EstimateError unless these three describe an interval that `share` can compute."""
+    if not 0 < 1 - _number("confidence", confidence) < 1:
+        raise EstimateError(f"confidence must be above 0 and below 1, got {confidence!r}")
+    if target not in TARGETS:
+        raise EstimateError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
+    methods = METHODS if target == "population" else tuple(_RESPONDENTS_LIMITS)
+    if method not in methods:
+        raise EstimateError(f"method must be one of {', '.join(methods)} where target is {target}, got {method!r}")

@@ -1,0 +1,101 @@
+"""Where a question's bits are in a record and in a tally, its implied last bit included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.survey import Survey
+from deniable.survey.layout import Field
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
+
+
+def find(survey: Survey, name: str) -> tuple[Question, slice]:
+    """The question of that id and its stored bits. Raises EstimateError."""
+    place = place_of(survey, name)
+    return place.item, place.bits
+
+
+def place_of(survey: Survey, name: str) -> Field:
+    """The place of the item of that id. Raises EstimateError."""
+    for place in survey.record.fields:
+        if place.item.id == name:
+            return place
+    known = ", ".join(item.id for item in survey.items[:8])
+    raise EstimateError(f"the question must be one of survey {survey.id} ({known}), got {name!r}")
+
+
+def option_index(question: Question, option: str) -> int:
+    """The category of that label. Raises EstimateError."""
+    if option not in question.categories:
+        known = ", ".join(question.categories[:8])
+        raise EstimateError(f"the option must be one of question {question.id} ({known}), got {option!r}")
+    return question.categories.index(option)
+
+
+def counts(survey: Survey, tally: Tally, name: str) -> tuple[Question, int, NDArray[np.int64]]:
+    """The question, the reports of those who were asked it, and how many of these have each of its k bits set, shape (k,).
+
+    Raises EstimateError.
+    """
+    place = place_of(survey, name)
+    n = _reports(survey, tally, place)
+    stored = tally.ones[place.bits]
+    return place.item, n, np.append(stored, n * place.item.d - stored.sum())
+
+
+def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Question, Question], int, NDArray[np.int64]]:
+    """Both questions, the reports of those who were asked both, and how many of these have bits i of a and j of b set, shape (k_a, k_b)."""
+    first, second = place_of(survey, a), place_of(survey, b)
+    if a == b:
+        raise EstimateError(f"the two questions must differ, got {a} twice")
+    n = _reports(survey, tally, first, second)
+    stored = tally.pairs[first.bits, second.bits]
+    rows = _among(tally, first.bits, second.mask)  # how often each bit of a was set where b was asked
+    columns = _among(tally, second.bits, first.mask)
+    last_column = second.item.d * rows - stored.sum(axis=1)
+    last_row = first.item.d * columns - stored.sum(axis=0)
+    corner = first.item.d * (n * second.item.d - columns.sum()) - last_column.sum()
+    return (first.item, second.item), n, np.block([[stored, last_column[:, None]], [last_row[None, :], np.array([[corner]])]])
+
+
+def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tuple[list[Question], list[NDArray[np.bool_]]]:
+    """The questions and all k bits of each, shape (n, k), from unpacked reports, shape (n, record_bits). Raises EstimateError.
+
+    Where the survey asks a sample, n are those who were asked all of them; `asked` says which.
+    """
+    if bits.ndim != 2 or bits.shape[1] != survey.record.bits:
+        raise EstimateError(f"bits must have {survey.record.bits} columns, as survey {survey.id} has, got the shape {bits.shape}")
+    bits = bits[asked(survey, bits, names)]
+    if not len(bits):
+        raise EstimateError("bits must hold at least 1 report, got 0: without reports there is no estimate")
+    found = [place_of(survey, name) for name in names]
+    stored = [bits[:, place.bits] for place in found]
+    implied = [part.sum(axis=1) < place.item.d for place, part in zip(found, stored, strict=True)]
+    return [place.item for place in found], [np.column_stack([part, last]) for part, last in zip(stored, implied, strict=True)]
+
+
+def asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDArray[np.bool_]:
+    """Which reports are of people who were asked all of these questions, shape (n,)."""
+    masks = [place.mask for place in (place_of(survey, name) for name in names) if place.mask is not None]
+    return np.asarray(bits[:, masks].all(axis=1))
+
+
+def _among(tally: Tally, bits: slice, mask: int | None) -> NDArray[np.int64]:
+    return tally.ones[bits] if mask is None else np.asarray(tally.pairs[bits, mask])
+
+
+def _reports(survey: Survey, tally: Tally, *places: Field) -> int:
+    """How many reports answer all of these questions."""
+    if len(tally.pairs) != survey.record.bits:
+        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    masks = [place.mask for place in places if place.mask is not None]
+    n = int(tally.pairs[masks[0], masks[-1]]) if masks else tally.n
+    if n < 1:
+        names = " and ".join(place.item.id for place in places)
+        raise EstimateError(f"the tally must hold at least 1 report to {names}, got 0: without reports there is no estimate")
+    return n

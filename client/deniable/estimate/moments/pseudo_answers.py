@@ -1,0 +1,127 @@
+"""Pseudo-answers: what one report says about the true answer, and the moments that the channel gives them.
+
+A report's bits b become u_i = (b_i - phi) / (theta - phi), which is 1 on average for the own category and 0 for each other.
+Questions are randomized independently, so given the true answers the pseudo-answers of two questions are independent, and a
+product of them is 1 on average in the respondent's own cell and 0 elsewhere.
+
+Arrays here have one axis for each question, in the order of `channels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanism import Channel
+
+_Floats = NDArray[np.float64]
+
+
+def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
+    """The mean product of pseudo-answers in each cell, from the rates at which that cell's bits are all set.
+
+    All k bits of each question are needed: they add to d, which stands in for the constant term.
+    """
+    shares = np.asarray(rates, dtype=np.float64)
+    for axis, channel in enumerate(channels):
+        phi, gap = float(channel.phi), float(channel.theta - channel.phi)
+        shares = (shares - shares.sum(axis=axis, keepdims=True) * (phi / channel.d)) / gap
+    return shares
+
+
+def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
+    """E[(u_i v_j ..)^2] in each cell i, j, .., if the true answers have these joint shares; same shape."""
+    moments = shares
+    for axis, channel in enumerate(channels):
+        own, other, _, _ = _second(channel)
+        moments = own * moments + other * (moments.sum(axis=axis, keepdims=True) - moments)
+    return moments
+
+
+def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
+    """E[(u_i v_j ..) (u_i' v_j' ..)] for every two cells, shape shares.shape twice over."""
+    moments = shares
+    for channel in channels:
+        moments = _pairs(np.moveaxis(moments, 0, -1), channel)
+    questions = len(channels)
+    return moments.transpose([*range(0, 2 * questions, 2), *range(1, 2 * questions, 2)])
+
+
+def possible(shares: _Floats) -> _Floats:
+    """Estimated shares, which add to 1, made possible ones: none below 0, adding to 1."""
+    positive = np.maximum(shares, 0.0)
+    possible: _Floats = positive / positive.sum()
+    return possible
+
+
+def covariance(shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
+    """The covariance of one report's products of pseudo-answers, shape (cells, cells); divide by n for their means.
+
+    shares: as estimated. target "respondents": only the coins are random, so the variance of the one-hot answer is left out.
+    """
+    if target == "respondents":
+        cells = possible(shares)
+        return products(cells, channels).reshape(cells.size, cells.size) - np.diag(cells.ravel())
+    return products(shares, channels).reshape(shares.size, shares.size) - np.outer(shares, shares)
+
+
+def variances(shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
+    """The diagonal of `covariance`, same shape as shares, but never less than the coins alone give."""
+    cells = possible(shares)
+    coins = squares(cells, channels) - cells
+    return coins if target == "respondents" else np.maximum(coins, squares(shares, channels) - shares**2)
+
+
+def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], target: str) -> float:
+    """The variance of one report's sum of weights times products of pseudo-answers; not below that of the coins alone.
+
+    Estimated shares outside [0, 1] can make the plain formula too small, even negative; the truth never is.
+    """
+    w = weights.ravel()
+    coins = float(w @ covariance(shares, channels, "respondents") @ w)
+    return coins if target == "respondents" else max(coins, float(w @ covariance(shares, channels, target) @ w))
+
+
+def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
+    """The covariance of one report's sums of weights times products of pseudo-answers, shape (m, m) for weights of shape (m, cells).
+
+    No sum of theirs varies less than by the coins alone.
+    """
+    coins: _Floats = weights @ covariance(shares, channels, "respondents") @ weights.T
+    if target == "respondents":
+        return coins
+    return at_least(coins, weights @ covariance(shares, channels, target) @ weights.T)
+
+
+def at_least(coins: _Floats, plain: _Floats) -> _Floats:
+    """A covariance, shape (m, m), made one in which nothing varies less than by the coins alone: what it has beyond them is
+    projected onto the matrices that can be a covariance."""
+    values, vectors = np.linalg.eigh(plain - coins)
+    beyond: _Floats = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return coins + beyond
+
+
+def _pairs(weights: _Floats, channel: Channel) -> _Floats:
+    """The sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
+    own, other, either, neither = _second(channel)
+    total = weights.sum(axis=-1)[..., None]
+    touched = weights[..., :, None] + weights[..., None, :]
+    moments: _Floats = either * touched + neither * (total[..., None] - touched)
+    diagonal = np.arange(channel.k)
+    moments[..., diagonal, diagonal] = own * weights + other * (total - weights)
+    return moments
+
+
+@lru_cache(maxsize=256)
+def _second(channel: Channel) -> tuple[float, float, float, float]:
+    """E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither."""
+    k, d, theta, phi = channel.k, channel.d, channel.theta, channel.phi
+    either = theta * (d - 1) / (k - 1)
+    neither = (theta * (d - 1) * (d - 2) + (1 - theta) * d * (d - 1)) / ((k - 1) * (k - 2)) if k > 2 else 0
+    both_set = ((theta, theta + theta), (phi, phi + phi), (either, theta + phi), (neither, phi + phi))
+    scale = (theta - phi) ** 2
+    a, b, c, e = (float((both - phi * ones + phi**2) / scale) for both, ones in both_set)
+    return a, b, c, e

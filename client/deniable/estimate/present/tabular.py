@@ -1,0 +1,90 @@
+"""What every result can do: print itself, show itself in a notebook, and become text, CSV, JSON or a frame."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from deniable.errors import EstimateError
+from deniable.estimate.present import html, spreadsheet, text
+from deniable.estimate.present.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Tabular(ABC):
+    """A result that is told in tables. Where a method takes a path it writes UTF-8 there, as in pandas, and else returns the text.
+
+    Writing raises OSError as `open` does.
+    """
+
+    @abstractmethod
+    def tables(self) -> tuple[Table, ...]:
+        """For people: cells are texts, with units, and notes say what is to be said of them."""
+
+    @abstractmethod
+    def records(self) -> tuple[Table, ...]:
+        """For programs: every figure as a plain value, unrounded, under the names that files and frames have; titles tell tables apart."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types: the rows of each of `records` under its title."""
+        return {table.title: table.dicts() for table in self.records()}
+
+    @overload
+    def to_table(self, path: None = None) -> str: ...
+    @overload
+    def to_table(self, path: str | Path) -> None: ...
+    def to_table(self, path: str | Path | None = None) -> str | None:
+        """Aligned text for a terminal."""
+        return _given(text.written(self.tables()), path)
+
+    @overload
+    def to_csv(self, path: None = None, *, bom: bool = False) -> str: ...
+    @overload
+    def to_csv(self, path: str | Path, *, bom: bool = False) -> None: ...
+    def to_csv(self, path: str | Path | None = None, *, bom: bool = False) -> str | None:
+        """One line for each row of `records` under one header (RFC 4180).
+
+        A missing value is an empty cell. Text that a spreadsheet would take for a formula gets a leading apostrophe. bom: begin with the
+        byte order mark by which some spreadsheets recognise UTF-8.
+        """
+        return _given(spreadsheet.written(self.records(), bom), path)
+
+    @overload
+    def to_json(self, path: None = None) -> str: ...
+    @overload
+    def to_json(self, path: str | Path) -> None: ...
+    def to_json(self, path: str | Path | None = None) -> str | None:
+        """`to_dict` as JSON text, one line."""
+        return _given(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False), path)
+
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """A pandas DataFrame of the first of `records`, or of the one with this title. Raises EstimateError for another title."""
+        import pandas as pd
+
+        found = {one.title: one for one in self.records()}
+        if table is not None and table not in found:
+            raise EstimateError(f"table must be one of {', '.join(found)}, got {table!r}")
+        chosen = next(iter(found.values())) if table is None else found[table]
+        return pd.DataFrame(list(chosen.rows), columns=list(chosen.columns))
+
+    def summary(self) -> str:
+        """The text of `to_table`, by the name that statsmodels gives it."""
+        return self.to_table()
+
+    def __str__(self) -> str:
+        return self.to_table()
+
+    def _repr_html_(self) -> str:
+        return html.page(self.tables())
+
+
+def _given(made: str, path: str | Path | None) -> str | None:
+    if path is None:
+        return made
+    with open(path, "w", encoding="utf-8", newline="") as file:  # a CSV's line ends stay as they are
+        file.write(made)
+    return None

@@ -1,0 +1,198 @@
+"""A formula becomes numbers: one row of terms for each kind of respondent and each combination of latent answers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.regression.variable import Perturbed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Floats = NDArray[np.float64]
+
+MAX_COMBINATIONS = 1024
+"""Of the categories of all perturbed predictors in one formula."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The right-hand side for R distinct kinds of respondent and C combinations of the perturbed predictors.
+
+    names: the p columns. x: (R, C, p). w: (R, q), what the combinations' distribution depends on. rows: (R,), one respondent of each kind.
+    count: (R,), respondents of each kind. predictors: the perturbed predictors. combinations: (C, predictors), their categories.
+    """
+
+    names: list[str]
+    x: _Floats
+    w: _Floats
+    rows: NDArray[np.int64]
+    count: _Floats
+    predictors: list[str]
+    combinations: NDArray[np.int64]
+
+
+def split(formula: str) -> tuple[str, str]:
+    """The outcome's name and the right-hand side. Raises EstimateError."""
+    outcome, tilde, right = (part.strip() for part in formula.partition("~"))
+    if not tilde or not outcome.isidentifier() or not right or "~" in right:
+        raise EstimateError(f"formula must be `outcome ~ terms`, the outcome a single name, got {formula!r}")
+    return outcome, right
+
+
+def terms(
+    right: str, given: str | None, data: pd.DataFrame, perturbed: Mapping[str, Perturbed], outcome_kinds: Sequence[NDArray[Any]]
+) -> Terms:
+    """Lays the right-hand side out. given: see `regress`. outcome_kinds: what else tells respondents apart, (n,) each.
+
+    Raises EstimateError for a name that is not there, a missing value, and collinear terms.
+    """
+    used = names(right) | (names(given) if given else set())
+    predictors = [name for name in perturbed if name in used]
+    public = [name for name in data.columns if name in used and name not in perturbed]
+    for name in public:
+        if missing := int(data[name].isna().sum()):
+            raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(data):,}")
+    combinations = _combinations([len(perturbed[name].categories) for name in predictors])
+    public_kind = _kinds([_codes(data[name].to_numpy()) for name in public], len(data))
+    _, first, which = np.unique(public_kind, return_index=True, return_inverse=True)
+    parts = [which, *(_codes(perturbed[name].patterns()) for name in predictors), *map(_codes, outcome_kinds)]
+    _, rows, count = np.unique(_kinds(parts, len(data)), return_index=True, return_counts=True)
+    columns, x = _expand(right, data[public], first, predictors, perturbed, combinations)
+    w = _given(given, x, data[public], first, predictors)
+    return Terms(columns, x[which[rows]], w[which[rows]], rows, count.astype(np.float64), predictors, combinations)
+
+
+def names(right: str) -> set[str]:
+    """The variables that a right-hand side is made of. Raises EstimateError."""
+    return {str(name) for name in _parsed(right).required_variables}
+
+
+def _parsed(right: str) -> Any:
+    try:
+        from formulaic import Formula
+        from formulaic.errors import FormulaicError
+    except ModuleNotFoundError:
+        raise EstimateError("regression needs formulaic: pip install 'deniable[estimate]'") from None
+    try:
+        return Formula(right)
+    except FormulaicError as error:
+        raise EstimateError(f"formula cannot be read: {' '.join(str(error).split())}") from None
+
+
+def _combinations(sizes: Sequence[int]) -> NDArray[np.int64]:
+    """All combinations of categories, shape (C, predictors); a single empty one where there is no perturbed predictor."""
+    if (total := int(np.prod(sizes, dtype=object))) > MAX_COMBINATIONS:
+        raise EstimateError(f"the perturbed predictors must have at most {MAX_COMBINATIONS:,} combinations of categories, got {total:,}")
+    return np.array(list(itertools.product(*map(range, sizes))), dtype=np.int64).reshape(total, len(sizes))
+
+
+def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Equal values get equal numbers from 0."""
+    if values.dtype == object:
+        import pandas as pd
+
+        return pd.factorize(values)[0].astype(np.int64)
+    return np.unique(values, return_inverse=True)[1].ravel()
+
+
+def _kinds(parts: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
+    """One number from 0 for each distinct combination of codes."""
+    kind = np.zeros(n, dtype=np.int64)
+    for part in parts:
+        kind = _codes(kind * (int(part.max(initial=0)) + 1) + part)
+    return kind
+
+
+def _expand(
+    right: str,
+    public: pd.DataFrame,
+    first: NDArray[np.int64],
+    predictors: list[str],
+    perturbed: Mapping[str, Perturbed],
+    combinations: NDArray[np.int64],
+) -> tuple[list[str], _Floats]:
+    """The columns' names, and their values for each public kind and each combination, shape (public kinds, C, p)."""
+    cells = len(combinations)
+
+    def frame(rows: NDArray[np.int64], cell: NDArray[np.int64]) -> pd.DataFrame:
+        latent = {name: _values(perturbed[name], combinations[cell, j]) for j, name in enumerate(predictors)}
+        return public.iloc[rows].reset_index(drop=True).assign(**latent)
+
+    n = max(len(public), cells)
+    # every respondent once, so that center() and the like see the public columns as they are, and every category at least once
+    spec = _matrix(_parsed(right), frame(np.arange(n) % max(len(public), 1), np.arange(n) % cells)).model_spec
+    matrix = _matrix(spec, frame(np.repeat(first, cells), np.tile(np.arange(cells), len(first))))
+    x = np.asarray(matrix, dtype=np.float64).reshape(len(first), cells, len(spec.column_names))
+    names = [str(name) for name in spec.column_names]
+    _refuse_collinear(x.reshape(len(first) * cells, len(names)), names)
+    return names, x
+
+
+def _values(variable: Perturbed, codes: NDArray[np.int64]) -> Any:
+    """What a formula sees of a latent answer: its score, or a category whose first level is the reference."""
+    if variable.scores is not None:
+        return np.asarray(variable.scores)[codes]
+    import pandas as pd
+
+    levels = [variable.reference, *(category for category in variable.categories if category != variable.reference)]
+    return pd.Categorical(np.asarray(variable.categories, dtype=object)[codes], categories=levels)
+
+
+def _matrix(source: Any, frame: pd.DataFrame) -> Any:
+    from formulaic.errors import FormulaicError
+
+    try:
+        return source.get_model_matrix(frame, na_action="raise", context={}) if len(frame.columns) else _constant(source, frame)
+    except (FormulaicError, ValueError, TypeError) as error:
+        raise EstimateError(f"formula cannot be computed: {' '.join(str(error).split())}") from None
+
+
+def _constant(source: Any, frame: pd.DataFrame) -> Any:
+    """A formula without any variable needs a column to take its number of rows from."""
+    return source.get_model_matrix(frame.assign(_=0.0), na_action="raise", context={})
+
+
+def _refuse_collinear(rows: _Floats, names: list[str]) -> None:
+    if not rows.shape[1]:
+        raise EstimateError("formula must have at least one term or the intercept")
+    if not np.isfinite(rows).all():
+        raise EstimateError("the terms must be finite numbers in every row")
+    scaled = rows / np.maximum(np.abs(rows).max(axis=0), 1e-300)
+    values, vectors = np.linalg.eigh(scaled.T @ scaled / len(rows))
+    if values[0] < 1e-12:
+        named = [name for name, weight in zip(names, np.abs(vectors[:, 0]), strict=True) if weight > 1e-3]
+        raise EstimateError(f"the terms must not be collinear: one of {', '.join(named)} follows from the others")
+
+
+def _given(given: str | None, x: _Floats, public: pd.DataFrame, first: NDArray[np.int64], predictors: list[str]) -> _Floats:
+    """What the distribution of the perturbed predictors depends on, shape (public kinds, q): `given`, or x's public columns."""
+    if given is not None:
+        if perturbed := sorted(names(given) & set(predictors)):
+            raise EstimateError(f"given must name public columns only, got {', '.join(perturbed)}")
+        spec = _matrix(_parsed(given), public).model_spec
+        w = np.asarray(_matrix(spec, public.iloc[first].reset_index(drop=True)), dtype=np.float64)
+        _refuse_collinear(w, [str(name) for name in spec.column_names])
+        return np.asarray(w / np.abs(w).max(axis=0))
+    free = x[:, 0, (x == x[:, :1]).all(axis=(0, 1))]
+    with_one = np.column_stack([np.ones(len(x)), free])
+    scaled = with_one / np.maximum(np.abs(with_one).max(axis=0), 1e-300)
+    return _independent(scaled)
+
+
+def _independent(columns: _Floats) -> _Floats:
+    """The columns that do not follow from those before them."""
+    kept: list[int] = []
+    for j in range(columns.shape[1]):
+        basis = columns[:, kept]
+        rest = columns[:, j] - basis @ np.linalg.lstsq(basis, columns[:, j])[0] if kept else columns[:, j]
+        if np.abs(rest).max() > 1e-9:
+            kept.append(j)
+    return np.ascontiguousarray(columns[:, kept])

@@ -1,0 +1,131 @@
+"""A perturbed variable: what was reported, and how a report comes out of a true answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.moments import applicability, counts
+from deniable.estimate.moments.design_matrix import checked_matrix
+from deniable.mechanism import Channel
+from deniable.survey import Survey
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Perturbed:
+    """One perturbed variable of n respondents.
+
+    bits: shape (n, k), the reported categories of each respondent, all k of them. channel: the `Channel` they went through, or
+    a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then exactly one bit is set. categories: k labels.
+    scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
+    reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
+    answers were rounded at random to the categories, as a number's are; no regression takes such a variable.
+    Raises EstimateError where these do not fit each other, and for a design that reveals nothing (epsilon 0).
+    """
+
+    bits: NDArray[np.bool_]
+    channel: Channel | NDArray[np.float64]
+    categories: tuple[str, ...]
+    scores: tuple[float, ...] | None = None
+    reference: str | None = None
+    on_grid: bool = False
+
+    def __post_init__(self) -> None:
+        bits, k = np.asarray(self.bits), len(self.categories)
+        if bits.ndim != 2 or bits.shape[1] != k or not np.isin(bits, (0, 1)).all():
+            raise EstimateError(f"bits must be 0 or 1 in {k} columns, one per category, got shape {bits.shape}")
+        if len(set(self.categories)) != k or k < 2:
+            raise EstimateError("categories must be at least 2 different labels")
+        d = self._check_channel(k, len(bits))
+        if wrong := int((bits.sum(axis=1) != d).sum()):
+            raise EstimateError(f"exactly {d} of {k} bits must be set in every report, which fails in {wrong:,} of {len(bits):,}")
+        if self.scores is not None and (len(self.scores) != k or not np.isfinite(self.scores).all()):
+            raise EstimateError(f"scores must be {k} numbers, one per category, got {len(self.scores)}")
+        reference = self.reference or ("no" if set(self.categories) == {"yes", "no"} else self.categories[0])
+        if reference not in self.categories:
+            raise EstimateError(f"reference must be one of {', '.join(self.categories)}, got {reference!r}")
+        object.__setattr__(self, "bits", bits.astype(np.bool_))
+        object.__setattr__(self, "reference", reference)
+
+    @classmethod
+    def by_design(cls, reported: Sequence[Any] | NDArray[Any], design: Any, categories: Sequence[str], **options: Any) -> Perturbed:
+        """A variable collected elsewhere: each respondent's reported category, and a `Design`'s or other matrix P[reported, true].
+
+        options: `scores` and `reference`. Raises EstimateError for a report that is no category; the report itself is not quoted.
+        """
+        labels = [str(category) for category in categories]
+        place = {label: i for i, label in enumerate(labels)}
+        codes = np.array([place.get(str(report), -1) for report in reported], dtype=np.int64)
+        if (unknown := np.flatnonzero(codes < 0)).size:
+            raise EstimateError(f"row {unknown[0] + 1}: the report must be one of {', '.join(labels)}")
+        bits: NDArray[np.bool_] = codes[:, None] == np.arange(len(labels))
+        return cls(bits, np.asarray(getattr(design, "matrix", design)), tuple(labels), **options)
+
+    @property
+    def n(self) -> int:
+        """Respondents."""
+        return len(self.bits)
+
+    def of(self, rows: NDArray[np.int64]) -> Perturbed:
+        """The same variable of some of the respondents."""
+        channel = self.channel
+        return replace(self, bits=self.bits[rows], channel=channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows])
+
+    def likelihood(self) -> _Floats:
+        """P(report | true category), shape (n, k), where the true categories are in the order of `categories`."""
+        if isinstance(self.channel, Channel):
+            theta, k, d = float(self.channel.theta), self.channel.k, self.channel.d
+            return np.asarray(np.where(self.bits, theta / math.comb(k - 1, d - 1), (1 - theta) / math.comb(k - 1, d)))
+        if self.channel.ndim == 2:
+            return np.asarray(self.channel[self.bits.argmax(axis=1)])
+        return np.asarray(self.channel[np.arange(self.n), self.bits.argmax(axis=1)])
+
+    def pseudo_answers(self) -> _Floats:
+        """u with E[u | true category] = its indicator, shape (n, k): each report turned round by itself."""
+        if isinstance(self.channel, Channel):
+            theta, phi = float(self.channel.theta), float(self.channel.phi)
+            return np.asarray((self.bits - phi) / (theta - phi))
+        inverse = np.asarray(np.linalg.inv(self.channel), dtype=np.float64)
+        if inverse.ndim == 2:
+            return np.asarray(inverse.T[self.bits.argmax(axis=1)])
+        return np.asarray(inverse[np.arange(self.n), :, self.bits.argmax(axis=1)])
+
+    def patterns(self) -> NDArray[Any]:
+        """One opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""
+        shown = np.packbits(self.bits, axis=1)
+        if not isinstance(self.channel, Channel) and self.channel.ndim == 3:
+            shown = np.ascontiguousarray(np.hstack([self.likelihood(), self.pseudo_answers()])).view(np.uint8)
+        return np.ascontiguousarray(shown).view(f"V{shown.shape[1]}").ravel()
+
+    def _check_channel(self, k: int, n: int) -> int:
+        """How many bits are set in a report."""
+        if isinstance(self.channel, Channel):
+            if self.channel.k != k:
+                raise EstimateError(f"channel must have {k} categories, got {self.channel.k}")
+            if self.channel.theta <= self.channel.phi:
+                raise EstimateError("channel must reveal something: at epsilon 0 the reports say nothing, and there is no estimate")
+            return self.channel.d
+        matrix = checked_matrix(self.channel, k)
+        if matrix.ndim == 3 and len(matrix) != n:
+            raise EstimateError(f"channel must have one matrix per respondent, {n:,}, got {len(matrix):,}")
+        object.__setattr__(self, "channel", matrix)
+        return 1
+
+
+def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
+    """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits)."""
+    if survey.ask is not None:
+        raise EstimateError(f"survey {survey.id} asks everybody a sample of its questions; a regression needs answers to all of them")
+    questions, reported = counts.bits_of(survey, bits, [question.id for question in survey.items])
+    return {
+        question.id: Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question))
+        for question, own in zip(questions, reported, strict=True)
+    }

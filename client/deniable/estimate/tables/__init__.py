@@ -1,0 +1,24 @@
+"""From a survey's tally to figures: shares, means, cross tables and what they say, differences, and weighted shares."""
+
+from __future__ import annotations
+
+from deniable.estimate.tables.association import conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
+from deniable.estimate.tables.differences import between_options
+from deniable.estimate.tables.means import Quantile
+from deniable.estimate.tables.survey_means import mean_rows
+from deniable.estimate.tables.weighted import Weighted, effective_size, weighted_mean, weighted_shares
+
+__all__ = [
+    "Quantile",
+    "Weighted",
+    "between_options",
+    "conditional_share",
+    "cramers_v",
+    "effective_size",
+    "independence",
+    "mean_rows",
+    "odds_ratio",
+    "phi_coefficient",
+    "weighted_mean",
+    "weighted_shares",
+]

@@ -1,0 +1,210 @@
+"""How strongly the true answers of two perturbed questions go together, from their cross table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import chndtr
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks import few
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.limits.normal import Estimate, HypothesisTest
+from deniable.estimate.moments import applicability, pseudo_answers
+from deniable.estimate.tables.crosstab import Crosstab, in_words
+
+_Floats = NDArray[np.float64]
+
+
+def independence(table: Crosstab) -> HypothesisTest:
+    """Tests whether the two questions' true answers are independent; (r - 1)(c - 1) degrees of freedom.
+
+    A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
+    of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Raises EstimateError.
+    """
+    applicability.require("test of independence", table.target, table.on_grid)
+    p, q = _margins(table)
+    excess = (table.shares - np.outer(p, q))[:-1, :-1]
+    rows, cols = (
+        pseudo_answers.covariance(margin, [channel], "population")[:-1, :-1] for margin, channel in zip((p, q), table.channels, strict=True)
+    )
+    for name, matrix in zip(table.questions, (rows, cols), strict=True):
+        if np.linalg.eigvalsh(matrix)[0] <= 1e-12 * np.trace(matrix):
+            raise EstimateError(f"{name}: every option must have been reported now and then, got one that was not: there is no test")
+    statistic = table.n * np.sum(np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.T).T)
+    found = normal.chi_squared(f"{' and '.join(table.questions)} are independent", statistic, excess.size)
+    return replace(found, warning=few.test(_unseen(table)))
+
+
+def phi_coefficient(table: Crosstab) -> Estimate:
+    """The correlation of two questions of two options each, positive where the first options go together. Delta method.
+
+    Raises EstimateError for another table, of a number on a grid, and where a margin is not clearly within (0, 1).
+    """
+    applicability.require("phi", table.target, table.on_grid)
+    if table.shares.shape != (2, 2):
+        raise EstimateError(f"phi needs a table of 2 by 2 options, got {_shape(table)}; cramers_v takes larger ones")
+    margins = _positive_margins(table, "phi")
+    (p, _), (q, _) = margins
+    spread_p, spread_q = p * (1 - p), q * (1 - q)
+    scale = math.sqrt(spread_p * spread_q)
+    value = float(table.shares[0, 0] - p * q) / scale
+    by_p = -q / scale - value * (1 - 2 * p) / (2 * spread_p)
+    by_q = -p / scale - value * (1 - 2 * q) / (2 * spread_q)
+    gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
+    what = f"phi of {' and '.join(table.questions)}"
+    found = normal.limited(what, table.n, value, table.variance_of(gradient), table.confidence, table.target, (-1.0, 1.0))
+    return replace(found, warning=next(filter(None, table.warnings), ""))
+
+
+def cramers_v(table: Crosstab) -> Estimate:
+    """Cramer's V, 0 for independent questions and 1 for questions that determine each other, freed of the noise's bias.
+
+    V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
+    Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
+    same mean and variance; 0 is inside them about when `independence` finds nothing.
+    Raises EstimateError of a number on a grid, and where a margin is not clearly above 0.
+    """
+    applicability.require("Cramer's V", table.target, table.on_grid)
+    p, q = _positive_margins(table, "Cramer's V")
+    expected, size = np.outer(p, q), min(table.shares.shape) - 1
+    observed = float(((table.shares - expected) ** 2 / expected).sum())
+    noise = _noise(table, p, q)
+    trace, trace_of_square = float(np.trace(noise)), float((noise * noise.T).sum())
+    squares = table.shares**2 / expected
+    gradient = 2 * table.shares / expected - (squares.sum(axis=1) / p)[:, None] - (squares.sum(axis=0) / q)[None, :]
+    along = table.variance_of(gradient) / (4 * observed) if observed > 0 else trace_of_square / trace
+    unbiased = max(0.0, observed - trace)
+    spread = math.sqrt((along * unbiased + trace_of_square / 2) / max(unbiased, trace))
+    ends = _noncentrality_limits(observed, trace, trace_of_square, along, 1 - table.confidence)
+    value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
+    low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
+    what = f"Cramer's V of {' and '.join(table.questions)}"
+    return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, few.test(_unseen(table)))
+
+
+def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
+    """The odds of the first column against the second among the first row, over the same odds among the second row.
+
+    rows, cols: two options each; left out where the question has two. Limits: Fieller's for the ratio of the two products.
+    Raises EstimateError of a number on a grid, and where the denominator is not clearly above 0.
+    """
+    applicability.require("odds ratio", table.target, table.on_grid)
+    two_dimensional(table)
+    (i, j), (k, m) = (_two(table, axis, chosen) for axis, chosen in enumerate((rows, cols)))
+    cells = [(i, k), (j, m), (i, m), (j, k)]
+    a, b, c, d = (float(table.shares[cell]) for cell in cells)
+    over, under = np.zeros(table.shares.shape), np.zeros(table.shares.shape)
+    over[cells[0]], over[cells[1]], under[cells[2]], under[cells[3]] = b, a, d, c
+    what = f"odds ratio of {' and '.join(table.questions)}"
+    if min(c, d) <= 0:
+        raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
+    covariance = table.covariance_of(over, under)
+    found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.confidence, table.target, (0.0, math.inf))
+    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in cells)))
+
+
+def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
+    """Among those who gave the options `given`, the share of those who gave the options `of`.
+
+    Both map a question of the table to an option or several. Limits: Fieller's. Raises EstimateError of a
+    number on a grid, and where the share of those `given` is not clearly above 0.
+    """
+    applicability.require("conditional share", table.target, [name for name in table.on_grid if name in {*of, *given}])
+    under = table.cells(given)
+    over = under * table.cells(of)
+    parts = float((over * table.shares).sum()), float((under * table.shares).sum())
+    what = f"{in_words(of)} among {in_words(given)}"
+    found = normal.ratio(what, table.n, parts, table.covariance_of(over, under), table.confidence, table.target, (0.0, 1.0))
+    return replace(found, warning=table.too_few(over, under - over))
+
+
+def two_dimensional(table: Crosstab) -> None:
+    """Raises EstimateError unless the table has two questions."""
+    if table.shares.ndim != 2:
+        raise EstimateError(f"the table must be of two questions, got {_shape(table)} options")
+
+
+def _margins(table: Crosstab) -> tuple[_Floats, _Floats]:
+    two_dimensional(table)
+    return table.shares.sum(axis=1), table.shares.sum(axis=0)
+
+
+def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
+    """The margins, where every one is clearly above 0."""
+    p, q = _margins(table)
+    z = normal_quantile(1 - table.confidence)
+    for name, margin, options in zip(table.questions, (p, q), table.options, strict=True):
+        errors = table.margin(name).std_error
+        for option, share, error in zip(options, margin, errors, strict=True):
+            if share <= z * error:
+                raise EstimateError(
+                    f"{what}: every option's share must be clearly above 0, got {share:.4g} with a standard error of {error:.4g} "
+                    f"for {option} of {name}"
+                )
+    return p, q
+
+
+def _unseen(table: Crosstab) -> bool:
+    """Whether no report names some pair of options: then the test's shape is off, more than by a few reports."""
+    return table.together is not None and int(table.together.min()) < 1
+
+
+def _only(table: Crosstab, cell: tuple[int, int]) -> _Floats:
+    chosen = np.zeros(table.shares.shape)
+    chosen[cell] = 1.0
+    return chosen
+
+
+def _noise(table: Crosstab, p: _Floats, q: _Floats) -> _Floats:
+    """The covariance of the excesses over independence, scaled so that its trace is what noise adds to the sum of squares."""
+    rows, cols = table.shares.shape
+    change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
+    noise: _Floats = change @ table.covariance @ change.T / np.outer(p, q).ravel()
+    return noise
+
+
+def _noncentrality_limits(observed: float, trace: float, trace_of_square: float, along: float, alpha: float) -> tuple[float, float]:
+    """Limits of x = |m|^2 from a sum of squares |z|^2, where z is normal with mean m and covariance C.
+
+    The sum has the mean tr C + x and the variance 2 tr C^2 + 4 m'Cm, where m'Cm is taken as along * x. So has g times a noncentral
+    chi-squared variable of trace / g degrees of freedom and noncentrality x / g, with the g below. The limits enclose all x >= 0
+    whose p-value is above alpha: the chance of a sum as far off, as in Feldman-Cousins less what is unavoidable since x >= 0.
+    """
+    least, root = math.sqrt(trace), math.sqrt(observed)
+
+    def p_value(x: float) -> float:
+        g, centre = (trace_of_square + 2 * x * along) / (trace + 2 * x), math.sqrt(trace + x)
+        off = (centre - root) ** 2 - max(0.0, least - root) ** 2
+        down = centre - math.sqrt(off)
+        if down < least:
+            down = (centre + least - off / (centre - least)) / 2 if centre > least else 0.0
+        ends = np.array([max(0.0, down), centre + math.sqrt(off)]) ** 2
+        below, up_to = chndtr(ends / g, trace / g, x / g)
+        return float(below + 1 - up_to)
+
+    best = max(0.0, observed - trace)
+    low = 0.0 if p_value(0.0) > alpha else float(brentq(lambda x: p_value(x) - alpha, 0.0, best, xtol=1e-12))
+    top = best + trace
+    while p_value(top) > alpha:
+        top *= 2
+    return low, float(brentq(lambda x: p_value(x) - alpha, best, top, xtol=1e-12))
+
+
+def _two(table: Crosstab, axis: int, chosen: Sequence[str] | None) -> tuple[int, int]:
+    options = table.options[axis]
+    if chosen is None and len(options) == 2:
+        return 0, 1
+    if chosen is None or len(chosen) != 2 or chosen[0] == chosen[1] or not set(chosen) <= set(options):
+        raise EstimateError(f"two different options of question {table.questions[axis]} must be named ({', '.join(options[:8])})")
+    return options.index(chosen[0]), options.index(chosen[1])
+
+
+def _shape(table: Crosstab) -> str:
+    return " by ".join(map(str, table.shares.shape))

@@ -1,0 +1,138 @@
+"""Means and quantiles of one question whose categories carry numbers, or stand in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks import few
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
+from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.moments.shrinkage import adjusted
+from deniable.mechanism import Channel
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile of an ordered question: the first option at or below which a share q of the people are.
+
+    option: by the adjusted shares. low, high: the confidence limits, options too. confidence: of both limits together, or more.
+    """
+
+    question: str
+    q: float
+    n: int
+    option: str
+    low: str
+    high: str
+    confidence: float
+    target: str
+
+
+def mean(
+    survey: Survey,
+    tally: Tally,
+    question: str,
+    scores: Sequence[float | None] | NDArray[np.float64],
+    *,
+    confidence: float = 0.95,
+    target: str = "population",
+) -> Estimate:
+    """The mean of a question's scores, one number for each category in order.
+
+    None (or nan) in place of a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's
+    limits, refused where their share is not clearly above 0. Limits lie between the least and the largest score. The scores of a number's
+    levels are evenly spaced: answers between them were rounded at random, which keeps the mean of nothing else right.
+    Raises EstimateError.
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("mean", survey, (question,), target)
+    asked, n, ones = counts.counts(survey, tally, question)
+    values, counted = _scores(scores, asked.k, asked.id)
+    applicability.require_linear(asked, np.where(counted, values, np.nan))
+    shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
+    bounds = float(values[counted].min()), float(values[counted].max())
+    what, warning = f"mean of {asked.id}", few.scores(int(ones.max()), n)
+    if counted.all():
+        variance = pseudo_answers.variance_of(values, shares, [channel], target) / n
+        return replace(normal.limited(what, n, float(values @ shares), variance, confidence, target, bounds), warning=warning)
+    weights = np.stack([values, counted.astype(np.float64)])
+    parts = float(weights[0] @ shares), float(weights[1] @ shares)
+    covariance = pseudo_answers.covariance_of(weights, shares, [channel], target) / n
+    return replace(normal.ratio(what, n, parts, covariance, confidence, target, bounds), warning=warning)
+
+
+def quantile(
+    survey: Survey,
+    tally: Tally,
+    question: str,
+    q: float = 0.5,
+    *,
+    leave_out: Sequence[str] = (),
+    confidence: float = 0.95,
+    target: str = "population",
+) -> Quantile:
+    """The q-quantile of a question whose options stand in order; the median by default. 0 < q < 1.
+
+    leave_out: options that are no place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
+    one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("quantile", survey, (question,), target)
+    if not 0 < q < 1:
+        raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
+    asked, n, ones = counts.counts(survey, tally, question)
+    out = [counts.option_index(asked, option) for option in leave_out]
+    order = np.delete(np.arange(asked.k), out)
+    if not order.size:
+        raise EstimateError(f"leave_out must leave at least one option of question {asked.id}")
+    fitted = adjusted(ones, n, float(asked.channel.phi), float(asked.channel.theta))[order]
+    reached = np.cumsum(fitted) >= q * fitted.sum() * (1 - 1e-12)
+    low, high = _limits(pseudo_answers.invert(ones / n, [asked.channel]), n, asked.channel, order, q, confidence, target)
+    option, first, last = (asked.categories[order[place]] for place in (int(reached.argmax()), low, high))
+    return Quantile(asked.id, q, n, option, first, last, confidence, target)
+
+
+def _limits(
+    shares: _Floats, n: int, channel: Channel, order: NDArray[np.intp], q: float, confidence: float, target: str
+) -> tuple[int, int]:
+    """Places in the order. What is tested at each place: (share up to here) - q (share of all in the order) against 0.
+
+    The low limit is the first place where that may be 0 or more, the high one follows the last place where it may be below 0.
+    """
+    below = np.zeros((len(order) - 1, len(shares)))
+    for place in range(len(order) - 1):
+        below[place, order] = -q
+        below[place, order[: place + 1]] += 1
+    if not len(below):
+        return 0, 0
+    errors = np.sqrt([pseudo_answers.variance_of(weights, shares, [channel], target) / n for weights in below])
+    reach = normal_quantile(1 - confidence) * errors
+    value = below @ shares
+    may_reach, may_miss = np.flatnonzero(value + reach >= 0), np.flatnonzero(value - reach < 0)
+    low = int(may_reach[0]) if may_reach.size else len(order) - 1
+    return low, max(low, int(may_miss[-1]) + 1 if may_miss.size else 0)
+
+
+def _scores(scores: Sequence[float | None] | NDArray[np.float64], k: int, name: str) -> tuple[_Floats, NDArray[np.bool_]]:
+    """The scores with 0 in place of what is left out, and which are not."""
+    try:
+        values = np.array([math.nan if score is None else float(score) for score in scores])
+    except (TypeError, ValueError):
+        raise EstimateError(f"scores must be numbers, or None for a category that does not count, got {scores!r}") from None
+    counted = ~np.isnan(values)
+    if len(values) != k or not counted.any() or np.isinf(values).any():
+        raise EstimateError(f"scores must be {k} finite numbers for question {name}, one a category, at least one not None, got {scores!r}")
+    return np.where(counted, values, 0.0), counted

@@ -1,0 +1,297 @@
+"""The estimates of a survey: plain records, and their forms for people, files and programs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, overload
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks.made_up_reports import MadeUp
+from deniable.estimate.moments.applicability import LEVELS_NOTE
+from deniable.estimate.present.figures import between, percent, percents
+from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.present.text import one_line
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+_ITEM = re.compile(r"(?P<question>[^\[]+)\[(?P<item>.*)\]", re.DOTALL)  # an item of a multiple choice, such as drugs[tea]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One option of one question.
+
+    n, ones: reports, and those with this option's bit set. estimate, std_error, low, high: as in `Share`, the
+    estimate unbiased and never clipped. adjusted: the estimate under shares >= 0 that add to 1. epsilon: the
+    question's exact privacy loss. confidence, method, target: of low and high. chance_rate: the share of reports
+    that have the bit set where nobody holds this option. warning: plain words, or empty.
+    Without reports, and where there is no estimate for the target, estimate, std_error, low, high and adjusted are None.
+    """
+
+    question: str
+    option: str
+    n: int
+    ones: int
+    estimate: float | None
+    std_error: float | None
+    low: float | None
+    high: float | None
+    adjusted: float | None
+    epsilon: float
+    confidence: float
+    method: str
+    target: str
+    chance_rate: float
+    warning: str
+
+
+@dataclass(frozen=True)
+class MeanRow:
+    """The mean of one question's scores, among those who answered it; in the unit of the scores.
+
+    n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
+    target. epsilon: the question's exact privacy loss. scale_low, scale_high: the least and the largest score that can be answered.
+    warning: plain words, or empty.
+    """
+
+    question: str
+    n: int
+    mean: float | None
+    std_error: float | None
+    low: float | None
+    high: float | None
+    epsilon: float
+    confidence: float
+    target: str
+    scale_low: float
+    scale_high: float
+    warning: str = ""
+
+    @property
+    def figures(self) -> tuple[str, str, str, str]:
+        """mean, std_error, low and high as texts, with two digits of the standard error; empty where there are none."""
+        if self.mean is None or self.std_error is None or self.low is None or self.high is None:
+            return "", "", "", ""
+        places = min(9, max(0, 1 - math.floor(math.log10(self.std_error)))) if self.std_error > 0 else 2
+        mean, std_error, low, high = (f"{value:,.{places}f}" for value in (self.mean, self.std_error, self.low, self.high))
+        return mean, std_error, low, high
+
+
+_SHARES = ("question", "option", "estimate", "std error", "interval", "adjusted", "")
+_MEANS = ("question", "mean", "std error", "interval", "scale", "")
+_ROW_KEYS = tuple(field.name for field in fields(Row))
+_MEAN_KEYS = tuple("estimate" if field.name == "mean" else field.name for field in fields(MeanRow))
+
+
+@dataclass(frozen=True)
+class Results(Tabular):
+    """The estimates of one survey. It prints as a table; iterating gives its rows, and `results["smokes"]` those of one question.
+
+    survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
+    exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
+    all intervals of a question together instead of for each alone. means: of the questions that have scores.
+    group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
+    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these. made_up: whether
+    some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
+    at most; a server counts them in batches, and does not say how many there are.
+    """
+
+    survey: str
+    title: str
+    digest: str
+    n: int
+    epsilon: float
+    rows: tuple[Row, ...]
+    simultaneous: bool = False
+    means: tuple[MeanRow, ...] = ()
+    group: str | None = None
+    by_hand: bool = False
+    n_by_hand: int = 0
+    made_up: MadeUp | None = None
+    may_wait: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; the rows come last, then the means."""
+        head = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rows", "means", "made_up")}
+        head["made_up"] = self.made_up and asdict(self.made_up)
+        return {**head, "rows": [asdict(row) for row in self.rows], "means": [asdict(row) for row in self.means]}
+
+    @classmethod
+    def from_dict(cls, source: Mapping[str, Any]) -> Results:
+        """The inverse of `to_dict`; what stands behind `rows` above may be left out, as it was in older ones.
+
+        Raises EstimateError where another key is missing, or one is unknown.
+        """
+        try:
+            rows, means = tuple(Row(**row) for row in source["rows"]), tuple(MeanRow(**row) for row in source.get("means", ()))
+            made_up = MadeUp(**found) if (found := source.get("made_up")) else None
+            return cls(**{**source, "rows": rows, "means": means, "made_up": made_up})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
+
+    @overload
+    def __getitem__(self, key: str) -> Results: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str]) -> Row: ...
+    def __getitem__(self, key: str | tuple[str, str]) -> Results | Row:
+        """The results of one question, all items of a multiple choice together; or the row of a question and an option.
+
+        Raises EstimateError where there is none.
+        """
+        if isinstance(key, tuple):
+            found = {(row.question, row.option): row for row in self.rows}
+            if key not in found:
+                known = ", ".join(option for question, option in found if question == key[0]) or "none: the question is not there"
+                raise EstimateError(f"the option must be one of question {key[0]} ({known}), got {key[1]!r}")
+            return found[key]
+        rows = tuple(row for row in self.rows if key in _names(row.question))
+        means = tuple(row for row in self.means if key in _names(row.question))
+        if not rows and not means:
+            known = ", ".join(list(dict.fromkeys(row.question for row in self.rows))[:8])
+            raise EstimateError(f"the question must be one of {known}, got {key!r}")
+        return replace(self, rows=rows, means=means)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __contains__(self, question: object) -> bool:
+        return any(question in _names(row.question) for row in self.rows)
+
+    def tables(self) -> tuple[Table, ...]:
+        """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
+        marks = self._marks
+        notes = told(marks) + ((self.made_up.words,) if self.made_up else ())
+        shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
+        means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
+        first, *rest = [means, shares] if self.means else [shares]
+        return replace(first, title=self.heading, about=(self.caption,)), *rest
+
+    def records(self) -> tuple[Table, ...]:
+        """`share`: the fields of `rows`; `mean`: those of `means`, the mean itself under `estimate`.
+
+        Results of one group, or of records made by hand, say so in further columns, group and by_hand. Where reports look made up, each
+        warning says so.
+        """
+        part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
+        keys, cells = tuple(part), tuple(part.values())
+        rows, means = (tuple((*astuple(self._alarmed(one)), *cells) for one in several) for several in (self.rows, self.means))
+        return Table("share", (*_ROW_KEYS, *keys), rows), Table("mean", (*_MEAN_KEYS, *keys), means)
+
+    def conf_int(self) -> pd.DataFrame:
+        """A pandas DataFrame with the columns low and high, indexed by question and option."""
+        return self.to_frame().set_index(["question", "option"])[["low", "high"]]
+
+    def plot(self, question: str | None = None) -> alt.VConcatChart:
+        """An Altair chart of the estimates with their intervals: a panel a question, or those of one question only.
+
+        A question with scores has its mean on their scale first, and then its options. Of a multiple choice there is one panel, with the
+        share of each item. Needs the extra `deniable[plot]`. Raises EstimateError without it, for an unknown question, and where
+        nothing is estimated.
+        """
+        drawn: alt.VConcatChart = _plot().chart(self.panels(question), one_line(self.title), self.caption)
+        return drawn
+
+    def save_chart(self, path: str | Path, question: str | None = None) -> None:
+        """Writes `plot` to a file that ends in .svg or .png; needs no browser. Raises EstimateError; OSError as `open` does."""
+        if Path(path).suffix.lower() not in (".svg", ".png"):
+            raise EstimateError(f"path must end in .svg or .png, got {str(path)!r}")
+        _plot().save(self.panels(question), one_line(self.title), self.caption, Path(path))
+
+    def panels(self, question: str | None = None) -> tuple[Table, ...]:
+        """What a chart shows: a table for each panel, with the columns label, estimate, low, high, lowest, highest (of the scale), unit.
+
+        Raises EstimateError for an unknown question, and where nothing is estimated.
+        """
+        shown = self if question is None else self[question]
+        means = {row.question: _mean_panel(row) for row in shown.means if row.mean is not None}
+        groups: dict[str, list[Row]] = {}
+        for row in shown.rows:
+            if row.estimate is not None:
+                groups.setdefault(_names(row.question)[0], []).append(row)
+        panels = [panel for name, rows in groups.items() for panel in (means.get(name), _share_panel(name, rows)) if panel]
+        if not panels:
+            raise EstimateError("a chart needs at least 1 estimate, got 0")
+        return tuple(panels)
+
+    @property
+    def heading(self) -> str:
+        """The survey in one line, and which part of its reports."""
+        group = "" if self.group is None else f", group {one_line(self.group)}"
+        return f"{one_line(self.title)} ({one_line(self.survey)}){group}{', made by hand' if self.by_hand else ''}"
+
+    @property
+    def _marks(self) -> dict[str, str]:
+        return footnotes([row.warning for part in (self.means, self.rows) for row in part])
+
+    def _alarmed(self, row: Row | MeanRow) -> Row | MeanRow:
+        """The row with the alarm about made-up reports, if there is one, in its warning."""
+        alarm = self.made_up.words if self.made_up and self.made_up.alarm else ""
+        return replace(row, warning="; ".join(filter(None, [row.warning, alarm])))
+
+    @property
+    def caption(self) -> str:
+        """What the figures are about: reports, privacy, intervals, target."""
+        parts = [_reports(self.n), f"epsilon {self.epsilon:.4g} for the whole survey"]
+        if self.rows:
+            first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
+            parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
+        if self.n_by_hand:
+            parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
+        if self.may_wait:
+            parts.append(f"up to {self.may_wait:,} more may wait to be counted")
+        return " · ".join(parts)
+
+
+def _reports(n: int) -> str:
+    return f"{n:,} report{'' if n == 1 else 's'}"
+
+
+def _plot() -> ModuleType:
+    """Loaded when a chart is wanted: the extra that it needs is large."""
+    try:
+        from deniable.estimate.present import chart
+    except ModuleNotFoundError as error:
+        raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
+    return chart
+
+
+def _names(question: str) -> tuple[str, ...]:
+    """What a question can be asked for by: the multiple choice that it is an item of, and its own id."""
+    found = _ITEM.fullmatch(question)
+    return (found["question"], question) if found else (question,)
+
+
+def _share_cells(row: Row) -> tuple[str, ...]:
+    return row.question, row.option, percent(row.estimate), percent(row.std_error), percents(row.low, row.high), percent(row.adjusted)
+
+
+def _mean_cells(row: MeanRow) -> tuple[str, ...]:
+    mean, std_error, low, high = row.figures
+    return row.question, mean, std_error, f"{low} – {high}" if mean else "", between(row.scale_low, row.scale_high)
+
+
+_PANEL = ("label", "estimate", "low", "high", "lowest", "highest", "unit")
+
+
+def _mean_panel(row: MeanRow) -> Table:
+    return Table(row.question, _PANEL, (("mean", row.mean, row.low, row.high, row.scale_low, row.scale_high, ""),))
+
+
+def _share_panel(name: str, rows: list[Row]) -> Table:
+    """The options of a question; of a multiple choice each item, by the share of those who chose it."""
+    items = [(found["item"], row) for row in rows if (found := _ITEM.fullmatch(row.question)) and row.option == "yes"]
+    labelled = items or [(row.option, row) for row in rows]
+    note = "numbers were rounded at random to these levels" if any(LEVELS_NOTE in row.warning for row in rows) else ""
+    cells = tuple((label, row.estimate, row.low, row.high, 0.0, 1.0, "%") for label, row in labelled)
+    return Table(name, _PANEL, cells, notes=(note,) if note else ())

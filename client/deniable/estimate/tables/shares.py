@@ -1,0 +1,107 @@
+"""A survey's tally becomes its results: every question, every option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks import plausibility
+from deniable.estimate.checks.made_up_reports import made_up
+from deniable.estimate.limits.proportion import DEFAULT_METHOD, Share, check_interval, share
+from deniable.estimate.moments import applicability, counts
+from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.tables.results import Results, Row
+from deniable.estimate.tables.survey_means import mean_rows
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
+
+
+def estimate(
+    survey: Survey,
+    tally: Tally,
+    *,
+    confidence: float = 0.95,
+    method: str = DEFAULT_METHOD,
+    target: str = "population",
+    simultaneous: bool = False,
+) -> Results:
+    """Estimates the share of every option of every question from the tally of a survey's reports.
+
+    confidence, method, target: as in `share`. simultaneous: the intervals of a question's options hold together
+    with probability `confidence` (Bonferroni), instead of each by itself.
+    A tally of no reports gives rows without estimates, and so does a question of which there is none for this target; the row's
+    warning says why. Raises EstimateError where an argument breaks its rule, where the survey's design has no estimate for this target
+    (see `applicability`), or the tally is not one of this survey.
+    """
+    check_interval(confidence, method, target)
+    applicability.require_of("share", survey, (), target)
+    if len(tally.pairs) != survey.record.bits:
+        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
+    rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
+    means = mean_rows(survey, tally, confidence=confidence, target=target)
+    head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
+    return Results(*head, tuple(rows), simultaneous, means=means, made_up=made_up(survey, tally))
+
+
+@dataclass(frozen=True)
+class _Request:
+    confidence: float
+    method: str
+    target: str
+    simultaneous: bool
+    false_alarm: float
+
+    def confidence_of_one(self, k: int) -> float:
+        """The two intervals of k = 2 are mirror images, so they hold together by themselves."""
+        return 1 - (1 - self.confidence) / k if self.simultaneous and k > 2 else self.confidence
+
+
+def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, int, NDArray[np.int64]]]:
+    """Each item with the number of people asked, and the counts of all its k bits; none where nobody was."""
+    for place in survey.record.fields:
+        n = tally.n if place.mask is None else int(tally.ones[place.mask])
+        yield counts.counts(survey, tally, place.item.id) if n else (place.item, 0, np.zeros(place.item.k, dtype=np.int64))
+
+
+def _rows(question: Question, ones: NDArray[np.int64], n: int, request: _Request) -> Iterator[Row]:
+    if n == 0:
+        for option in question.categories:
+            yield _row(question, option, None, None, request, plausibility.NO_REPORTS)
+        return
+    phi, theta = float(question.channel.phi), float(question.channel.theta)
+    numbers = [question.id] if applicability.on_grid(question) else []
+    if reason := applicability.why_not("share", request.target, numbers):
+        for option, count in zip(question.categories, ones.tolist(), strict=True):
+            yield replace(_row(question, option, None, None, request, reason), n=n, ones=count)
+        return
+    each = request.confidence_of_one(question.k)
+    for option, count, fitted in zip(question.categories, ones.tolist(), adjusted(ones, n, phi, theta).tolist(), strict=True):
+        one = share(count, n, q0=phi, q1=theta, confidence=each, method=request.method, target=request.target)
+        remark = plausibility.remark(count, n, phi, theta, request.false_alarm)
+        yield _row(question, option, one, fitted, request, "; ".join(filter(None, [remark, applicability.LEVELS_NOTE if numbers else ""])))
+
+
+def _row(question: Question, option: str, one: Share | None, fitted: float | None, request: _Request, warning: str) -> Row:
+    return Row(
+        question=question.id,
+        option=option,
+        n=one.n if one else 0,
+        ones=one.ones if one else 0,
+        estimate=one.estimate if one else None,
+        std_error=one.std_error if one else None,
+        low=one.low if one else None,
+        high=one.high if one else None,
+        adjusted=fitted,
+        epsilon=question.epsilon,
+        confidence=request.confidence,
+        method=one.method if one else request.method,
+        target=request.target,
+        chance_rate=float(question.channel.phi),
+        warning=warning,
+    )

@@ -1,0 +1,50 @@
+"""The means of all questions of a survey that have scores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks import plausibility
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
+from deniable.estimate.moments import applicability
+from deniable.estimate.tables.means import mean
+from deniable.estimate.tables.results import MeanRow
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
+
+_TOO_FEW = "too few answered this question to give a mean of those who did"
+
+
+def scores_of(question: Question) -> list[float | None] | None:
+    """A score for each category, None for no answer; None where the question has no scores."""
+    if question.scores is None:
+        return None
+    return [*question.scores, *[None] * (question.k - len(question.scores))]
+
+
+def mean_rows(survey: Survey, tally: Tally, *, confidence: float = 0.95, target: str = "population") -> tuple[MeanRow, ...]:
+    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
+
+    Raises EstimateError where the survey's design has no mean for this target (see `applicability`).
+    """
+    check_interval(confidence, DEFAULT_METHOD, target)
+    applicability.require_of("mean", survey, (), target)
+    scored = [(item, scores) for item in survey.items if (scores := scores_of(item)) is not None]
+    return tuple(_row(survey, tally, item, scores, confidence, target) for item, scores in scored)
+
+
+def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], confidence: float, target: str) -> MeanRow:
+    one: Estimate | None = None
+    reason = applicability.why_not_of("mean", survey, (item.id,), target)
+    if not reason:
+        with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
+            one = mean(survey, tally, item.id, scores, confidence=confidence, target=target)
+    known = [score for score in scores if score is not None]
+    epsilon, ends = item.epsilon, (min(known), max(known))
+    if one is None:
+        empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
+        return MeanRow(item.id, tally.n, None, None, None, None, epsilon, confidence, target, *ends, reason or empty)
+    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, epsilon, confidence, target, *ends, one.warning)

@@ -1,0 +1,234 @@
+"""What each person has given away in all surveys, so that the sum keeps below a cap.
+
+A person is known by a hash under a random key, which lies in the same file, and only the file's owner may read that. Beside the
+hash stand the digests of the surveys, how often the person took part in each, and its epsilon. There are no names, no answers and no times.
+Epsilons add, for other surveys and for the same one again: fresh noise on the same answers gives away as much once more.
+
+A person is charged, durably, before anything of theirs is sent. Who is charged and then not sent, because the machine died, has
+given away less than the ledger says, never more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deniable.errors import RefusedError
+from deniable.persons import known_by
+from deniable.private_files import create_private, in_data_folder
+from deniable.survey.total import within
+
+_VERSION = 1
+_TABLES = (
+    "CREATE TABLE key (secret BLOB NOT NULL)",
+    """CREATE TABLE spent (
+    person BLOB, survey BLOB, epsilon REAL NOT NULL, times INTEGER NOT NULL, PRIMARY KEY (person, survey)
+) WITHOUT ROWID""",
+    "CREATE TABLE begun (job BLOB, row INTEGER, charge BLOB NOT NULL, PRIMARY KEY (job, row)) WITHOUT ROWID",
+)
+
+
+class Spent(NamedTuple):
+    """What a person has given away: the surveys, the submissions to them, and the sum of their epsilons."""
+
+    surveys: int
+    submissions: int
+    epsilon: float
+
+
+class Use(NamedTuple):
+    """What a submission takes of a person: the survey's digest, and its epsilon."""
+
+    digest: str
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a job a batch stands: `job` as `Ledger.job` names it, and the numbers of the batch's rows."""
+
+    job: bytes
+    rows: Sequence[int]
+
+
+def default_path() -> Path:
+    """The ledger in the user's data folder."""
+    return in_data_folder("ledger.sqlite")
+
+
+class Ledger:
+    """The ledger in one file, made with mode 0600. Safe for several threads and several processes.
+
+    Raises RefusedError where the file cannot be used, or others than its owner may read it.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = os.path.abspath(path or default_path())
+        self._mutex = threading.Lock()
+        self._changed = False
+        try:
+            create_private(self.path)
+            if os.name == "posix" and os.stat(self.path).st_mode & 0o077:
+                raise RefusedError(f"the ledger {self.path} must be readable by its owner only: chmod 600")
+            self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=60)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from None
+        try:
+            self._key = self._opened()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _opened(self) -> bytes:
+        """Makes the tables and the key if the file is new; returns the key."""
+        with self._transaction(self._prepare) as db:
+            version = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if not 0 <= version <= _VERSION:
+                raise sqlite3.DatabaseError(f"its version must be at most {_VERSION}, got {version}")
+            if version == 0:
+                for table in _TABLES:
+                    db.execute(table)
+                db.execute("INSERT INTO key VALUES (?)", [secrets.token_bytes(32)])
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+            return bytes(db.execute("SELECT secret FROM key").fetchone()[0])
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA synchronous = EXTRA")  # a charge must outlive a power cut, its journal's removal included
+        self._db.execute("PRAGMA secure_delete = ON")
+
+    def close(self) -> None:
+        """Closes the file, written anew if it has changed, so that its bytes are in the order of the hashes."""
+        with self._mutex:
+            if self._changed:
+                with suppress(sqlite3.Error):  # another process is at work in it, and will do so
+                    self._db.execute("VACUUM")
+            self._db.close()
+
+    def hashed(self, person: Any) -> bytes:
+        """What the file has for a person's key, 16 bytes. Raises ValueError, which does not quote it."""
+        known = known_by(person)
+        if known is None:
+            raise ValueError(f"person must be text or a whole number, the same in each survey, got {_kind(person)}")
+        return self._hash(b"person", known)
+
+    def job(self, *names: str) -> bytes:
+        """What the file calls a job while it runs."""
+        return self._hash(b"job", "\0".join(names))
+
+    def spent(self, person: bytes) -> Spent:
+        """What a person, hashed, has given away."""
+        with self._transaction() as db:
+            rows = db.execute("SELECT epsilon, times FROM spent WHERE person = ?", [person]).fetchall()
+        return Spent(len(rows), sum(times for _, times in rows), math.fsum(epsilon * times for epsilon, times in rows))
+
+    def charge(self, people: Sequence[bytes], use: Use, cap: float, *, place: Place | None = None, all_or_none: bool = False) -> list[bool]:
+        """Charges each of these people, hashed, with `use`, but nobody above `cap`; says who was charged.
+
+        It is on the disk when this returns. all_or_none: nobody is charged if one is above. place: rows that a run of the same job charged
+        before it was killed are not charged again. Raises RefusedError where the file cannot be used.
+        """
+        with self._transaction() as db:
+            begun = self._begun(db, people, place)
+            sums: dict[bytes, list[float]] = {}
+            may = [
+                paid or self._fits(db, sums, person, use.epsilon, cap)  # in this order: who has paid is not added
+                for person, paid in zip(people, begun, strict=True)
+            ]
+            if all_or_none and not all(may):
+                return may
+            new = [person for person, paid, fits in zip(people, begun, may, strict=True) if fits and not paid]
+            db.executemany(
+                "INSERT INTO spent VALUES (?, ?, ?, 1) ON CONFLICT (person, survey) DO UPDATE SET times = times + 1",
+                [(person, bytes.fromhex(use.digest), use.epsilon) for person in new],
+            )
+            if place:
+                self._note(db, people, may, place)
+            self._changed = True
+        return may
+
+    def trial(self, use: Use, cap: float) -> Trial:
+        """Asks who would be charged, over any number of batches, and charges nobody."""
+        return Trial(self, use, cap)
+
+    def settle(self, job: bytes) -> None:
+        """All rows of a job are in the outbox: none will come again."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM begun WHERE job = ?", [job])
+
+    def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: Place | None) -> list[bool]:
+        """Who has paid for that very row already. A row that now names somebody else has not."""
+        if place is None:
+            return [False] * len(people)
+        paid = dict(db.execute("SELECT row, charge FROM begun WHERE job = ?", [place.job]))
+        return [paid.get(row) == self._charge_of(place.job, row, person) for row, person in zip(place.rows, people, strict=True)]
+
+    def _note(self, db: sqlite3.Connection, people: Sequence[bytes], charged: Sequence[bool], place: Place) -> None:
+        """Remembers who has paid for which row until the next batch, when these are in the outbox."""
+        if len(place.rows):
+            db.execute("DELETE FROM begun WHERE job = ? AND row < ?", [place.job, int(place.rows[0])])
+        stand = zip(place.rows, people, charged, strict=True)
+        notes = [(place.job, int(row), self._charge_of(place.job, row, person)) for row, person, paid in stand if paid]
+        db.executemany("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", notes)
+
+    def _fits(self, db: sqlite3.Connection, sums: dict[bytes, list[float]], person: bytes, epsilon: float, cap: float) -> bool:
+        """Whether one more use keeps a person below the cap; if so it is added to `sums`."""
+        if person not in sums:
+            rows = db.execute("SELECT epsilon, times FROM spent WHERE person = ?", [person])
+            sums[person] = [epsilon * times for epsilon, times in rows]
+        if not within(math.fsum([*sums[person], epsilon]), cap):
+            return False
+        sums[person] = [math.fsum([*sums[person], epsilon])]
+        return True
+
+    def _charge_of(self, job: bytes, row: int, person: bytes) -> bytes:
+        return hashlib.blake2b(job + int(row).to_bytes(8, "big") + person, key=self._key, digest_size=16, person=b"charge").digest()
+
+    def _hash(self, what: bytes, text: str) -> bytes:
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16, person=what).digest()
+
+    @contextmanager
+    def _transaction(self, before: Any = None) -> Iterator[sqlite3.Connection]:
+        with self._mutex:
+            try:
+                if before:
+                    before()
+                self._db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._db
+                    self._db.execute("COMMIT")
+                finally:
+                    if self._db.in_transaction:
+                        self._db.execute("ROLLBACK")
+            except sqlite3.Error as error:
+                raise self._unusable(error) from None
+
+    def _unusable(self, error: Exception) -> RefusedError:
+        return RefusedError(f"the ledger {self.path} cannot be used, so nothing is sent: {error}")
+
+
+class Trial:
+    """Sums that no file has: what people would have given away."""
+
+    def __init__(self, ledger: Ledger, use: Use, cap: float) -> None:
+        self._ledger, self._use, self._cap = ledger, use, cap
+        self._sums: dict[bytes, list[float]] = {}
+
+    def __call__(self, people: Sequence[bytes], place: Place | None) -> list[bool]:
+        """Who could be charged after all those asked about before."""
+        ledger, (_, epsilon) = self._ledger, self._use
+        with ledger._transaction() as db:
+            begun = ledger._begun(db, people, place)
+            return [paid or ledger._fits(db, self._sums, person, epsilon, self._cap) for person, paid in zip(people, begun, strict=True)]
+
+
+def _kind(person: Any) -> str:
+    return "an empty text" if isinstance(person, str) else type(person).__name__

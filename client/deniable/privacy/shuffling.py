@@ -1,0 +1,117 @@
+"""What the reports of many people give away about one of them, once nobody can tell whose report is whose.
+
+Source: V. Feldman, A. McMillan and K. Talwar, "Hiding among the clones", FOCS 2021, theorem 3.1. Whatever the coins,
+each other person's report is, with chance e^-epsilon0, a clone: as likely to come from one as from the other of the two
+answers that are compared. A person's own report hides among C clones, C binomial (n - 1, e^-epsilon0): C + 1 reports,
+of which A + 1 or A look like the first answer, A binomial (C, 1/2). Their theorem bounds the divergence of that pair in
+closed form; here it is summed exactly, which is several times smaller.
+
+Their later bound with chance 2 / (e^epsilon0 + 1) ("Stronger privacy amplification by shuffling", SODA 2023) is smaller
+still, but an erratum restricts it to some kinds of coins; for submissions of many questions it is unproven, so not used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc
+
+from deniable.privacy.accounting import check_count, check_epsilon
+
+_Floats = NDArray[np.float64]
+
+_TAIL = 1e-15  # chance of a count outside the range that is summed; it is added to delta
+_LEAST_DELTA = 1e-12  # below, _TAIL and rounding would show
+_CLOSE = 1e-10  # the relative width at which the bisection stops
+
+
+def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
+    """An upper bound on the epsilon, at `delta`, of the shuffled reports of n people.
+
+    epsilon0: what one whole submission gives away. Holds for every way of randomizing, submissions of many questions
+    included, and for everything computed from the shuffled reports: tables, shares, intervals. It does not hold against
+    whoever can tell which report came from whom: for them it stays epsilon0. Never more than epsilon0.
+    Raises ValueError; delta must be 1e-12 or more.
+    """
+    _check(epsilon0, n, delta)
+    return _crossing(lambda epsilon: _among_clones(epsilon, epsilon0, n), epsilon0, delta)[1]
+
+
+def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
+    """The epsilon, at `delta`, of the shuffled reports of one yes/no question where all others have the same answer.
+
+    A lower bound: no rule for every way of randomizing and every set of answers can promise less.
+    Raises ValueError as `shuffled` does.
+    """
+    _check(epsilon0, n, delta)
+    return _crossing(lambda epsilon: _among_equals(epsilon, epsilon0, n), epsilon0, delta)[0]
+
+
+def _check(epsilon0: float, n: int, delta: float) -> None:
+    check_epsilon("epsilon0", epsilon0)
+    check_count("n", n)
+    if not _LEAST_DELTA <= delta < 1:
+        raise ValueError(f"delta must be at least {_LEAST_DELTA:g} and below 1, got {delta!r}")
+
+
+def _crossing(delta_at: Callable[[float], float], highest: float, delta: float) -> tuple[float, float]:
+    """Two neighbouring epsilons in [0, highest]; the falling delta_at is above delta at the first, not at the second."""
+    if delta_at(0.0) <= delta:
+        return 0.0, 0.0
+    low, high = 0.0, highest
+    while high - low > _CLOSE * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
+    return low, high
+
+
+def _among_clones(epsilon: float, epsilon0: float, n: int) -> float:
+    """The hockey-stick divergence at epsilon of the pair above; it is the same both ways round.
+
+    Given C = c, the chances of a reports that look like the first answer are as theta a + (1 - theta) (c + 1 - a) to its
+    mirror image, so one exceeds e^epsilon times the other for all a from some count on.
+    """
+    theta, grow = _theta(epsilon0), math.exp(epsilon)
+    more, less = theta - grow * (1 - theta), grow * theta - (1 - theta)
+    if more <= 0:
+        return 0.0
+    c, weight = _binomial(n - 1, math.exp(-epsilon0))
+    first = np.floor((c + 1) * (less / (more + less))) + 1
+    if_one, if_other = _fair_tail(first - 1, c), _fair_tail(first, c)
+    gain = theta * if_one + (1 - theta) * if_other - grow * ((1 - theta) * if_one + theta * if_other)
+    return float(weight @ np.maximum(gain, 0.0)) + _TAIL
+
+
+def _among_equals(epsilon: float, epsilon0: float, n: int) -> float:
+    """The larger hockey-stick divergence of the number of yes bits: n - 1 people are no, the last one is yes or no."""
+    theta, grow = _theta(epsilon0), math.exp(epsilon)
+    chances = _binomial(n - 1, 1 - theta)[1]
+    without, with_it = np.append(chances, 0.0), np.insert(chances, 0, 0.0)
+    if_yes, if_no = theta * with_it + (1 - theta) * without, (1 - theta) * with_it + theta * without
+    return float(max(np.maximum(if_yes - grow * if_no, 0).sum(), np.maximum(if_no - grow * if_yes, 0).sum()))
+
+
+def _theta(epsilon: float) -> float:
+    """The chance that yes/no coins at epsilon keep the answer."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def _binomial(n: int, rate: float) -> tuple[NDArray[np.int64], _Floats]:
+    """The likely counts of a binomial (n, rate) and their chances, made to add to 1; Bernstein's bound leaves out _TAIL."""
+    room = math.log(2 / _TAIL)
+    reach = room / 3 + math.sqrt((room / 3) ** 2 + 2 * room * n * rate * (1 - rate))
+    counts = np.arange(max(0, math.floor(n * rate - reach)), min(n, math.ceil(n * rate + reach)) + 1)
+    if rate >= 1:
+        return np.array([n]), np.ones(1)
+    later = counts[1:]
+    logs = np.concatenate([[0.0], np.cumsum(np.log((n + 1 - later) / later) + math.log(rate / (1 - rate)))])
+    chances = np.exp(logs - logs.max())
+    return counts, chances / chances.sum()
+
+
+def _fair_tail(least: _Floats, n: NDArray[np.int64]) -> _Floats:
+    """P(Y >= least) for Y binomial (n, 1/2)."""
+    return np.asarray(bdtrc(np.minimum(least - 1, n), n, 0.5))

@@ -1,0 +1,49 @@
+"""Where everything is in a survey's records. Computed once for a survey: `Survey.record`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from deniable.survey.question import Question
+
+
+@dataclass(frozen=True)
+class Field:
+    """One item's k - 1 stored bits in a record, and the bit that says whether it was asked, if there is one."""
+
+    item: Question
+    bits: slice
+    mask: int | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The fields of a record in order. bits: its stored bits, padding not counted, a mask included."""
+
+    fields: tuple[Field, ...]
+    bits: int
+
+    @classmethod
+    def of(cls, questions: Sequence[Question], masked: bool) -> Layout:
+        """masked: whether a record begins with a bit for each question, which says whether it was asked."""
+        start, fields = len(questions) if masked else 0, []
+        for number, question in enumerate(questions):
+            for item in question.items:
+                fields.append(Field(item, slice(start, start + item.k - 1), number if masked else None))
+                start += item.k - 1
+        return cls(tuple(fields), start)
+
+    @property
+    def bytes(self) -> int:
+        """Length of one record in bytes."""
+        return -(-self.bits // 8)
+
+    def field(self, item: str) -> Field:
+        """The field of an item, by its id. Raises KeyError for what is none."""
+        return self._by_id[item]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Field]:
+        return {field.item.id: field for field in self.fields}

@@ -1,0 +1,216 @@
+"""A survey: parsed once, everything validated, all mistakes reported together.
+
+The definition that clients receive is the survey in canonical JSON (RFC 8785) with each question's
+categories, declared epsilon, k, d and keep_threshold. It is a function of what the researcher wrote,
+so a client that has parsed a definition writes it again and compares: whatever differs by a bit from
+what its declared epsilon implies is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import rfc8785
+
+from deniable.errors import Problem, RefusedError, SurveyError
+from deniable.survey import document
+from deniable.survey.layout import Layout
+from deniable.survey.parse import BATCH, FORMAT, parse
+from deniable.survey.question import Question, blocks_of
+from deniable.survey.total import odds_of_all, total_epsilon
+from deniable.survey.translation import TEXTS, plain
+
+_DEFAULTS: dict[str, Any] = {
+    "contact": "",
+    "ethics": "",
+    "ask": None,
+    "groups": [],
+    "access": "open",
+    "layout": "list",
+    "batch": BATCH,
+    "language": "en",
+    "translations": {},
+    "accept_high_epsilon": False,
+}
+_COMPUTED = ("categories", "k", "d", "keep_threshold")
+MAX_DEFINITION = 1 << 20
+"""The bytes of the longest definition: clients read no more."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`.
+
+    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all. contact, ethics: whom to
+    ask, and who approved it; empty where nothing is said. groups: the public labels, one of which a submission carries. access:
+    "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
+    batch: how many records of one part (a group, by hand or not) a server counts together at least.
+    language: that of the texts; translations: the texts in others, as a survey file has them. accept_high_epsilon: whether its
+    file says that `epsilon` may be above 8.
+    """
+
+    id: str
+    title: str
+    about: str
+    questions: tuple[Question, ...]
+    ask: int | None = None
+    contact: str = ""
+    ethics: str = ""
+    groups: tuple[str, ...] = ()
+    access: str = "open"
+    layout: str = "list"
+    batch: int = BATCH
+    language: str = "en"
+    translations: Mapping[str, Any] = field(default_factory=dict)
+    accept_high_epsilon: bool = False
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Survey:
+        """Reads a YAML 1.2 or JSON survey file. Raises SurveyError, which lists every problem; OSError as `open` does."""
+        return cls._of(document.read(path))
+
+    @classmethod
+    def from_text(cls, text: str) -> Survey:
+        """Parses the text of a survey file. Raises SurveyError."""
+        return cls._of(document.parse(text))
+
+    @classmethod
+    def from_dict(cls, source: Mapping[str, Any]) -> Survey:
+        """Builds a survey from what a survey file holds. Raises SurveyError."""
+        return cls._of(document.Document(source))
+
+    @classmethod
+    def _of(cls, source: document.Document) -> Survey:
+        survey = cls(*parse(source))
+        if (size := len(survey.definition)) > MAX_DEFINITION:
+            raise SurveyError(
+                [Problem("file", f"must give a definition of at most {MAX_DEFINITION:,} bytes, got {size:,}: shorten its texts")]
+            )
+        return survey
+
+    @classmethod
+    def from_definition(cls, raw: bytes) -> Survey:
+        """Parses a published definition. Raises RefusedError unless every byte is what its declared epsilons imply."""
+        if len(raw) > MAX_DEFINITION:
+            raise RefusedError(f"the definition must be at most {MAX_DEFINITION:,} bytes, got more")
+        try:
+            served = document.strict_json(raw)
+            survey = cls.from_dict(_without_computed(served))
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise RefusedError(f"the definition must be a JSON object as published: {type(error).__name__}") from None
+        except SurveyError as error:
+            raise RefusedError(f"the definition breaks the rules of a survey:\n{error}") from None
+        survey._refuse_other_mechanism(served["questions"])
+        if survey.definition != raw:
+            raise RefusedError("the definition must be the canonical JSON of its survey, got other bytes")
+        return survey
+
+    @cached_property
+    def items(self) -> tuple[Question, ...]:
+        """The items of all questions, in the order of their bits."""
+        return tuple(item for question in self.questions for item in question.items)
+
+    @cached_property
+    def record(self) -> Layout:
+        """Where the items are in a record."""
+        return Layout.of(self.questions, masked=self.ask is not None)
+
+    @property
+    def coins_can_answer(self) -> bool:
+        """Whether two fair coins can do what a device does: every question is yes/no, is asked, and keeps an answer with chance 3/4."""
+        two_coins = all(q.categories == ("yes", "no") and not q.labels and q.keep_threshold == 3 << 30 for q in self.questions)
+        return two_coins and self.ask is None
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """What is drawn together where a survey asks a sample: a question and those shown after answers to it, by number."""
+        return blocks_of(self.questions)
+
+    @cached_property
+    def definition(self) -> bytes:
+        """What clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
+        computed = [{"categories": list(q.categories), "k": q.k, "d": q.d, "keep_threshold": q.keep_threshold} for q in self.questions]
+        source = self.to_dict()
+        return rfc8785.dumps({**source, "questions": [q | more for q, more in zip(source["questions"], computed, strict=True)]})
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the definition, 64 lower-case hexadecimal digits."""
+        return hashlib.sha256(self.definition).hexdigest()
+
+    @property
+    def epsilon(self) -> float:
+        """What one submission gives away at most: the exact losses of the questions asked add (sequential composition)."""
+        return total_epsilon(self.questions, self.ask)
+
+    @cached_property
+    def odds(self) -> Fraction:
+        """e^epsilon, exactly: the largest ratio of the chances of one submission under two answers."""
+        return odds_of_all(self.questions, self.ask)
+
+    def text_in(self, language: str, key: str) -> tuple[str, str]:
+        """title, about, contact or ethics for a reader of `language`, and the language that it is in: the survey's own, for want of it."""
+        tag, texts = self._translation(language)
+        return (texts[key], tag) if key in texts else (getattr(self, key), self.language)
+
+    def question_in(self, language: str, question: Question) -> tuple[str, str]:
+        """A question's text for a reader of `language`, and the language that it is in."""
+        tag, texts = self._translation(language)
+        own = texts.get("questions", {}).get(question.id, {})
+        return (own["text"], tag) if "text" in own else (question.text, self.language)
+
+    def _translation(self, language: str) -> tuple[str, Mapping[str, Any]]:
+        """The tag and texts for a language: itself, or a relative (de for de-AT); none where the survey is in it. Twin: `words.mjs`."""
+        if language in self.translations:
+            return language, self.translations[language]
+        family = language.split("-")[0]
+        tags = [] if self.language.split("-")[0] == family else [tag for tag in self.translations if tag.split("-")[0] == family]
+        return (tags[0], self.translations[tags[0]]) if tags else (self.language, {})
+
+    @property
+    def untranslated(self) -> tuple[tuple[str, str], ...]:
+        """(language, place) for each text that a language of the survey lacks."""
+        found = []
+        for language, texts in self.translations.items():
+            found += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
+            for question in self.questions:
+                own = texts.get("questions", {}).get(question.id, {})
+                wanted = ["text", "options"] if question.options else ["text"]
+                found += [(language, f"questions.{question.id}.{key}") for key in wanted if key not in own]
+        return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The survey as a survey file would say it."""
+        return {
+            "deniable": FORMAT,
+            "id": self.id,
+            "title": self.title,
+            "about": self.about,
+            **{key: value for key, value in self._optional().items() if value != _DEFAULTS[key]},
+            "questions": [question.to_dict() for question in self.questions],
+        }
+
+    def _optional(self) -> dict[str, Any]:
+        own = {key: getattr(self, key) for key in _DEFAULTS}
+        return {**own, "groups": list(self.groups), "translations": plain(self.translations)}
+
+    def _refuse_other_mechanism(self, served: Sequence[Mapping[str, Any]]) -> None:
+        for question, received in zip(self.questions, served, strict=True):
+            expected = {"k": question.k, "d": question.d, "keep_threshold": question.keep_threshold}
+            for name, value in expected.items():
+                if received.get(name) != value:
+                    raise RefusedError(
+                        f"question {question.id}: {name} must be {value}, which epsilon {question.declared_epsilon} implies, "
+                        f"got {received.get(name)!r}"
+                    )
+
+
+def _without_computed(served: Any) -> dict[str, Any]:
+    questions = [{key: value for key, value in q.items() if key not in _COMPUTED} for q in served["questions"]]
+    return {**served, "questions": questions}

@@ -1,0 +1,43 @@
+"""A survey's own texts in further languages: what must hold for them, what is missing, what a respondent reads.
+
+`translations` maps a language to the texts of the survey in it, under the keys that they have in the survey; what is
+left out is shown in the survey's own language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from deniable.survey.question import Question
+from deniable.survey.types.base import label_problems
+
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+TEXTS = ("title", "about", "contact", "ethics")
+
+
+def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str]]:
+    """Yields (place, rule broken) for a question's options in another language."""
+    known = question.options
+    if not known:
+        yield "options", f"must be left out: question {question.id} has no options of its own"
+    elif isinstance(options, list | tuple) and len(options) != len(known):
+        yield "options", f"must be {len(known)} texts, one for each option of question {question.id}, got {len(options)}"
+    else:
+        yield from label_problems(options, "options")
+
+
+def language_problem(language: Any) -> str | None:
+    """The rule that the name of a language breaks, if any."""
+    if isinstance(language, str) and LANGUAGE.fullmatch(language):
+        return None
+    return "must be a language tag such as en, de or pt-BR"
+
+
+def plain(translations: Mapping[str, Any]) -> dict[str, Any]:
+    """Translations as plain objects, as a definition has them."""
+    return {
+        language: {key: {name: dict(own) for name, own in value.items()} if key == "questions" else value for key, value in texts.items()}
+        for language, texts in translations.items()
+    }

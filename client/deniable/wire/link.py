@@ -1,0 +1,81 @@
+"""A respondent's link: where the survey is, and in its fragment, which no server sees, what the page or the client must know."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from deniable.survey.parse import SURVEY_ID
+from deniable.wire import access_codes
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+_PATH = re.compile(r"(.*)/s/([^/]+)/?")
+_KEYS = ("digest", "group", "code")
+_SECRET = re.compile(r"[#?]|%23|%3f", re.IGNORECASE)
+"""What comes behind these may be a code."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """url: of the server, empty where it is not known. survey: the id. digest: of the definition. group: a public label.
+
+    code: an invitation, as it is written. `str` writes the link, and `parse` reads it.
+    """
+
+    url: str
+    survey: str
+    digest: str | None = None
+    group: str | None = None
+    code: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        parts = [f"{key}={quote(value, safe='')}" for key in _KEYS if (value := getattr(self, key)) is not None]
+        return f"{self.url}/s/{self.survey}{'#' if parts else ''}{'&'.join(parts)}"
+
+    @classmethod
+    def parse(cls, link: str) -> Self:
+        """Reads `https://host/s/<survey id>#digest=…&group=…&code=…`: parts in any order, percent-encoded, each may be left out.
+
+        Raises ValueError, which quotes no code and no password. Where one of the parts stands behind ?, it says where it belongs.
+        """
+        parts = urlsplit(link)
+        if parts.username is not None:
+            raise ValueError("link must have no name or password in it")
+        found = _PATH.fullmatch(parts.path)
+        if parts.scheme not in ("http", "https") or not parts.netloc or not found or not SURVEY_ID.fullmatch(found[2]):
+            raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {_SECRET.split(link)[0]!r}")
+        _refuse_before_the_fragment(parts.query)
+        return cls(f"{parts.scheme}://{parts.netloc}{found[1]}", found[2], **_fragment(parts.fragment))
+
+
+def _refuse_before_the_fragment(query: str) -> None:
+    """A digest that the server is shown pins nothing: it could serve what fits. A code is nobody else's business."""
+    named = {name.strip().lower() for name, _ in parse_qsl(query, keep_blank_values=True)}
+    if misplaced := [key for key in _KEYS if key in named]:
+        are = " and ".join(misplaced)
+        raise ValueError(f"the link's {are} must stand behind #, which no server sees, and not behind ?: …/s/<survey id>#{misplaced[0]}=…")
+
+
+def _fragment(text: str) -> dict[str, str]:
+    pairs = [part.partition("=") for part in text.split("&")] if text else []
+    names = [name for name, _, _ in pairs]
+    if any(name not in _KEYS or not value for name, _, value in pairs) or len(set(names)) < len(names):
+        raise ValueError(f"the link's fragment must be of {', '.join(f'{key}=…' for key in _KEYS)}, joined by &, each once at most")
+    try:
+        values = {name: unquote(value, errors="strict") for name, _, value in pairs}
+    except UnicodeDecodeError:
+        raise ValueError("the link's fragment must be percent-encoded UTF-8") from None
+    if "digest" in values and not DIGEST.fullmatch(values["digest"]):
+        raise ValueError(f"the link's digest must be 64 lower-case hexadecimal digits, got {values['digest']!r}")
+    if "code" in values:
+        values["code"] = access_codes.written(_code(values["code"]))
+    return values
+
+
+def _code(text: str) -> bytes:
+    try:
+        return access_codes.read(text)
+    except ValueError as error:
+        raise ValueError(f"the link is wrong: {error}") from None

@@ -1,0 +1,137 @@
+"""What travels: a submission, in its JSON envelope.
+
+A submission is `{id, digest, count, reports}`: 16 bytes that the client made from a random code (see `access_codes.py`), the digest
+of the definition, and `count` records back to back. Where the survey has public groups it says which one, in `group`; where
+people tossed coins themselves, `by_hand` is true; where the survey takes invitations, `invitation` is the code, which the server
+spends and does not keep. In the JSON envelope `id`, `reports` and `invitation` are base64url without padding.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.errors import SubmissionError
+from deniable.survey import Survey
+from deniable.survey.document import strict_json
+from deniable.wire.access_codes import ID_BYTES, SECRET_BYTES
+from deniable.wire.record import unpack
+
+MAX_COUNT = 100_000
+_KEYS = ("id", "digest", "count", "reports")
+_OPTIONAL = ("group", "by_hand", "invitation")
+_MOST_MARKS = 1000  # brackets and commas, those in a label too
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Perturbed records on their way: safe to store, to log and to send again."""
+
+    id: bytes
+    digest: str
+    count: int
+    reports: bytes
+    group: str | None = None
+    by_hand: bool = False
+    invitation: bytes | None = None
+
+    def to_json(self) -> bytes:
+        """The envelope, as sent; the same submission always gives the same bytes."""
+        envelope: dict[str, Any] = {
+            "id": _encode64(self.id),
+            "digest": self.digest,
+            "count": self.count,
+            "reports": _encode64(self.reports),
+        }
+        if self.group is not None:
+            envelope["group"] = self.group
+        if self.by_hand:
+            envelope["by_hand"] = True
+        if self.invitation is not None:
+            envelope["invitation"] = _encode64(self.invitation)
+        return json.dumps(envelope, separators=(",", ":"), ensure_ascii=False).encode()
+
+    @classmethod
+    def from_json(cls, body: bytes) -> Submission:
+        """Parses an envelope with a closed schema. Raises SubmissionError naming the rule."""
+        envelope = _flat_json(body)
+        if not isinstance(envelope, Mapping) or not set(_KEYS) <= set(envelope) <= {*_KEYS, *_OPTIONAL}:
+            raise SubmissionError(
+                "keys", f"the body must be an object with the keys {', '.join(_KEYS)}, and perhaps {', '.join(_OPTIONAL)}"
+            )
+        count, digest = envelope["count"], envelope["digest"]
+        if type(count) is not int or not 1 <= count <= MAX_COUNT:
+            raise SubmissionError("count", f"count must be a whole number from 1 to {MAX_COUNT:,}")
+        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+            raise SubmissionError("digest", "digest must be 64 lower-case hexadecimal digits")
+        submission_id = _decode64(envelope, "id")
+        if len(submission_id) != ID_BYTES:
+            raise SubmissionError("id", f"id must be {ID_BYTES} bytes in base64url, got {len(submission_id)}")
+        group, invitation = envelope.get("group"), _decode64(envelope, "invitation") if "invitation" in envelope else None
+        if "group" in envelope and not isinstance(group, str):
+            raise SubmissionError("group", "group must be one of the survey's groups")
+        if envelope.get("by_hand", True) is not True:
+            raise SubmissionError("by_hand", "by_hand must be true or left out")
+        if invitation is not None and len(invitation) != SECRET_BYTES:
+            raise SubmissionError("invitation", f"invitation must be {SECRET_BYTES} bytes in base64url, got {len(invitation)}")
+        return cls(submission_id, digest, count, _decode64(envelope, "reports"), group, "by_hand" in envelope, invitation)
+
+    def check(self, survey: Survey) -> None:
+        """Refuses what does not belong to this survey: records, group, invitation. Raises SubmissionError naming the rule."""
+        unpack(survey, self.reports, self.count)
+        if survey.groups and self.group not in survey.groups:
+            raise SubmissionError("group", "group must be one of the survey's groups")
+        if not survey.groups and self.group is not None:
+            raise SubmissionError("group", "group must be left out: the survey has no groups")
+        if self.by_hand and not survey.coins_can_answer:
+            raise SubmissionError("by_hand", "by_hand must be left out: two coins cannot answer this survey")
+        if (survey.access == "invited") != (self.invitation is not None):
+            rule = "must be one of the survey's codes" if survey.access == "invited" else "must be left out: the survey is open to all"
+            raise SubmissionError("invitation", f"invitation {rule}")
+        if self.invitation is not None and self.count != 1:
+            raise SubmissionError("count", f"count must be 1 with an invitation, got {self.count:,}")
+
+
+def withdrawal_secret(body: bytes) -> bytes:
+    """The 15 bytes of the code in the body of a withdrawal, `{"code": base64url}`. Raises SubmissionError naming the rule."""
+    envelope = _flat_json(body)
+    if not isinstance(envelope, Mapping) or set(envelope) != {"code"}:
+        raise SubmissionError("keys", "the body must be an object with the key code and no other")
+    secret = _decode64(envelope, "code")
+    if len(secret) != SECRET_BYTES:
+        raise SubmissionError("code", f"code must be {SECRET_BYTES} bytes in base64url, got {len(secret)}")
+    return secret
+
+
+def _flat_json(body: bytes) -> Any:
+    """The JSON of an envelope, which holds a few texts and numbers: one of many values is refused before it fills the memory."""
+    try:
+        if sum(body.count(mark) for mark in (b"[", b"{", b",")) > _MOST_MARKS:
+            raise ValueError
+        return strict_json(body)
+    except (ValueError, RecursionError):
+        raise SubmissionError("json", "the body must be one JSON object in UTF-8, each key once") from None
+
+
+def _encode64(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
+
+
+def _decode64(envelope: Mapping[str, Any], key: str) -> bytes:
+    """One spelling for each byte string: no padding, no other alphabet, no spare bits set."""
+    text = envelope[key]
+    if isinstance(text, str) and _BASE64URL.fullmatch(text):
+        try:
+            raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        except binascii.Error:
+            raw = None
+        if raw is not None and _encode64(raw) == text:
+            return raw
+    raise SubmissionError(key, f"{key} must be base64url without padding")

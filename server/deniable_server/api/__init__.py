@@ -1,0 +1,1 @@
+"""For machines: versioned routes, and who may call them."""

@@ -1,0 +1,42 @@
+"""Who calls the API: who wants more than a stranger needs a key."""
+
+from __future__ import annotations
+
+from flask import abort, request
+from werkzeug.datastructures import WWWAuthenticate
+from werkzeug.exceptions import Forbidden, Unauthorized
+
+from deniable_server.api import keys
+from deniable_server.context import current_store
+from deniable_server.store.accounts import Key
+
+
+def refuse_other_types() -> None:
+    """Aborts with 415 for anything but plain JSON."""
+    if request.content_encoding:
+        abort(415, "the body must not be compressed: random bits do not shrink")
+    if request.mimetype != "application/json":
+        abort(415, "the body must be JSON, with Content-Type: application/json")
+
+
+def key_for(scope: str, survey_id: str) -> Key | None:
+    """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else."""
+    sent = request.authorization
+    if sent is None or sent.type != "bearer":
+        return None
+    key = keys.find(current_store(), sent.token or "")
+    if key is None:
+        raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=_bearer("invalid_token"))
+    if scope not in key.scopes or key.survey not in (None, survey_id):
+        raise Forbidden(f"the key must have the scope {scope} for this survey")
+    return key
+
+
+def key_needed(message: str) -> Unauthorized:
+    """What somebody without a key is told, and how to get one."""
+    command = "`deniable-server key make --scope submit --name NAME`"
+    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=_bearer())
+
+
+def _bearer(error: str | None = None) -> WWWAuthenticate:
+    return WWWAuthenticate("bearer", {"realm": "deniable", **({"error": error} if error else {})})

@@ -1,0 +1,36 @@
+"""Keys for programs: 32 random bytes, printed once; the store has their hash."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from deniable_server.store.accounts import Key
+from deniable_server.store.protocol import Store
+
+SCOPES = {"submit": "submissions of many records", "results": "results"}
+_PREFIX = "dk_"
+
+
+def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = None) -> str:
+    """A new key as its holder writes it. Raises ValueError naming the rule, ConflictError for a name taken, UnknownSurveyError."""
+    if not 1 <= len(name) <= 64 or not name.isprintable():
+        raise ValueError("the key's name must be 1 to 64 printable characters")
+    if not scopes or not set(scopes) <= set(SCOPES):
+        raise ValueError(f"scope must be {' or '.join(SCOPES)}")
+    written = _PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()
+    ordered = tuple(scope for scope in SCOPES if scope in scopes)
+    store.accounts.add_key(Key(name, ordered, survey, datetime.now(UTC).date().isoformat()), _hash(written))
+    return written
+
+
+def find(store: Store, written: str) -> Key | None:
+    """The key that somebody sent, or None if there is no such key."""
+    return store.accounts.key(_hash(written)) if written.startswith(_PREFIX) else None
+
+
+def _hash(written: str) -> bytes:
+    return hashlib.sha256(written.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,94 @@
+"""For machines: the definition, submissions and their withdrawal, results as JSON. No cookie is read or set.
+
+Anybody may send one record a submission, as a respondent's device does; many records, and results, need a key or a password.
+"""
+
+from __future__ import annotations
+
+from flask import Response, jsonify, request
+from werkzeug.datastructures import WWWAuthenticate
+from werkzeug.exceptions import Unauthorized
+
+from deniable.survey import Survey
+from deniable.wire.access_codes import submission_id
+from deniable.wire.submission import MAX_COUNT, Submission, withdrawal_secret
+from deniable_server.api import callers
+from deniable_server.context import current_passwords, current_rate, current_store
+from deniable_server.researchers.results import results_of
+from deniable_server.web import limits, sites
+from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.compression import compressed
+from deniable_server.web.errors import reply
+
+bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
+
+
+@bp.before_request
+def refuse_foreign_writes() -> None:
+    """Before anything is read: what changes something is JSON, and from no other site's page."""
+    if request.method == "POST":
+        sites.refuse_other_sites()
+        callers.refuse_other_types()
+
+
+@bp.get("/surveys/<survey_id>")
+@compressed
+def definition(survey_id: str) -> Response:
+    """The bytes that clients hash and pin."""
+    return Response(current_store().published(survey_id).survey.definition, mimetype="application/json")
+
+
+def submission_bytes(survey: Survey, count: int) -> int:
+    """The most bytes of a submission of `count` records: those, the rest of the envelope, and a label at 12 bytes a character."""
+    label = max((len(group) for group in survey.groups), default=0)
+    return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
+
+
+def _largest(survey: Survey) -> int:
+    """One record, or with a key for that as many as a submission may have. Aborts with 401 or 403 for another key."""
+    return submission_bytes(survey, MAX_COUNT if callers.key_for("submit", survey.id) else 1)
+
+
+@bp.post("/surveys/<survey_id>/submissions")
+@limits.body(_largest)
+def submit(survey_id: str) -> Response:
+    """Takes one submission of one record, or of many with a key. When this says 200, they are on the disk, once."""
+    key = callers.key_for("submit", survey_id)
+    if key is None:
+        current_rate().take()
+    survey = current_store().published(survey_id).survey
+    if key is None and (request.content_length or 0) > submission_bytes(survey, 1):
+        raise callers.key_needed("the body must have the size of one record without a key with the scope submit")
+    submission = Submission.from_json(_body())
+    if key is None and submission.count != 1:
+        raise callers.key_needed(f"count must be 1 without a key with the scope submit, got {submission.count:,}")
+    if submission.digest != survey.digest:
+        return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
+    submission.check(survey)
+    current_store().add(survey_id, submission)
+    return jsonify(accepted=submission.count)
+
+
+@bp.post("/surveys/<survey_id>/withdrawals")
+def withdraw(survey_id: str) -> Response:
+    """Erases the submission of a code. The reply is the same whether or not there was one."""
+    current_store().withdraw(survey_id, submission_id(withdrawal_secret(_body())))
+    return jsonify(withdrawn=True)
+
+
+@bp.get("/surveys/<survey_id>/results")
+def results(survey_id: str) -> Response:
+    """Estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
+    if callers.key_for("results", survey_id) is None and not _password_holds():
+        challenge = WWWAuthenticate("basic", {"realm": "deniable"})
+        raise Unauthorized("a researcher's name and password are needed, or a key with the scope results", www_authenticate=challenge)
+    return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
+
+
+def _password_holds() -> bool:
+    sent = request.authorization
+    return sent is not None and sent.type == "basic" and current_passwords().hold(sent.username or "", sent.password or "")
+
+
+def _body() -> bytes:
+    return request.get_data(cache=False)

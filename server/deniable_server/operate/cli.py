@@ -1,0 +1,177 @@
+"""`deniable-server`: set up, accounts and keys, publish, invite, serve, close, results, backup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from deniable.survey import Survey
+from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
+from deniable_server.operate import invitations
+from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
+from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.researchers.passwords import set_password
+from deniable_server.researchers.results import may_wait, results_of
+from deniable_server.store.protocol import Published
+from deniable_server.store.sqlite.store import SqliteStore
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="deniable")
+def main() -> None:
+    """Run surveys whose server cannot learn an answer.
+
+    \b
+    A server from nothing:
+      deniable-server init --user ada
+      deniable-server publish survey.yaml
+      deniable-server serve
+    """
+
+
+main.add_command(user_commands)
+main.add_command(key_commands)
+
+
+@main.command()
+@database
+@click.option("--user", required=True, prompt="Name of the researcher", help="The researcher's name, for logging in.")
+@click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
+def init(db: Path, user: str, password_env: str | None) -> None:
+    """Make the database and its secret key, and an account (or give an account a new password, which ends its sessions)."""
+    password = asked_password(password_env)
+    with opened(db, new=True) as store:
+        set_password(store.accounts, user, password)
+    make_key(db)
+    click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {key_file(db)}.")
+
+
+@main.command()
+@database
+@click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def publish(db: Path, survey_file: Path) -> None:
+    """Publish a survey file (YAML or JSON). A published survey never changes."""
+    with opened(db) as store:
+        survey = Survey.from_file(survey_file)
+        new = store.publish(survey)
+    click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
+    click.echo(f"digest   {survey.digest}")
+    click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")
+    click.echo(f"link     /s/{survey.id}#digest={survey.digest}")
+
+
+@main.command("list")
+@database
+def list_surveys(db: Path) -> None:
+    """List the published surveys."""
+    with opened(db) as store:
+        for published in store.surveys():
+            state = "open" if published.is_open else "closed"
+            click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
+
+
+def _kept(store: SqliteStore, published: Published) -> str:
+    """How many responses are counted and may wait, and of a survey with invitations how many of those are spent."""
+    survey = published.survey
+    parts = [_number(store.count(survey.id), "response")]
+    if by_hand := store.count(survey.id, by_hand=True):
+        parts.append(f"{by_hand} made by hand")
+    if waiting := may_wait(published):
+        parts.append(f"up to {waiting:,} may wait to be counted")
+    if survey.access == "invited":
+        made, spent = store.invitations(survey.id)
+        parts.append(f"{spent} of {_number(made, 'invitation')} spent")
+    return ", ".join(parts)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+@main.command()
+@database
+@click.argument("survey_id")
+@click.option("--count", type=click.IntRange(1, 100_000), required=True, help="How many codes.")
+@click.option("--format", "kind", type=click.Choice(["txt", "csv"]), default="txt", show_default=True, help="CSV has the links too.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use; the links in the CSV begin with it.")
+def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
+    """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
+    with opened(db) as store:
+        url = Config.for_database(db, public_url).public_url
+        written = invitations.make(store, survey_id, count)
+        survey = store.published(survey_id).survey
+    text = "\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url)
+    click.echo(text, nl=False)
+    click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
+
+
+@main.command()
+@database
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="The port to listen on.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use, when a proxy stands in front. Binds cookies to HTTPS.")
+@click.option(
+    "--most-per-second",
+    type=click.IntRange(min=1),
+    default=MOST_PER_SECOND,
+    show_default=True,
+    help="Submissions without a key, from everybody together; more are told to come back later.",
+)
+def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+    """Serve the surveys, until interrupted with Ctrl-C."""
+    from deniable_server.operate.serve import serve as run
+
+    require(db)
+    with failing(db):
+        run(db, host, port, public_url, most_per_second)
+
+
+@main.command()
+@database
+@click.argument("survey_id")
+@click.option("--reopen", is_flag=True, help="Take submissions again.")
+def close(db: Path, survey_id: str, reopen: bool) -> None:
+    """Close a survey: no more submissions. All that waits is counted. Results stay."""
+    with opened(db) as store:
+        store.set_open(survey_id, reopen)
+    click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
+
+
+@main.command()
+@database
+@click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
+@click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
+def backup(db: Path, target: Path, with_key: bool) -> None:
+    """Copy the database to the new file TARGET, while the server runs.
+
+    What waits to be counted can be read with the server's key only: keep a copy of the key in another place.
+    """
+    with opened(db) as store:
+        if with_key and key_file(target).exists():
+            raise FileExistsError(f"{key_file(target)} is there already")
+        store.backup(target)
+        if with_key:
+            copy_key(db, target)
+    click.echo(f"{target} is a copy of {db}{f', with the key in {key_file(target)}' if with_key else ', without its key'}.")
+
+
+@main.command()
+@database
+@click.argument("survey_id")
+@click.option("--json", "kind", flag_value="json", help="As JSON.")
+@click.option("--csv", "kind", flag_value="csv", help="As CSV.")
+@click.option("--table", "kind", flag_value="table", default=True, help="As a table to read (the default).")
+@click.option("--confidence", default="0.95", show_default=True, help="Of the intervals, between 0 and 1.")
+@click.option("--method", help="feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald.")
+@click.option("--target", help="population (the default) or respondents.")
+@click.option("--group", help="Of this group only, where the survey has groups.")
+@click.option("--by-hand", "by_hand", flag_value="1", help="Of those who tossed coins themselves; they are in no other results.")
+def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
+    """Print the estimates of a survey, with their intervals."""
+    with opened(db) as store:
+        found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
+    forms: dict[str, Callable[[], str]] = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}
+    text = forms[kind]()
+    click.echo(text, nl=not text.endswith("\n"))

@@ -1,0 +1,56 @@
+"""What every command that opens the database shares: the option that names it, and one clear message for what goes wrong."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from deniable.errors import DeniableError, SurveyError
+from deniable_server.config import key_file
+from deniable_server.store.sqlite.store import SqliteStore
+
+database = click.option(
+    "--db",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("deniable.db"),
+    envvar="DENIABLE_DB",
+    show_default=True,
+    show_envvar=True,
+    help="The database file.",
+)
+
+
+def require(db: Path) -> None:
+    """Stops with a clear message where `init` has not been."""
+    if not db.exists() or not key_file(db).exists():
+        raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
+
+
+@contextmanager
+def opened(db: Path, *, new: bool = False) -> Iterator[SqliteStore]:
+    """The store, closed again; what goes wrong becomes one message."""
+    if not new:
+        require(db)
+    with failing(db):
+        store = SqliteStore(db)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+@contextmanager
+def failing(db: Path) -> Iterator[None]:
+    """What goes wrong becomes one message."""
+    try:
+        yield
+    except SurveyError as error:
+        raise click.ClickException("the survey file has these problems:\n" + "\n".join(f"  {p}" for p in error.problems)) from None
+    except (DeniableError, ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from None
+    except sqlite3.Error as error:
+        raise click.ClickException(f"{db} cannot be used: {error}") from None

@@ -1,0 +1,26 @@
+"""For whoever runs the server: is it up, and can it reach its database?"""
+
+from __future__ import annotations
+
+from flask import Response, abort, jsonify
+
+from deniable_server.context import current_store
+from deniable_server.web.audience import Audience, Routes
+
+bp = Routes("health", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+
+
+@bp.get("/healthz")
+def healthz() -> Response:
+    """200 while the server runs, whatever the database does; the front keeps this reply and needs no thread to give it."""
+    return jsonify(status="ok")
+
+
+@bp.get("/readyz")
+def readyz() -> Response:
+    """200 when the database answers; 503 when it does not, whatever the reason."""
+    try:
+        current_store().surveys()
+    except Exception:
+        abort(503, "the database cannot be read now")
+    return jsonify(status="ok")

@@ -1,0 +1,39 @@
+"""Invitations: made at random, kept as hashes, and written out once, for the people who get them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import secrets
+from collections.abc import Sequence
+
+from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable_server.store.protocol import Store
+
+
+def make(store: Store, survey_id: str, count: int) -> list[str]:
+    """New codes as people read them, once their hashes are on the disk. Raises UnknownSurveyError; ValueError for a survey open to all."""
+    survey = store.published(survey_id).survey
+    if survey.access != "invited":
+        raise ValueError(f"access of survey {survey_id} must be invited, got {survey.access}: it takes no codes")
+    made = [secrets.token_bytes(access_codes.SECRET_BYTES) for _ in range(count)]
+    store.invite(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in made])
+    return [access_codes.written(secret) for secret in made]
+
+
+def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None) -> str:
+    """Each code and its personal link, under a header; a link is a path where no public address is given.
+
+    A code begins with a letter or digit, a link with https://, http:// or /, so no spreadsheet takes one for a formula.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["code", "link"])
+    writer.writerows([code, personal_link(survey, code, public_url)] for code in written)
+    return out.getvalue()
+
+
+def personal_link(survey: Survey, code: str, public_url: str | None = None) -> str:
+    """The link for one person. The code is in its fragment, which no server sees when a chat program fetches the link."""
+    return f"{(public_url or '').rstrip('/')}/s/{survey.id}#digest={survey.digest}&code={code}"

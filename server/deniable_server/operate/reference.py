@@ -1,0 +1,46 @@
+"""This release of the server with a single survey: what it replies is what any right server of the release replies.
+
+`deniable verify` finds it by an entry point, because the library must not know the server.
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from deniable.survey import Survey
+from deniable_server import Config, create_app
+from deniable_server.store.sqlite.store import SqliteStore
+
+
+class Reference:
+    """A server for `survey`, as if people reached it at `url`; it listens nowhere, and its database is gone when it is closed."""
+
+    def __init__(self, survey: Survey, url: str) -> None:
+        self._survey = survey
+        self._folder = tempfile.TemporaryDirectory(prefix="deniable-reference-")
+        db = Path(self._folder.name) / "reference.db"
+        self._store = SqliteStore(db)
+        self._store.publish(survey)
+        self._url = url
+        self._client = create_app(Config(db, secrets.token_hex(32), url), self._store).test_client()
+
+    @property
+    def is_open(self) -> bool:
+        return self._store.published(self._survey.id).is_open
+
+    @is_open.setter
+    def is_open(self, is_open: bool) -> None:
+        self._store.set_open(self._survey.id, is_open)
+
+    def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        """The status, the headers and the body, not compressed."""
+        told = [(name, value) for name, value in headers if name not in ("Accept-Encoding", "Connection")]
+        reply = self._client.open(path, method=method, headers=told, data=body, base_url=self._url)
+        return reply.status_code, dict(reply.headers), reply.data
+
+    def close(self) -> None:
+        self._store.close()
+        self._folder.cleanup()

@@ -1,0 +1,82 @@
+"""What `deniable verify` compares with, made from the sources: `python -m deniable_server.operate.released` writes the file anew."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from flask.testing import FlaskClient
+
+from deniable.survey import Survey
+from deniable.verify import loads
+from deniable.verify.released import PATH, fingerprint, sha384
+from deniable.verify.replies import REQUIRED
+from deniable_server import Config, create_app
+from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.web.languages import LANGUAGES
+
+_KINDS: dict[str, dict[str, Any]] = {
+    "open": {"epsilon": 1},
+    "open, with a form for two coins": {"epsilon": "ln 3"},
+    "by invitation": {"epsilon": 1, "access": "invited"},
+}
+"""The surveys whose pages may differ from one another; all others have the page of one of these."""
+
+_FOLDERS = ("/browser/", "/static/")
+"""Where the files are that are the same for every survey."""
+
+
+def manifest() -> dict[str, Any]:
+    """The hashes of all that a respondent's browser loads, as the sources are now, and the headers that come with it."""
+    with tempfile.TemporaryDirectory() as folder, _site(Path(folder)) as client:
+        page = client.get("/s/open0")
+        files = sorted({load.url for load in loads.of_page(page.text) if load.url and load.url.startswith(_FOLDERS)})
+        return {
+            "headers": {name: page.headers[name] for name in REQUIRED},
+            "files": {path: sha384(client.get(path).data) for path in files},
+            "pages": {tag: _pages(client, tag) for tag in LANGUAGES},
+        }
+
+
+def text() -> str:
+    """The manifest as it is committed."""
+    return json.dumps(manifest(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _pages(client: FlaskClient, language: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for state in ("open", "closed"):
+        for number, kind in enumerate(_KINDS):
+            survey = f"{state}{number}"
+            page = fingerprint(client.get(f"/s/{survey}?lang={language}").data, survey)
+            if page not in found.values():
+                found[kind if state == "open" else state if number == 0 else f"{state}, {kind}"] = page
+    return found
+
+
+@contextmanager
+def _site(folder: Path) -> Iterator[FlaskClient]:
+    store = SqliteStore(folder / "site.db")
+    try:
+        for state in ("open", "closed"):
+            for number, keys in enumerate(_KINDS.values()):
+                store.publish(_survey(f"{state}{number}", **keys))
+                store.set_open(f"{state}{number}", state == "open")
+        yield create_app(Config(folder / "site.db", "0" * 32), store).test_client()
+    finally:
+        store.close()
+
+
+def _survey(name: str, **keys: Any) -> Survey:
+    question = {"id": "q", "text": "Yes?", "type": "yes_no"}
+    return Survey.from_dict(
+        {"deniable": 1, "id": name, "title": "A survey", "about": "Who asks, and why.", "questions": [question], **keys}
+    )
+
+
+if __name__ == "__main__":
+    PATH.write_text(text(), encoding="utf-8")

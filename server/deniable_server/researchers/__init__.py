@@ -1,0 +1,1 @@
+"""The pages of researchers: who they are, their surveys, and the results."""

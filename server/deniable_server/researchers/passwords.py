@@ -1,0 +1,94 @@
+"""Researchers' passwords: argon2id, a few at a time, and the same time for a name that does not exist."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from functools import cache
+
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
+
+from deniable_server.store.accounts import Accounts
+from deniable_server.web.limiter import Clock, Lane
+
+LENGTHS = range(10, 257)
+REMEMBERED = 300.0  # seconds for which a program that sends its password with each request costs no argon2
+_MOST_REMEMBERED = 1000
+_hasher = PasswordHasher()
+
+
+def set_password(accounts: Accounts, user: str, password: str) -> None:
+    """Makes an account or changes its password, which ends its sessions. Raises ValueError naming the rule."""
+    if not 1 <= len(user) <= 64 or not user.isprintable():
+        raise ValueError("the name must be 1 to 64 printable characters")
+    if len(password) not in LENGTHS:
+        raise ValueError(f"the password must be {LENGTHS[0]} to {LENGTHS[-1]} characters, got {len(password)}")
+    accounts.set_password(user, _hasher.hash(password))
+
+
+class Passwords:
+    """Checks passwords for one application.
+
+    Devices that a researcher logged in from before have a lane of their own, so that guessers keep nobody out there.
+    """
+
+    def __init__(self, accounts: Accounts, clock: Clock = time.monotonic) -> None:
+        self._accounts = accounts
+        self._strangers, self._known_devices = Lane(clock), Lane(clock)
+        self._lately = _Lately(clock)
+
+    def hold(self, user: str, password: str, device: str | None = None) -> bool:
+        """Whether this is the user's password. device: the id of one that the user logged in from before.
+
+        Raises TooManyError where too many tried, in the same way for a name that does not exist.
+        """
+        stored = self._accounts.password_hash(user)
+        if stored is not None and self._lately.held(user, password, stored):
+            return True
+        lane, name = (self._strangers, user) if device is None else (self._known_devices, device)
+        with lane.attempt(name) as forgive:
+            if not _verified(stored or _nobody(), password) or stored is None:
+                return False
+            forgive()
+        self._lately.remember(user, password, stored)
+        return True
+
+
+class _Lately:
+    """Passwords that held lately, as hashes under a key of this process; with the stored hash, so that a change of it ends them at once."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock, self._key = clock, secrets.token_bytes(32)
+        self._until: OrderedDict[bytes, float] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def held(self, user: str, password: str, stored: str) -> bool:
+        with self._lock:
+            return self._until.get(self._hashed(user, password, stored), 0.0) > self._clock()
+
+    def remember(self, user: str, password: str, stored: str) -> None:
+        with self._lock:
+            self._until[self._hashed(user, password, stored)] = self._clock() + REMEMBERED
+            while len(self._until) > _MOST_REMEMBERED or next(iter(self._until.values())) <= self._clock():
+                self._until.popitem(last=False)
+
+    def _hashed(self, *parts: str) -> bytes:
+        text = "".join(f"{len(part)}:{part}" for part in parts)
+        return hashlib.blake2b(text.encode(errors="surrogatepass"), key=self._key, digest_size=32).digest()
+
+
+def _verified(stored: str, password: str) -> bool:
+    try:
+        return _hasher.verify(stored, password[: LENGTHS[-1] + 1])
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+@cache
+def _nobody() -> str:
+    """A hash to compare with when there is no such account."""
+    return _hasher.hash("no such account")

@@ -1,0 +1,114 @@
+"""From stored tallies to the estimates that pages, downloads and the API show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from deniable.errors import EstimateError
+from deniable.estimate import Comparison, Results, Row, analyse, compare
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
+from deniable_server.store.protocol import Published, Store
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One question among the groups: each group's rows, and what sets the second of two groups apart; None where one has no estimate."""
+
+    question: Question
+    rows: Mapping[str, tuple[Row, ...]]
+    comparison: Comparison | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """All groups' results, by label, and two of the groups, compared question by question."""
+
+    results: Mapping[str, Results]
+    first: str
+    second: str
+    questions: tuple[Compared, ...]
+
+
+def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
+    """Estimates of all questions, shares and means.
+
+    options: may hold confidence (0.95 by default), method and target; group, one of the survey's, for that one only; by_hand, 1 for
+    the reports of those who tossed coins themselves, which are in no other results. Raises EstimateError naming what is wrong.
+    """
+    published = store.published(survey_id)
+    survey = published.survey
+    group, by_hand = _group(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
+    confidence, method, target = _interval(options)
+    tally = store.tally(survey_id, group, by_hand)
+    found = analyse(survey, tally, confidence=confidence, method=method, target=target).results
+    apart = store.count(survey_id, group, True) if survey.coins_can_answer and not by_hand else 0
+    return replace(found, group=group, by_hand=by_hand, n_by_hand=apart, may_wait=may_wait(published, group))
+
+
+def may_wait(published: Published, group: str | None = None) -> int:
+    """How many records may have arrived and wait for their batch, at most: of one group, or of all.
+
+    How many there are is not for anybody to know: who watched the number would see each arrival.
+    """
+    parts = len(published.survey.groups) if published.survey.groups and group is None else 1
+    return parts * (published.survey.batch - 1) if published.is_open else 0
+
+
+def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Groups:
+    """The groups of a survey that has some, compared. options: as above but for group and by_hand; first and second, two of the groups.
+
+    Raises EstimateError naming what is wrong.
+    """
+    survey = store.published(survey_id).survey
+    first = _group(survey, "first", options.get("first")) or survey.groups[0]
+    second = _group(survey, "second", options.get("second")) or next(group for group in survey.groups if group != first)
+    if first == second:
+        raise EstimateError("second must be another group than first")
+    common = {key: value for key, value in options.items() if key not in ("group", "by_hand")}
+    results = {group: results_of(store, survey_id, {**common, "group": group}) for group in survey.groups}
+    pair = _Pair(survey, (first, second), (store.tally(survey_id, first), store.tally(survey_id, second)))
+    return Groups(results, first, second, tuple(_compared(pair, question, results) for question in survey.items))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """The two groups that are compared, and their tallies."""
+
+    survey: Survey
+    groups: tuple[str, str]
+    tallies: tuple[Tally, Tally]
+
+
+def _compared(pair: _Pair, question: Question, results: Mapping[str, Results]) -> Compared:
+    rows = {group: tuple(row for row in found.rows if row.question == question.id) for group, found in results.items()}
+    first, second = (rows[group][0] for group in pair.groups)
+    if first.estimate is None or second.estimate is None:
+        return Compared(question, rows, None)
+    return Compared(question, rows, compare(pair.survey, *pair.tallies, question.id, confidence=first.confidence, target=first.target))
+
+
+def _group(survey: Survey, name: str, label: str | None) -> str | None:
+    if label is not None and not survey.groups:
+        raise EstimateError(f"{name} must be left out: survey {survey.id} has no groups")
+    if label is not None and label not in survey.groups:
+        raise EstimateError(f"{name} must be one of the groups of survey {survey.id}: {', '.join(survey.groups)}")
+    return label
+
+
+def _by_hand(survey: Survey, written: str) -> bool:
+    if written not in ("0", "1"):
+        raise EstimateError("by_hand must be 1, or left out")
+    if written == "1" and not survey.coins_can_answer:
+        raise EstimateError(f"by_hand must be left out: two coins cannot answer survey {survey.id}")
+    return written == "1"
+
+
+def _interval(options: Mapping[str, str]) -> tuple[float, str, str]:
+    try:
+        confidence = float(options.get("confidence", "0.95"))
+    except ValueError:
+        raise EstimateError("confidence must be a number between 0 and 1") from None
+    return confidence, options.get("method", "feldman-cousins"), options.get("target", "population")

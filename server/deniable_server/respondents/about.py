@@ -1,0 +1,60 @@
+"""Pages about the system, for people: what a survey has published and how to check it, what happens to data, how accessible it all is."""
+
+from __future__ import annotations
+
+import shlex
+
+from flask import redirect, render_template, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from deniable_server.context import current_store
+from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.compression import compressed
+from deniable_server.web.links import respondents_link, server_address
+
+bp = Routes("about", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+
+RECOMPUTE = """\
+import hashlib, json, sys
+from fractions import Fraction
+raw = sys.stdin.buffer.read()
+print(hashlib.sha256(raw).hexdigest())
+for q in json.loads(raw)["questions"]:
+    k, d, keep, coin = q["k"], q["d"], q["keep_threshold"], 2**32
+    own, other = Fraction(keep, coin), Fraction(d * coin - keep, coin * (k - 1))
+    print(q["id"], own, other, Fraction(keep * (k - d), (coin - keep) * d))
+"""
+"""Reads a definition and prints its digest and the odds of its coins, by itself and in whole numbers only."""
+
+
+@bp.get("/")
+def home() -> AnyResponse:
+    return redirect(url_for("researchers.surveys"))
+
+
+@bp.get("/s/<survey_id>/definition")
+@compressed
+def definition(survey_id: str) -> str:
+    """What a survey has published, with exact odds: everything on this page can be computed from the definition's bytes."""
+    survey = current_store().published(survey_id).survey
+    download = "curl -s " + shlex.quote(server_address() + url_for("api.definition", survey_id=survey.id))
+    commands = {
+        "digest": f"{download} | sha256sum",
+        "verify": "deniable verify " + shlex.quote(respondents_link(survey)),
+        "recompute": f"{download} | python3 recompute.py",
+    }
+    return render_template("respondents/definition.html", survey=survey, commands=commands, recompute=RECOMPUTE)
+
+
+@bp.get("/privacy")
+@compressed
+def privacy() -> str:
+    """What happens to what respondents do, in plain words."""
+    return render_template("respondents/privacy.html")
+
+
+@bp.get("/accessibility")
+@compressed
+def accessibility() -> str:
+    """What the pages aim at, how that was tested, and what is known to be missing."""
+    return render_template("respondents/accessibility.html")

@@ -1,0 +1,27 @@
+"""For respondents: the survey's page. No cookie, no ETag, nothing kept by the browser."""
+
+from __future__ import annotations
+
+from flask import render_template
+from markupsafe import Markup
+
+from deniable_server.context import current_store
+from deniable_server.store.protocol import Published
+from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.compression import compressed
+from deniable_server.web.files import IMPORT_MAP, MODULES
+
+bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+
+
+@bp.get("/s/<survey_id>")
+@compressed
+def survey(survey_id: str) -> str:
+    """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
+    published = current_store().published(survey_id)
+    return page("respondents/survey.html" if published.is_open else "respondents/closed.html", published)
+
+
+def page(template: str, published: Published) -> str:
+    """One of the pages that run the modules."""
+    return render_template(template, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes

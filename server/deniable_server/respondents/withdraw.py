@@ -1,0 +1,44 @@
+"""For respondents who want their record erased: one field for the code that they wrote down.
+
+Every code that is one gets the same reply, so that nobody learns here whether a record was kept under it.
+"""
+
+from __future__ import annotations
+
+from flask import render_template, request
+
+from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable_server.context import current_store
+from deniable_server.respondents.forms import WithdrawalForm
+from deniable_server.store.errors import FullError, UnavailableError
+from deniable_server.web import sites
+from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.errors import status_of
+
+bp = Routes("withdraw", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
+Page = tuple[str, int]
+
+
+@bp.get("/s/<survey_id>/withdraw")
+def blank(survey_id: str) -> Page:
+    """The page with the empty field; of closed surveys too."""
+    return _form(current_store().published(survey_id).survey, WithdrawalForm(), 200)
+
+
+@bp.post("/s/<survey_id>/withdraw")
+def erase(survey_id: str) -> Page:
+    """Erases what was kept under the code, if anything was."""
+    sites.refuse_other_sites(null_origin=True)
+    survey, form = current_store().published(survey_id).survey, WithdrawalForm(request.form)
+    if not form.validate():
+        return _form(survey, form, 400)
+    try:
+        current_store().withdraw(survey_id, access_codes.submission_id(form.code.raw))
+    except (FullError, UnavailableError) as error:
+        return _form(survey, form, status_of(error)[0], failed=True)
+    return render_template("respondents/withdraw_done.html", survey=survey), 200
+
+
+def _form(survey: Survey, form: WithdrawalForm, status: int, *, failed: bool = False) -> Page:
+    return render_template("respondents/withdraw.html", survey=survey, form=form, failed=failed), status

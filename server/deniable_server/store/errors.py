@@ -1,0 +1,33 @@
+"""What a store refuses, and what keeps it from doing its work."""
+
+from __future__ import annotations
+
+from deniable.errors import DeniableError
+
+
+class StoreError(DeniableError):
+    """Base of what a store refuses."""
+
+
+class UnknownSurveyError(StoreError):
+    """No survey with this id is published."""
+
+
+class ClosedError(StoreError):
+    """The survey takes no more submissions."""
+
+
+class ConflictError(StoreError):
+    """The id is taken: by other bytes of a submission, by one that was withdrawn, or by another published definition."""
+
+
+class InvitationError(StoreError):
+    """The invitation is none of this survey's, or spent; which of the two is not said."""
+
+
+class FullError(StoreError):
+    """The disk is full. Nothing of the request was kept; it may be sent again."""
+
+
+class UnavailableError(StoreError):
+    """The database cannot be written or read now. Nothing of the request was kept; it may be sent again."""

@@ -1,0 +1,38 @@
+"""A copy of the database for another place, made while the server runs."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from deniable_server.store.sqlite.intake import reseal
+from deniable_server.store.sqlite.sealing import Seal
+
+
+def write(connection: sqlite3.Connection, seal: Seal, target: Path) -> None:
+    """Copies the database to a new file, readable by its owner only, in which nothing shows an order.
+
+    What waits is sealed anew, so that two copies do not show whether anything of it changed between them. Raises FileExistsError,
+    OSError as `open` does, and sqlite3.Error; no file is left then.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        connection.execute("VACUUM INTO ?", [str(target)])
+        with closing(sqlite3.connect(target)) as copy, copy:
+            copy.execute("PRAGMA secure_delete = ON")
+            reseal(copy, seal)
+        _sync(target)
+        _sync(target.parent)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,141 @@
+"""What has arrived and is not counted yet: durable, sealed, and of one size for each part of a survey, whatever is in it.
+
+What a part holds is written anew in full, under a new nonce, whenever any of it changes. So the file shows neither how much waits, nor
+which came last, nor whose code came with it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+
+from deniable.survey import Survey
+from deniable_server.store.sqlite import waiting as layout
+from deniable_server.store.sqlite.published import find
+from deniable_server.store.sqlite.releasing import release
+from deniable_server.store.sqlite.sealing import Seal
+from deniable_server.store.sqlite.tallies import Part
+from deniable_server.store.sqlite.waiting import Records, Waiting
+
+Place = tuple[str, str, bool]  # the survey's id, and the part
+
+
+class Intake:
+    """The intake as the writer sees it, in memory; read again whenever another process has written to the file.
+
+    released: called in the transaction in which something enters the counts or leaves them.
+    """
+
+    def __init__(self, seal: Seal, released: Callable[[sqlite3.Connection], None]) -> None:
+        self._seal, self._released = seal, released
+        self._version: int | None = None
+        self._waiting: dict[Place, Waiting] = {}
+        self._places: dict[bytes, Place] = {}
+        self._codes: set[tuple[str, bytes]] = set()
+        self._touched: set[Place] = set()
+
+    def refresh(self, connection: sqlite3.Connection) -> None:
+        """At the beginning of a transaction."""
+        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._waiting = dict(read(connection, self._seal))
+            self._places = {id_: place for place, waiting in self._waiting.items() for id_ in waiting.arrived}
+            self._codes = {(place[0], code) for place, waiting in self._waiting.items() for code in waiting.codes}
+            self._touched.clear()
+            self._version = version
+
+    def settle(self, connection: sqlite3.Connection) -> None:
+        """At the end of a transaction: counts what is due, and seals the rest."""
+        for place in sorted(self._touched):
+            published = find(connection, place[0])
+            due = self._due(place, published.survey, published.is_open)
+            if due:
+                release(connection, published.survey, place[1:], due)
+                self._released(connection)
+            self._write(connection, published.survey, place[1:], self._waiting[place])
+        self._touched.clear()
+
+    def forget(self) -> None:
+        """After a transaction that failed: what is in memory is not what is in the file."""
+        self._version = None
+
+    def find(self, submission_id: bytes) -> tuple[Place, Records] | None:
+        """A submission that waits, and where."""
+        place = self._places.get(submission_id)
+        return (place, self._waiting[place].arrived[submission_id]) if place else None
+
+    def holds_code(self, survey_id: str, code: bytes) -> bool:
+        """Whether the code with this hash came with something that waits, or that was withdrawn while it waited."""
+        return (survey_id, code) in self._codes
+
+    def add(self, place: Place, submission_id: bytes, records: Records, code: bytes | None) -> None:
+        """Keeps a submission, and the hash of its code."""
+        waiting = self._touch(place)
+        waiting.arrived[submission_id] = records
+        self._places[submission_id] = place
+        if code is not None:
+            waiting.codes.add(code)
+            self._codes.add((place[0], code))
+
+    def remove(self, submission_id: bytes) -> None:
+        """Erases a submission that waits; its code stays used."""
+        del self._touch(self._places.pop(submission_id)).arrived[submission_id]
+
+    def take_out(self, place: Place, records: Records) -> None:
+        """Records that are erased already, and are to leave the counts."""
+        self._touch(place).withdrawn.append(records)
+
+    def touch(self, survey_id: str) -> None:
+        """Looks at all parts of a survey at the end of this transaction: it was closed."""
+        self._touched |= {place for place in self._waiting if place[0] == survey_id}
+
+    def prepare(self, connection: sqlite3.Connection, survey: Survey) -> None:
+        """Makes room for every part of a new survey, so that the first record of a part does not show."""
+        for label in survey.groups or [""]:
+            for by_hand in (False, True) if survey.coins_can_answer else (False,):
+                self._write(connection, survey, (label, by_hand), Waiting())
+
+    def _touch(self, place: Place) -> Waiting:
+        self._touched.add(place)
+        return self._waiting.setdefault(place, Waiting())
+
+    def _due(self, place: Place, survey: Survey, is_open: bool) -> Waiting | None:
+        """Takes out what is to be counted now: all of a part that has a batch, or whose survey is closed. None if nothing is."""
+        waiting, due = self._waiting[place], None
+        if waiting.changes >= survey.batch or (not is_open and (waiting.changes or waiting.codes)):
+            due, self._waiting[place] = waiting, Waiting()
+        elif len(waiting.codes) > layout.room_for_codes(survey):  # of records withdrawn while they waited: a batch of codes alone
+            due, waiting.codes = Waiting(codes=waiting.codes), set()
+        if due:
+            self._codes -= {(survey.id, code) for code in due.codes}
+            for id_ in due.arrived:
+                del self._places[id_]
+        return due
+
+    def _write(self, connection: sqlite3.Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
+        if survey.batch > 1:
+            sealed = self._seal.close(layout.pack(survey, waiting), _name((survey.id, *part)))
+            connection.execute(_KEEP, [survey.id, *part, sealed])
+
+
+def read(connection: sqlite3.Connection, seal: Seal, survey_id: str | None = None) -> Iterator[tuple[Place, Waiting]]:
+    """What waits, of all surveys or of one. Raises UnavailableError where the key is another."""
+    query = "SELECT survey, label, by_hand, sealed FROM intake WHERE :survey IS NULL OR survey = :survey"
+    for name, label, by_hand, sealed in connection.execute(query, {"survey": survey_id}).fetchall():
+        place = (name, label, bool(by_hand))
+        yield place, layout.unpack(find(connection, name).survey, seal.open(sealed, _name(place)))
+
+
+def reseal(connection: sqlite3.Connection, seal: Seal) -> None:
+    """Seals everything under new nonces, so that two copies of the file do not show where something arrived between them."""
+    for key, name, label, by_hand, sealed in connection.execute("SELECT key, survey, label, by_hand, sealed FROM intake").fetchall():
+        place = _name((name, label, bool(by_hand)))
+        connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, place), place), key])
+
+
+_KEEP = """INSERT INTO intake (survey, label, by_hand, sealed) VALUES (?, ?, ?, ?)
+ON CONFLICT (survey, label, by_hand) DO UPDATE SET sealed = excluded.sealed"""
+
+
+def _name(place: Place) -> str:
+    return f"{place[0]} {int(place[2])} {place[1]}"

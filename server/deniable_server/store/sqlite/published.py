@@ -1,0 +1,32 @@
+"""Published surveys, as the database has them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from deniable.survey import Survey
+from deniable_server.store.errors import UnknownSurveyError
+from deniable_server.store.protocol import Published
+
+COLUMNS = "definition, is_open, published_on"
+
+
+def published_of(row: Sequence[Any]) -> Published:
+    """A row of COLUMNS."""
+    return Published(_parsed(bytes(row[0])), bool(row[1]), str(row[2]))
+
+
+def find(connection: sqlite3.Connection, survey_id: str) -> Published:
+    """One survey. Raises UnknownSurveyError."""
+    row = connection.execute(f"SELECT {COLUMNS} FROM surveys WHERE id = ?", [survey_id]).fetchone()  # noqa: S608 - our own constant
+    if row is None:
+        raise UnknownSurveyError("no survey with this id is published here")
+    return published_of(row)
+
+
+@lru_cache(maxsize=256)
+def _parsed(definition: bytes) -> Survey:
+    return Survey.from_definition(definition)

@@ -1,0 +1,41 @@
+"""A batch enters the counts: its records, their tally and the marks of their codes, in one transaction.
+
+Rows go in under random keys and sorted by them, so nothing in the file leads from one to another, nor from a record to its code.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Collection
+
+from deniable.survey import Survey
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
+from deniable_server.store.sqlite import tallies
+from deniable_server.store.sqlite.tallies import Counts, Part
+from deniable_server.store.sqlite.waiting import Records, Waiting
+
+_INSERT = "INSERT INTO submissions (key, id, survey, label, by_hand, count, reports) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SPEND = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?"
+
+
+def release(connection: sqlite3.Connection, survey: Survey, part: Part, batch: Waiting) -> None:
+    """Counts what has waited, inside the caller's transaction."""
+    rows = [(secrets.randbits(63), id_, survey.id, *part, one.count, one.reports) for id_, one in batch.arrived.items()]
+    connection.executemany(_INSERT, sorted(rows))
+    connection.executemany(_SPEND, [(survey.id, code) for code in sorted(batch.codes)])
+    if batch.changes:
+        tallies.change(connection, survey, part, counts(survey, batch.arrived.values()) - counts(survey, batch.withdrawn))
+
+
+def tally(survey: Survey, records: Collection[Records]) -> Tally:
+    """All pairs of records, of a wide survey too."""
+    return Tally.from_bits(unpack(survey, b"".join(one.reports for one in records), sum(one.count for one in records)))
+
+
+def counts(survey: Survey, records: Collection[Records]) -> Counts:
+    """What is counted of records; those that were counted before their turn are not looked at again."""
+    known = [one.counts for one in records if one.counts is not None]
+    new = [one for one in records if one.counts is None]
+    return sum(known, Counts.of(survey, b"".join(one.reports for one in new), sum(one.count for one in new)))

@@ -1,0 +1,96 @@
+"""The tables of the SQLite store, and how a file of an older version gets them: sqlite-utils' migrations.
+
+A migration that has been released never changes; what is new goes into another one.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+from deniable_server.store.sqlite import accounts as sqlite_accounts
+from deniable_server.store.sqlite import tallies
+from deniable_server.store.sqlite.published import find
+
+migrations = Migrations("deniable_server")
+
+
+@migrations()
+def first(db: Database) -> None:
+    """Surveys, submissions, what is not tallied yet, tallies, users."""
+    for statement in (
+        "CREATE TABLE surveys (id TEXT PRIMARY KEY, definition BLOB NOT NULL, is_open INTEGER NOT NULL, published_on TEXT NOT NULL)",
+        "CREATE TABLE submissions (id BLOB PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), "
+        "count INTEGER NOT NULL, reports BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE untallied (survey TEXT NOT NULL, id BLOB NOT NULL, PRIMARY KEY (survey, id)) WITHOUT ROWID",
+        "CREATE TABLE tallies (survey TEXT PRIMARY KEY REFERENCES surveys (id), n INTEGER NOT NULL, pairs BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE users (name TEXT PRIMARY KEY, password_hash TEXT NOT NULL) WITHOUT ROWID",
+    ):
+        db.execute(statement)
+
+
+@migrations()
+def second(db: Database) -> None:
+    """Public groups and records made by hand, each counted apart; invitations; what was withdrawn.
+
+    label: the public group, empty where the survey has none. unmatched: how many withdrawals found nothing to erase.
+    """
+    for statement in (
+        "ALTER TABLE submissions ADD COLUMN label TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE submissions ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE tallies RENAME TO tallies_of_surveys",
+        "CREATE TABLE tallies (survey TEXT NOT NULL REFERENCES surveys (id), label TEXT NOT NULL, by_hand INTEGER NOT NULL, "
+        "n INTEGER NOT NULL, pairs BLOB NOT NULL, PRIMARY KEY (survey, label, by_hand)) WITHOUT ROWID",
+        "INSERT INTO tallies SELECT survey, '', 0, n, pairs FROM tallies_of_surveys WHERE n > 0",
+        "DROP TABLE tallies_of_surveys",
+        "CREATE TABLE invitations (survey TEXT NOT NULL REFERENCES surveys (id), hash BLOB NOT NULL, spent INTEGER NOT NULL, "
+        "PRIMARY KEY (survey, hash)) WITHOUT ROWID",
+        "CREATE TABLE withdrawn (id BLOB PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE unmatched (survey TEXT PRIMARY KEY REFERENCES surveys (id), count INTEGER NOT NULL) WITHOUT ROWID",
+    ):
+        db.execute(statement)
+
+
+@migrations()
+def third(db: Database) -> None:
+    """An intake; submissions under random keys, their large bytes out of the way of a search for an id; everything counted.
+
+    sealed: what a part of a survey has received and not counted yet. key: random, so that rows have no order.
+    """
+    kept = [(secrets.randbits(63), *row) for row in db.execute("SELECT id FROM submissions").fetchall()]
+    for statement in (
+        "ALTER TABLE submissions RENAME TO submissions_by_id",
+        "CREATE TABLE submissions (key INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, survey TEXT NOT NULL REFERENCES surveys (id), "
+        "label TEXT NOT NULL, by_hand INTEGER NOT NULL, count INTEGER NOT NULL, reports BLOB NOT NULL)",
+        "DROP TABLE untallied",
+        "DROP TABLE tallies",
+        "CREATE TABLE tallies (key INTEGER PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), label TEXT NOT NULL, "
+        "by_hand INTEGER NOT NULL, n INTEGER NOT NULL, pairs BLOB NOT NULL, UNIQUE (survey, label, by_hand))",
+        "CREATE TABLE intake (key INTEGER PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), label TEXT NOT NULL, "
+        "by_hand INTEGER NOT NULL, sealed BLOB NOT NULL, UNIQUE (survey, label, by_hand))",
+    ):
+        db.execute(statement)
+    move = "INSERT INTO submissions SELECT ?, id, survey, label, by_hand, count, reports FROM submissions_by_id WHERE id = ?"
+    for pair in sorted(kept):
+        db.execute(move, pair)
+    db.execute("DROP TABLE submissions_by_id")
+    for name, label, by_hand in db.execute("SELECT DISTINCT survey, label, by_hand FROM submissions").fetchall():
+        tallies.count_again(db.conn, find(db.conn, name).survey, (label, bool(by_hand)))
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
+    db, sets = Database(connection), (migrations, sqlite_accounts.migrations)
+    if not any(each.pending(db) for each in sets):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for each in sets:
+            each.apply(db)
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.execute("COMMIT")

@@ -1,0 +1,77 @@
+"""What one part of a survey has received and not counted, and its bytes, which have one length whatever is in them.
+
+Records are sorted by their random ids, and apart from the codes that came with them.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from deniable.survey import Survey
+from deniable.wire.access_codes import ID_BYTES
+from deniable_server.store.sqlite.tallies import Counts
+
+HASH_BYTES = 32
+_HEAD = struct.Struct(">HHH")
+_NOBODY = bytes(ID_BYTES)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Perturbed records back to back; counts: theirs, where somebody counted them already."""
+
+    count: int
+    reports: bytes
+    counts: Counts | None = None
+
+
+@dataclass
+class Waiting:
+    """Submissions by their ids, records that are to leave the counts, and hashes of the codes that are to be marked as spent."""
+
+    arrived: dict[bytes, Records] = field(default_factory=dict)
+    withdrawn: list[Records] = field(default_factory=list)
+    codes: set[bytes] = field(default_factory=set)
+
+    @property
+    def changes(self) -> int:
+        """How many records would enter the counts or leave them."""
+        return sum(records.count for records in (*self.arrived.values(), *self.withdrawn))
+
+
+def room_for_codes(survey: Survey) -> int:
+    """Those of all records that can wait, and as many of records that were withdrawn while they waited."""
+    return 2 * (survey.batch - 1) if survey.access == "invited" else 0
+
+
+def pack(survey: Survey, waiting: Waiting) -> bytes:
+    """Always of one length for one survey. A submission of several records stands there record by record, under one id."""
+    size = survey.record.bytes
+    arrived = [id_ + one for id_, records in sorted(waiting.arrived.items(), key=lambda item: item[0]) for one in _each(records, size)]
+    withdrawn = sorted(_NOBODY + one for records in waiting.withdrawn for one in _each(records, size))
+    head = _HEAD.pack(len(arrived), len(withdrawn), len(waiting.codes))
+    room = _HEAD.size + (survey.batch - 1) * (ID_BYTES + size) + room_for_codes(survey) * HASH_BYTES
+    return b"".join([head, *arrived, *withdrawn, *sorted(waiting.codes)]).ljust(room, b"\0")
+
+
+def unpack(survey: Survey, content: bytes) -> Waiting:
+    """The inverse of `pack`; records to be taken out come one by one."""
+    arrived, withdrawn, codes = _HEAD.unpack_from(content)
+    size = ID_BYTES + survey.record.bytes
+    end = _HEAD.size + (arrived + withdrawn) * size
+    waiting, entries = Waiting(), _slices(content, _HEAD.size, end, size)
+    for entry in entries[:arrived]:
+        before = waiting.arrived.get(entry[:ID_BYTES], Records(0, b""))
+        waiting.arrived[entry[:ID_BYTES]] = Records(before.count + 1, before.reports + entry[ID_BYTES:])
+    waiting.withdrawn = [Records(1, entry[ID_BYTES:]) for entry in entries[arrived:]]
+    waiting.codes = set(_slices(content, end, end + codes * HASH_BYTES, HASH_BYTES))
+    return waiting
+
+
+def _each(records: Records, size: int) -> list[bytes]:
+    return _slices(records.reports, 0, len(records.reports), size)
+
+
+def _slices(content: bytes, start: int, end: int, size: int) -> list[bytes]:
+    return [content[at : at + size] for at in range(start, end, size)]

@@ -1,0 +1,1 @@
+"""What every page shares: headers, errors, limits, languages, and the files that pages load."""

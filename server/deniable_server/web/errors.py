@@ -1,0 +1,81 @@
+"""What a failed request is told: the rule that was broken, or an id under which the log has the rest."""
+
+from __future__ import annotations
+
+import secrets
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from deniable.errors import EstimateError, SubmissionError
+from deniable_server.store.errors import (
+    ClosedError,
+    ConflictError,
+    FullError,
+    InvitationError,
+    StoreError,
+    UnavailableError,
+    UnknownSurveyError,
+)
+from deniable_server.web.limiter import TooManyError
+
+_STATUS: dict[type[StoreError], tuple[int, str]] = {
+    UnknownSurveyError: (404, "survey"),
+    ClosedError: (403, "closed"),
+    ConflictError: (409, "conflict"),
+    InvitationError: (403, "invitation"),
+    FullError: (507, "full"),
+    UnavailableError: (503, "unavailable"),
+}
+
+
+def register(app: Flask) -> None:
+    """Handles the errors of every route."""
+    app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
+    app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
+    app.register_error_handler(StoreError, _store_error)
+    app.register_error_handler(TooManyError, _too_many)
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _unexpected)
+
+
+def reply(status: int, rule: str, message: str) -> Response:
+    """An error, as JSON for machines and as a page for people."""
+    if request.path.startswith("/api/"):
+        response = jsonify(error={"rule": rule, "message": message})
+    else:
+        response = make_response(render_template("error.html", status=status, rule=rule, message=message))
+    response.status_code = status
+    if status == 503:
+        response.headers["Retry-After"] = "2"
+    return response
+
+
+def status_of(error: StoreError) -> tuple[int, str]:
+    """The HTTP status of what a store refuses, and its rule in one word."""
+    return _STATUS[type(error)]
+
+
+def _store_error(error: StoreError) -> Response:
+    status, rule = status_of(error)
+    return reply(status, rule, str(error))
+
+
+def _too_many(error: TooManyError) -> Response:
+    response = reply(429, "later", str(error))
+    response.retry_after = error.seconds
+    return response
+
+
+def _http_error(error: HTTPException) -> Response:
+    """Werkzeug's texts are fixed, except where they would repeat what was sent; those are not used."""
+    response = reply(error.code or 500, (error.name or "error").lower(), error.description or "")
+    for challenge in getattr(error, "www_authenticate", None) or ():
+        response.headers.add("WWW-Authenticate", challenge.to_header())
+    return response
+
+
+def _unexpected(error: Exception) -> Response:
+    reference = secrets.token_hex(4)
+    current_app.logger.error("error %s in %s", reference, request.endpoint, exc_info=error)
+    return reply(500, "internal", f"something went wrong here; nothing was kept. The server's log has it as {reference}.")

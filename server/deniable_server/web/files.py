@@ -1,0 +1,47 @@
+"""The files that pages load, served as they were when the server started. No cookie, no ETag, nothing kept by the browser."""
+
+from __future__ import annotations
+
+import json
+
+from flask import Response, abort, url_for
+from markupsafe import Markup
+
+from deniable_server import paths
+from deniable_server.web import assets
+from deniable_server.web.audience import Audience, Routes
+
+bp = Routes("files", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+_BROWSER = {**assets.load(paths.BROWSER, ".mjs"), **assets.load(paths.BROWSER, ".js")}
+_STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs")}
+MODULES = {name: asset.integrity for name, asset in _BROWSER.items()}
+STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
+_CHECKED = {f"/browser/{name}": value for name, value in MODULES.items() if name.endswith(".mjs")}
+IMPORT_MAP = json.dumps({"integrity": _CHECKED}, separators=(",", ":"))
+"""Subresource integrity of the modules that run on the respondent's device: the browser runs these bytes or none.
+
+It must be an import map: Chromium loads a module again, unchecked, whose preload failed its integrity.
+"""
+
+
+@bp.app_template_global()
+def stylesheet(name: str) -> Markup:
+    """The link to one of the style sheets, with its integrity."""
+    return Markup('\n  <link rel="stylesheet" href="{}" integrity="{}">').format(url_for("files.static_file", name=name), STYLES[name])
+
+
+@bp.get("/browser/<name>")
+def browser_file(name: str) -> Response:
+    """The modules that run on the respondent's device, the same files that the tests prove."""
+    return _file(_BROWSER, name)
+
+
+@bp.get("/static/<name>")
+def static_file(name: str) -> Response:
+    return _file(_STATIC, name)
+
+
+def _file(files: dict[str, assets.Asset], name: str) -> Response:
+    if name not in files:
+        abort(404)
+    return files[name].response()

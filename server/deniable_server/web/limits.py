@@ -1,0 +1,60 @@
+"""How many bytes the body of a request may have: what the survey's largest submission takes, decided before any of it is read.
+
+One function says it for both who ask: the front, before it collects a body, and Flask, before a view reads one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from flask import Flask, current_app, request
+from werkzeug.exceptions import HTTPException
+
+from deniable.survey import Survey
+from deniable_server.context import current_store
+from deniable_server.store.errors import StoreError
+
+SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
+View = TypeVar("View", bound=Callable[..., Any])
+_SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int]] = {}
+REFUSED = "deniable.refused"  # the key of the environ under which the front says why it gave up a request
+
+
+def register(app: Flask) -> None:
+    """Limits every request, before anything reads its body."""
+    app.before_request(_limit)
+
+
+def body(size: Callable[[Survey], int]) -> Callable[[View], View]:
+    """Marks a view of a survey whose bodies may be larger. size: the most bytes for a survey; may abort with 401 or 403."""
+
+    def mark(view: View) -> View:
+        _SIZES[view] = size
+        return view
+
+    return mark
+
+
+def most_bytes() -> int:
+    """The most bytes that the body of the current request may have. Raises StoreError where the database fails."""
+    size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
+    if size is None or 0 < (request.content_length or 0) <= SMALL:
+        return SMALL
+    return max(SMALL, size(current_store().published((request.view_args or {})["survey_id"]).survey))
+
+
+def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:
+    """The same for a request that is no more than its head yet; 0 where that cannot be said, which the view will tell."""
+    with app.request_context({name: value for name, value in environ.items() if name != "HTTP_COOKIE"}):
+        try:
+            return most_bytes()
+        except (StoreError, HTTPException):
+            return 0
+
+
+def _limit() -> None:
+    refused: HTTPException | None = request.environ.get(REFUSED)
+    if refused is not None:
+        raise refused
+    request.max_content_length = most_bytes()

@@ -1,0 +1,127 @@
+"""One server, bounded patience: what is tried again, how long it waits, and what never travels."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from deniable.delivery import transport
+from deniable.delivery.transport import Transport, backoff, retry_after
+from deniable.errors import DeliveryError, RejectedError
+
+PATH = "/api/v1/surveys/study"
+
+
+@pytest.fixture
+def connect(server):
+    """Makes a Transport to the server, closed at the end."""
+    with ExitStack() as stack:
+
+        def make(retries: int, url: str = server.url) -> Transport:
+            made = Transport(url, 5, retries)
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+@pytest.mark.parametrize("status", [0, 408, 425, 429, 500, 502, 503, 504, 507])
+def test_a_failure_that_may_pass_is_tried_again_and_then_told(server, connect, fault, no_waiting, status):
+    server.always = fault(status=status)
+    http = connect(3)
+    with pytest.raises(DeliveryError, match=r"could not be reached: .* \(attempt 4 of 4\)"):
+        http.get(PATH)
+    assert len(server.seen) == 4
+    assert len(no_waiting) == 3
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 400, 401, 403, 404, 409, 413, 415])
+def test_a_no_is_not_asked_again(server, connect, fault, no_waiting, status):
+    server.always = fault(status=status, body=b'{"error": {"rule": "r", "message": "because"}}')
+    with pytest.raises(RejectedError) as caught:
+        connect(3).get(PATH)
+    assert caught.value.status == status
+    assert len(server.seen) == 1
+    assert str(caught.value).endswith("because" if status >= 400 else "use that address")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"[]", b'{"error": 1}', b'{"error": {"message": 5}}', b'{"error": {"message": ""}}', b"[" * 9999]
+)
+def test_a_no_without_a_reason_is_still_told(server, connect, fault, body):
+    server.always = fault(status=400, body=body)
+    with pytest.raises(RejectedError, match="answered 400: no reason given"):
+        connect(0).get(PATH)
+
+
+def test_a_reason_cannot_write_to_the_terminal(server, connect, fault):
+    server.always = fault(status=400, body=b'{"error": {"message": "\\u001b[2J gone"}}')
+    with pytest.raises(RejectedError, match="answered 400: an unprintable reason"):
+        connect(0).get(PATH)
+
+
+def test_it_waits_as_long_as_the_server_asks(server, connect, fault, no_waiting):
+    server.faults.extend([fault(status=429, headers=(("Retry-After", "33"),)), fault(status=503, headers=(("Retry-After", "44"),))])
+    with pytest.raises(RejectedError):
+        connect(3).post("/api/v1/surveys/none/submissions", b"{}", {})
+    assert no_waiting == [33, 44]
+
+
+def test_it_gives_up_where_the_server_asks_for_more_than_it_would_wait(server, connect, fault, no_waiting):
+    server.always = fault(status=503, headers=(("Retry-After", "86400"),))
+    with pytest.raises(DeliveryError, match="HTTP 503, which asks to wait 86400 s"):
+        connect(3).get(PATH)
+    assert no_waiting == []
+
+
+def test_retry_after_is_seconds_or_a_date():
+    soon = datetime.now(UTC) + timedelta(seconds=90)
+    assert retry_after("7") == 7
+    assert 80 < retry_after(format_datetime(soon, usegmt=True)) <= 90
+    assert retry_after(format_datetime(soon - timedelta(days=1), usegmt=True)) == 0
+    assert [retry_after(value) for value in (None, "", "soon", "-5", "1.5", "²")] == [0] * 6
+
+
+def test_the_backoff_grows_has_full_jitter_and_is_bounded():
+    for attempt, longest in [(0, 0.5), (3, 4), (10, 30), (2000, 30)]:
+        draws = [backoff(attempt) for _ in range(200)]
+        assert 0 <= min(draws) < longest / 4  # misses with a chance of (3/4)^200
+        assert longest * 3 / 4 < max(draws) < longest
+
+
+def test_a_200_that_is_no_acknowledgement_is_none(server, connect, fault, no_waiting):
+    server.faults.extend([fault(status=200, body=b"<html>Welcome to the hotel"), fault(status=200, body=b'{"accepted": 2}')])
+    with pytest.raises(DeliveryError, match="a reply that is no acknowledgement"):
+        connect(1).post(f"{PATH}/submissions", b"{}", {"accepted": 1})
+
+
+def test_no_cookie_comes_back_and_no_address_is_followed(server, connect, fault):
+    server.extra_headers = (("Set-Cookie", "visitor=7; Path=/"),)
+    http = connect(0)
+    http.get(PATH)
+    http.get(PATH)
+    assert [set(seen.headers) for seen in server.seen] == [{"host", "accept", "accept-encoding", "connection", "user-agent"}] * 2
+    assert {seen.headers["user-agent"] for seen in server.seen} == {"deniable"}
+
+
+def test_a_reply_without_end_is_cut_off(server, connect, monkeypatch):
+    monkeypatch.setattr(transport, "MAX_REPLY", 100)
+    with pytest.raises(RejectedError, match="answered with more than 100 bytes"):
+        connect(3).get(PATH)
+
+
+@pytest.mark.parametrize("size", [100, 1 << 20])
+def test_a_long_page_in_place_of_an_acknowledgement_is_a_failed_attempt(server, connect, no_waiting, fault, size):
+    """A hotel's login page may be of any length; the perturbed answers must go on waiting, and not count as turned down."""
+    server.faults.append(fault(status=200, body=b"<html>" + b"x" * size))
+    with pytest.raises(DeliveryError, match="a reply that is no acknowledgement"):
+        connect(0).post("/api/v1/surveys/study/submissions", b"{}", {"accepted": 1})
+
+
+def test_a_server_that_is_not_there_is_a_delivery_error(connect, no_waiting):
+    with pytest.raises(DeliveryError, match="ConnectError"):
+        connect(1, "http://127.0.0.1:9").get("/")
+    assert len(no_waiting) == 1

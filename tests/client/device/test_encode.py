@@ -1,0 +1,104 @@
+"""From answers to categories. What each spelling means is in `tests/vectors/answers.json`; here is the rest."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable
+from deniable.device.encode import allowed, encode, encode_column
+from deniable.errors import AnswerError, DeniableError
+from deniable.survey.types import TYPES
+from deniable.survey.types.base import printable
+
+YES_NO: Any = SimpleNamespace(id="smokes", type="yes_no", required=True, settings={}, categories=("yes", "no"))
+COLOUR: Any = SimpleNamespace(id="colour", type="choice", required=True, settings={}, categories=("red", "1", "None", "nan", "Ünï", "7.0"))
+CANARY = "canary-4711"
+
+
+@pytest.mark.parametrize("question", [YES_NO, COLOUR], ids=lambda q: q.type)
+@pytest.mark.parametrize("answer", [CANARY, [CANARY], {CANARY: CANARY}, CANARY.encode(), (CANARY,), 47114711, -4711.5], ids=repr)
+def test_a_refused_answer_is_quoted_nowhere(question: Any, answer: Any) -> None:
+    with pytest.raises(AnswerError) as refusal:
+        encode(question, answer)
+    told = "".join(traceback.format_exception(refusal.value)[-1:]) + repr(refusal.value.__dict__)
+    assert refusal.value.__cause__ is None
+    assert refusal.value.__context__ is None
+    assert "4711" not in told
+    assert f"{question.id}: the answer must be one of" in told
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.nan, "", " ", [], {}, object()], ids=lambda value: type(value).__name__)
+def test_a_missing_answer_is_refused(missing: Any) -> None:
+    for question in (YES_NO, COLOUR):
+        with pytest.raises(AnswerError):
+            encode(question, missing)
+        assert encode_column(question, [missing, missing]).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "category"),
+    [(np.True_, 0), (np.False_, 1), (np.int64(1), 0), (np.int8(0), 1), (1.0, 0), (0.0, 1), (np.float64(1), 0), (np.str_("No"), 1)],
+    ids=repr,
+)
+def test_numbers_and_truths_of_a_data_frame_answer_yes_or_no(answer: Any, category: int) -> None:
+    assert encode(YES_NO, answer) == category
+
+
+@pytest.mark.parametrize(
+    ("answer", "category"), [(1, 1), (np.int64(1), 1), (np.uint8(1), 1), (np.str_("red"), 0), ("None", 2), ("nan", 3)], ids=repr
+)
+def test_an_integer_stands_for_the_option_written_so(answer: Any, category: int) -> None:
+    assert encode(COLOUR, answer) == category
+
+
+@pytest.mark.parametrize("answer", [True, np.True_, 1.0, 7.0, np.float64(7), None, float("nan")], ids=repr)
+def test_a_fraction_a_truth_or_nothing_stands_for_no_option(answer: Any) -> None:
+    with pytest.raises(AnswerError):
+        encode(COLOUR, answer)
+
+
+def test_a_column_means_what_its_answers_mean_one_by_one() -> None:
+    answers = [True, 1, "1", 1.0, "red", " red ", "RED", None, "yes", False, 0, "0", np.int64(1), float("nan"), [], b"yes", 7, "7.0"] * 3
+    for question in (YES_NO, COLOUR):
+        column = encode_column(question, answers)
+        assert column.dtype == np.int64
+        assert column.tolist() == [one_by_one(question, answer) for answer in answers]
+
+
+def one_by_one(question: Any, answer: Any) -> int:
+    try:
+        return encode(question, answer)
+    except DeniableError:
+        return -1
+
+
+def test_an_empty_column_has_no_categories() -> None:
+    assert encode_column(YES_NO, []).shape == (0,)
+
+
+def test_a_message_lists_a_few_of_many_categories() -> None:
+    many: Any = SimpleNamespace(id="q", type="choice", required=True, settings={}, categories=tuple(f"o{n}" for n in range(1024)))
+    assert allowed(many) == "one of o0, o1, o2, o3, o4, o5, o6, o7, … (1,024 in all)"
+    eight: Any = SimpleNamespace(id="q", type="choice", required=True, settings={}, categories=tuple("abcdefgh"))
+    nine: Any = SimpleNamespace(id="q", type="choice", required=True, settings={}, categories=tuple("abcdefghi"))
+    assert allowed(eight) == "one of a, b, c, d, e, f, g, h"
+    assert allowed(nine) == "one of a, b, c, d, e, f, g, h, … (9 in all)"
+
+
+def test_printable_text_has_line_breaks_but_no_other_control_characters() -> None:
+    assert printable("a\n\tb é 🙂 \u2028")
+    refused = {code for code in range(0x110000) if not printable(chr(code))}
+    assert refused == {*range(9), *range(11, 32), *range(127, 160), *range(0xD800, 0xE000)}
+
+
+def test_the_browser_knows_the_same_types() -> None:
+    twin = Path(str(deniable.__file__)).parent / "browser" / "encode.mjs"
+    registry = twin.read_text(encoding="utf-8").split("export const TYPES = ")[1].split(";")[0]
+    assert [name for name in TYPES if f'["{name}",' in registry] == list(TYPES)
+    assert registry.count("[") == 1 + len(TYPES)

@@ -1,0 +1,68 @@
+"""What `pip install deniable` leaves out is missed in one clear line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from deniable.errors import DeniableError, MissingExtraError
+
+
+def python(*lines: str, without: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs the lines where the packages named `without` are not installed."""
+    blocked = f"import sys; sys.modules.update(dict.fromkeys({without.split()!r}))"
+    return subprocess.run([sys.executable, "-c", "\n".join([blocked, *lines])], capture_output=True, text=True)
+
+
+def command(*words: str) -> str:
+    return f"from deniable.cli import main; main({list(words)!r}, prog_name='deniable')"
+
+
+@pytest.mark.parametrize("package", ["scipy", "pandas", "formulaic"])
+def test_an_import_of_the_estimates_names_the_extra_and_shows_no_other_error(package):
+    done = python("import deniable.estimate", without=package)
+    assert done.stderr.splitlines()[-1].endswith(f"MissingExtraError: deniable.estimate needs {package}: pip install 'deniable[estimate]'")
+    assert "During handling" not in done.stderr
+    assert issubclass(MissingExtraError, ModuleNotFoundError)
+    assert issubclass(MissingExtraError, DeniableError)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        command("plan", "examples/anes1996.yaml", "--n", "100"),
+        command("estimate", "README.md", "--column", "x", "--design", "warner", "--p", "0.7"),
+    ],
+)
+def test_a_command_that_needs_an_extra_says_which_in_one_line(run):
+    done = python(run, without="scipy pandas formulaic")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: deniable.")
+    assert done.stderr.endswith("needs formulaic, pandas, scipy: pip install 'deniable[estimate]'\n")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("package", ["flask", "scipy"])
+def test_the_server_says_so_too(package):
+    done = python("from deniable.cli.server import main; main()", without=package)
+    extra = "estimate" if package == "scipy" else "server"
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert f"needs {package}: pip install 'deniable[{extra}]'" in done.stderr
+
+
+def test_the_control_with_all_that_they_need_they_run():
+    for run in ("import deniable.estimate, deniable.plan", command("plan", "--help"), "from deniable.cli.server import main; main()"):
+        done = python(run)
+        assert done.returncode in (0, 2)
+        assert "Error" not in done.stderr
+
+
+def test_the_command_line_loads_nothing_that_only_estimates_need():
+    done = python(
+        "import deniable.cli, sys; print({'scipy', 'pandas', 'formulaic', 'pyarrow', 'openpyxl', 'polars', 'flask'} & {*sys.modules})"
+    )
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,95 @@
+"""Tallies count pairs of bits, add up, and come back from bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+from numpy.typing import NDArray
+
+from deniable.wire import tally
+from deniable.wire.tally import Tally
+
+Bits = NDArray[np.bool_]
+some_bits = npst.arrays(np.bool_, st.tuples(st.integers(0, 40), st.just(7)))
+
+
+def counted_one_by_one(bits: Bits) -> list[list[int]]:
+    width = bits.shape[1]
+    return [[sum(bool(row[i]) and bool(row[j]) for row in bits) for j in range(width)] for i in range(width)]
+
+
+@settings(deadline=None)
+@given(some_bits)
+def test_every_pair_is_counted_as_by_hand(bits: Bits) -> None:
+    counted = Tally.from_bits(bits)
+    assert counted.n == len(bits)
+    assert counted.pairs.dtype == np.int64
+    assert counted.pairs.tolist() == counted_one_by_one(bits)
+    assert counted.ones.tolist() == bits.sum(axis=0).tolist()
+
+
+@settings(deadline=None)
+@given(some_bits, some_bits)
+def test_the_tally_of_two_parts_is_their_sum(one: Bits, other: Bits) -> None:
+    together = Tally.from_bits(np.concatenate([one, other]))
+    added = Tally.from_bits(one) + Tally.from_bits(other)
+    assert (added.n, added.pairs.tolist()) == (together.n, together.pairs.tolist())
+    nothing = Tally.empty(7) + Tally.from_bits(one)
+    assert (nothing.n, nothing.pairs.tolist()) == (len(one), Tally.from_bits(one).pairs.tolist())
+
+
+@settings(deadline=None)
+@given(some_bits, some_bits)
+def test_what_is_taken_out_again_leaves_no_trace(one: Bits, other: Bits) -> None:
+    left = Tally.from_bits(np.concatenate([one, other])) - Tally.from_bits(other)
+    assert (left.n, left.to_bytes()) == (len(one), Tally.from_bits(one).to_bytes())
+
+
+@settings(deadline=None)
+@given(some_bits)
+def test_a_tally_comes_back_from_its_bytes(bits: Bits) -> None:
+    counted = Tally.from_bits(bits)
+    raw = counted.to_bytes()
+    assert len(raw) == 8 * 7 * 8 // 2
+    back = Tally.from_bytes(counted.n, 7, raw)
+    assert (back.n, back.pairs.tolist()) == (counted.n, counted.pairs.tolist())
+
+
+def test_bytes_are_the_upper_triangle_row_by_row_in_little_endian() -> None:
+    pairs = np.array([[5, 2], [2, 3]], dtype=np.int64)
+    assert Tally(6, pairs).to_bytes() == b"".join(value.to_bytes(8, "little") for value in (5, 2, 3))
+
+
+def test_bytes_of_another_size_are_no_tally() -> None:
+    with pytest.raises(ValueError, match="shape"):
+        Tally.from_bytes(1, 2, bytes(16))
+
+
+def test_counts_beyond_32_bits_survive_bytes_and_sums() -> None:
+    large = Tally(2**40, np.full((3, 3), 2**40, dtype=np.int64))
+    doubled = large + Tally.from_bytes(2**40, 3, large.to_bytes())
+    assert doubled.n == 2**41
+    assert (doubled.pairs == 2**41).all()
+
+
+def test_more_reports_than_one_product_holds_are_counted_exactly() -> None:
+    n = tally._CHUNK * 2 + 17
+    bits = np.ones((n, 2), dtype=np.bool_)
+    bits[: tally._CHUNK + 1, 1] = False
+    counted = Tally.from_bits(bits)
+    both = n - tally._CHUNK - 1
+    assert (counted.n, counted.pairs.tolist()) == (n, [[n, both], [both, both]])
+
+
+def test_one_product_stays_where_float32_is_exact() -> None:
+    assert tally._CHUNK <= 2**24
+    assert np.float32(2**24) + np.float32(1) == np.float32(2**24)  # beyond, a count would stand still
+
+
+def test_ones_are_a_copy() -> None:
+    counted = Tally.from_bits(np.ones((3, 2), dtype=np.bool_))
+    counted.ones[0] = 99
+    assert counted.pairs[0, 0] == 3

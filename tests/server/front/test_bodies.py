@@ -1,0 +1,166 @@
+"""Bodies on their way in have limits and deadlines: no client holds a thread, and none fills the memory."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from flask.testing import FlaskClient
+from tests.server.conftest import ServerProcess
+from tests.server.raw import FORM, JSON, PATIENCE, POST, SUBMIT, Raw, comparable
+from werkzeug.exceptions import RequestTimeout
+
+from deniable.survey import Survey
+from deniable.wire.submission import Submission
+from deniable_server import Config, create_app
+from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.web import limits
+
+Make = Callable[..., Submission]
+WIDE = Survey.from_dict(
+    {"deniable": 1, "id": "wide", "title": "Wide", "about": "A test.", "epsilon": 8,
+     "questions": [{"id": f"q{n}", "text": "Which?", "type": "choice", "options": [f"{i}" for i in range(513)]} for n in range(4)]}
+)  # fmt: skip
+
+
+@pytest.fixture
+def study(shipped: ServerProcess, survey: Survey) -> ServerProcess:
+    shipped.publish(survey, WIDE)
+    return shipped
+
+
+def keyed(server: ServerProcess) -> bytes:
+    """POST of somebody who may send many records."""
+    return POST + f"Authorization: Bearer {server.key}\r\n".encode()
+
+
+def test_every_client_that_does_not_finish_is_told_so_and_cut_off(study: ServerProcess, client: FlaskClient) -> None:
+    stuck = {
+        "a silent body": POST + b"Content-Length: 4000\r\n\r\n",
+        "a silent body after 100 Continue": POST + b"Expect: 100-continue\r\nContent-Length: 4000\r\n\r\n",
+        "half a body": POST + b"Content-Length: 4000\r\n\r\n{",
+        "no chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n",
+        "half a chunk": POST + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{",
+        "a form": FORM + b"Content-Length: 3000\r\n\r\nuser=ada",
+        "a large body": keyed(study).replace(b"surveys/study", b"surveys/wide") + b"Content-Length: 200000\r\n\r\n{",
+    }
+    trickling = {f"{name}, byte by byte": sent for name, sent in stuck.items()}
+    with ThreadPoolExecutor(2 * len(stuck)) as pool:
+        silent = pool.map(lambda sent: Raw(study, sent).reply(), stuck.values())
+        slow = pool.map(lambda sent: Raw(study, sent).reply(trickle=b"1\r\n \r\n" if b"chunked" in sent else b" "), trickling.values())
+        replies = dict(zip([*stuck, *trickling], [*silent, *slow], strict=True))
+    for name, (status, headers, body) in replies.items():
+        assert status == 408, name
+        assert headers["connection"] == "close", name
+        assert b"must arrive within 10 seconds" in body, name
+        path = "/login" if name.startswith("a form") else SUBMIT
+        own = client.post(path, environ_overrides={limits.REFUSED: RequestTimeout()})
+        assert comparable(headers.items()) == comparable(own.headers), name
+
+
+@pytest.mark.parametrize("head", [b"Content-Length: 60000000\r\n\r\n", b"Expect: 100-continue\r\nContent-Length: 60000000\r\n\r\n"])
+@pytest.mark.parametrize("path", [SUBMIT, "/api/v1/surveys/wide/submissions", "/login", "/s/study/withdraw", "/s/study/by-hand"])
+def test_a_body_that_is_too_long_is_refused_before_any_of_it_came(study: ServerProcess, path: str, head: bytes) -> None:
+    raw = Raw(study, keyed(study).replace(SUBMIT.encode(), path.encode()) + head)
+    whole = raw.all()
+    assert whole.startswith(b"HTTP/1.1 413 ") or (path.endswith("by-hand") and whole.startswith(b"HTTP/1.1 404 "))
+    assert b"100 Continue" not in whole
+
+
+def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_long(study: ServerProcess) -> None:
+    raw = Raw(study, POST.replace(SUBMIT.encode(), b"/api/v1/surveys/study/withdrawals") + b"Transfer-Encoding: chunked\r\n\r\n")
+    sent = 0
+    with closing(raw), suppress(OSError):  # the server ends the connection before we do
+        while (sent := sent + 4096) < 1 << 30:
+            raw.send(b"1000\r\n" + b" " * 4096 + b"\r\n")
+    assert sent < 1 << 30
+
+
+def test_the_limit_follows_from_the_survey_and_the_key(app: Any, store: SqliteStore, key: dict[str, str]) -> None:
+    store.publish(WIDE)
+    asked: dict[str, Any] = {
+        "REQUEST_METHOD": "POST",
+        "SERVER_NAME": "x",
+        "SERVER_PORT": "1",
+        "wsgi.url_scheme": "http",
+        "wsgi.input": None,
+    }
+    paths = (SUBMIT, SUBMIT.replace("study", "wide"), "/login")
+    assert {limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in paths} == {limits.SMALL}  # one record each
+    asked["HTTP_AUTHORIZATION"] = "Bearer of no key"
+    assert limits.most_bytes_of(app, {**asked, "PATH_INFO": SUBMIT}) == 0  # unread, and told by the view
+    asked["HTTP_AUTHORIZATION"] = key["Authorization"]
+    sizes = {path: limits.most_bytes_of(app, {**asked, "PATH_INFO": path}) for path in paths}
+    assert sizes["/login"] == limits.SMALL
+    assert 133_334 < sizes[SUBMIT] < 140_000
+    assert 100_000 * 256 * 4 / 3 < sizes[SUBMIT.replace("study", "wide")] < 35_000_000
+    assert limits.most_bytes_of(app, {**asked, "PATH_INFO": SUBMIT.replace("study", "none")}) == 0
+
+
+def test_a_bomb_of_brackets_is_refused_in_no_time(study: ServerProcess) -> None:
+    bomb = b"[" + b"[]," * 8_000_000 + b"[]]"
+    label = b'{"id":"' + b"a" * 22 + b'","digest":"' + b"0" * 64 + b'","count":1,"reports":"","group":' + bomb + b"}"
+    for body in (bomb, label, b"[" * 24_000_000, b'{"id":' * 4_000_000, b'{"":1,' + b'"":1,' * 4_000_000 + b'"":1}'):
+        before = cpu(study)
+        headers = {**JSON, "Authorization": f"Bearer {study.key}"}
+        reply = httpx.post(f"{study.url}/api/v1/surveys/wide/submissions", content=body, timeout=PATIENCE, headers=headers)
+        assert (reply.status_code, reply.json()["error"]["rule"]) == (400, "json")
+        used = cpu(study) - before
+        print(f"{len(body):,} bytes: {used:.2f} s of a processor, {peak_memory(study) >> 20} MiB at the most")
+        assert used < 1.0
+    assert peak_memory(study) < 500 << 20
+
+
+def cpu(server: ServerProcess) -> float:
+    """Seconds of a processor's time that the server has used."""
+    assert server.process is not None
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def peak_memory(server: ServerProcess) -> int:
+    assert server.process is not None
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{server.process.pid}/status").read_text())
+    assert found
+    return int(found[1]) << 10
+
+
+def test_large_bodies_have_a_share_of_the_memory_and_small_ones_always_have_room(study: ServerProcess, submissions: Make) -> None:
+    head = keyed(study).replace(b"study", b"wide") + b"Content-Length: 34000000\r\n\r\n"
+    waiting = [Raw(study, head) for _ in range(2)]
+    for raw in waiting:
+        raw.send(b" " * 100_000)  # so that each is being collected
+    status, headers, body = Raw(study, head).reply()
+    assert (status, headers["retry-after"]) == (503, "2")
+    assert b"too many large bodies" in body
+    assert httpx.post(study.url + SUBMIT, content=submissions().to_json(), headers=JSON).status_code == 200
+    for raw in waiting:
+        raw.close()
+    deadline = time.monotonic() + PATIENCE
+    while refused(study, head) and time.monotonic() < deadline:  # until the room of those that went away is free again
+        pass
+    assert time.monotonic() < deadline
+
+
+def refused(server: ServerProcess, head: bytes) -> bool:
+    """Whether the server says anything before the body has come."""
+    with closing(Raw(server, head)) as raw:
+        raw.socket.settimeout(1)
+        try:
+            return bool(raw.socket.recv(1))
+        except TimeoutError:
+            return False
+
+
+def test_the_application_without_a_front_has_the_same_limits(tmp_path: Path, store: SqliteStore, key: dict[str, str]) -> None:
+    client = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
+    assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json", headers=key).status_code == 413
+    assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json").status_code == 401  # it says how to get a key
+    assert client.post("/login", data={"user": "x" * 10_000}).status_code == 413

@@ -1,0 +1,71 @@
+"""Means of scales and numbers on the results page and in its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from deniable.device.entropy import os_words
+from deniable.estimate import Results, analyse
+from deniable.simulate import simulate
+from deniable.survey import Survey
+from deniable.wire.submission import Submission
+from deniable_server import Config, create_app
+from deniable_server.api import keys
+from deniable_server.store.sqlite.store import SqliteStore
+
+SCORED = Survey.from_text("""
+deniable: 1
+batch: 1
+id: scored
+title: Scores
+about: Who asks, and why.
+epsilon: 8
+questions:
+  - {id: smokes, text: Q, type: yes_no}
+  - {id: cold, text: Q, type: number, low: -20, high: -10, levels: 2}
+  - {id: mood, text: Q, type: scale, options: [bad, good], required: false}
+""")
+
+
+@pytest.fixture
+def page(tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    """Of a researcher who is logged in, with the survey published."""
+    store = SqliteStore(tmp_path / "deniable.db")
+    store.publish(SCORED)
+    client = logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {keys.make(store, 'lab', ['submit'])}"
+    return client
+
+
+def send(page: FlaskClient, silent: float) -> Results:
+    """800 people answer; that share of them does not say what their mood is."""
+    made = simulate(SCORED, {"smokes": [0.5, 0.5], "cold": [0.5, 0.5], "mood": [0, 1 - silent, silent]}, 800)
+    body = Submission(os_words(4).tobytes(), SCORED.digest, 800, made.reports).to_json()
+    assert page.post("/api/v1/surveys/scored/submissions", data=body, content_type="application/json").status_code == 200
+    return analyse(SCORED, made.reports).results
+
+
+def test_the_page_and_the_json_have_the_means_of_questions_with_scores(page: FlaskClient) -> None:
+    results = send(page, silent=0.2)
+    shown = page.get("/manage/surveys/scored").text
+    assert shown.count('class="mean"') == 2
+    cold, _, low, high = (figure.replace("-", "−") for figure in results.means[0].figures)
+    assert f"Mean <strong>{cold}</strong>" in shown
+    assert f"95 % interval {low} to {high}" in shown
+    assert shown.count("among those who answered") == 1
+    assert page.get("/manage/surveys/scored/results.json").get_json()["means"] == results.to_dict()["means"]
+
+
+def test_the_page_says_when_too_few_answered_for_a_mean(page: FlaskClient) -> None:
+    results = send(page, silent=1.0)
+    expected = results.means[1].mean is None  # but for chance, at the confidence of the page
+    assert ("Too few answered this question" in page.get("/manage/surveys/scored").text) == expected
+
+
+def test_there_is_no_mean_without_reports(page: FlaskClient) -> None:
+    assert 'class="mean"' not in page.get("/manage/surveys/scored").text

@@ -1,0 +1,127 @@
+"""The page that erases a record: it catches slips of the pen, and tells nobody whether there was a record."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable
+
+import pytest
+from flask.testing import FlaskClient
+
+from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
+from deniable_server.store.errors import FullError, StoreError, UnavailableError
+from deniable_server.store.sqlite.store import SqliteStore
+
+Make = Callable[..., Submission]
+URL = "/s/study/withdraw"
+DONE = (
+    "If a record was kept under this code, it is erased now. "
+    "It leaves the counts together with other changes, or when the survey is closed."
+)
+
+
+@pytest.fixture
+def code(store: SqliteStore, submissions: Make) -> str:
+    """The withdrawal code of a record that is kept; four others are too."""
+    secret = secrets.token_bytes(15)
+    store.add("study", submissions(1, id_=access_codes.submission_id(secret)))
+    for _ in range(4):
+        store.add("study", submissions())
+    return access_codes.written(secret)
+
+
+def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: SqliteStore, code: str) -> None:
+    assert store.tally("study").n == 5
+    page = client.post(URL, data={"code": code})
+    assert page.status_code == 200
+    assert DONE in page.text
+    assert store.tally("study").n == store.recount("study").n == 4
+
+
+@pytest.mark.parametrize("typed", [str.lower, lambda code: code.replace("-", ""), lambda code: f" {code.replace('-', ' ')}\n"])
+def test_a_code_may_be_typed_as_people_type(client: FlaskClient, store: SqliteStore, code: str, typed: Callable[[str], str]) -> None:
+    assert client.post(URL, data={"code": typed(code)}).status_code == 200
+    assert store.tally("study").n == 4
+
+
+def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient, store: SqliteStore, code: str) -> None:
+    unknown = access_codes.written(secrets.token_bytes(15))
+    replies = [client.post(URL, data={"code": each}) for each in (code, code, unknown, unknown)]
+    told = {(reply.status_code, reply.data, str(reply.headers)) for reply in replies}
+    assert len(told) == 1
+    assert code not in replies[0].text
+    assert store.tally("study").n == 4
+
+
+@pytest.mark.parametrize("slip", ["", "4TRV", "changed", "swapped", "<script>alert(1)</script>"])
+def test_a_slip_of_the_pen_is_told_on_the_spot_and_erases_nothing(
+    client: FlaskClient, store: SqliteStore, code: str, slip: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = {"changed": code[:-1] + ("A" if code[-1] != "A" else "B"), "swapped": swapped(code)}.get(slip, slip)
+    monkeypatch.setattr(store, "withdraw", lambda *_: pytest.fail("the store was asked"))
+    page = client.post(URL, data={"code": typed})
+    assert page.status_code == 400
+    assert "<title>Error" in page.text
+    assert '<a href="#code">' in page.text
+    assert 'aria-describedby="code-hint code-problem" aria-invalid="true"' in attributes_sorted(page.text)
+    assert "<script" not in page.text
+    assert store.tally("study").n == 5
+
+
+def swapped(code: str) -> str:
+    """The code with its first two different neighbours in each other's place."""
+    place = next(i for i in range(len(code)) if "-" not in code[i : i + 2] and code[i] != code[i + 1])
+    return code[:place] + code[place + 1] + code[place] + code[place + 2 :]
+
+
+def attributes_sorted(page: str) -> str:
+    return " ".join(sorted(re.findall(r'aria-[a-z]+="[^"]*"', page.split("<form")[1])))
+
+
+def test_a_code_erases_its_record_from_the_page_of_another_survey_too(
+    client: FlaskClient, store: SqliteStore, code: str, survey: Survey
+) -> None:
+    store.publish(Survey.from_dict({**survey.to_dict(), "id": "other"}))
+    assert DONE in client.post("/s/other/withdraw", data={"code": code}).text
+    assert store.tally("study").n == 4
+
+
+def test_records_of_closed_surveys_can_be_erased_too(client: FlaskClient, store: SqliteStore, code: str) -> None:
+    store.set_open("study", False)
+    page = client.get(URL)
+    assert page.status_code == 200
+    assert "Results that were published before stay published." in page.text
+    assert client.post(URL, data={"code": code}).status_code == 200
+    assert store.tally("study").n == 4
+
+
+def test_an_unknown_survey_is_not_found(client: FlaskClient) -> None:
+    assert client.get("/s/nope/withdraw").status_code == 404
+    assert client.post("/s/nope/withdraw", data={"code": access_codes.written(bytes(15))}).status_code == 404
+
+
+@pytest.mark.parametrize(("error", "status"), [(FullError, 507), (UnavailableError, 503)])
+def test_a_store_that_fails_is_a_sentence_and_the_code_stays_in_its_field(
+    client: FlaskClient, store: SqliteStore, code: str, monkeypatch: pytest.MonkeyPatch, error: type[StoreError], status: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise error("internal words")
+
+    monkeypatch.setattr(store, "withdraw", fail)
+    page = client.post(URL, data={"code": code})
+    assert page.status_code == status
+    assert "try again a little later" in page.text
+    assert "Something in it is missing" not in page.text
+    assert "internal words" not in page.text
+    assert f'value="{code}"' in page.text
+
+
+def test_the_page_sets_no_cookie_needs_no_script_and_posts_to_this_server_only(client: FlaskClient, code: str) -> None:
+    for reply in (client.get(URL), client.post(URL), client.post(URL, data={"code": code})):
+        assert "Set-Cookie" not in reply.headers
+        assert "<script" not in reply.text
+        assert reply.headers["Cache-Control"] == "no-store"
+        assert reply.headers["Content-Security-Policy"].endswith("form-action 'self'")

@@ -1,0 +1,149 @@
+"""kill -9 of the whole server under load: what was acknowledged is counted exactly once, what was withdrawn not at all.
+
+So it is with what waits, with the batches that enter the counts, and with another process that closes the survey and opens it again.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import numpy as np
+
+from deniable.device.entropy import os_words
+from deniable.survey import Survey
+from deniable.wire.access_codes import submission_id
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
+from deniable_server.store.sqlite.store import SqliteStore
+
+K = 256
+CLIENTS = 4
+KILLS = 50
+CONTROL_KILLS = 15
+WITHDRAWN = 4  # every fourth submission
+CLOSED = 10  # after every tenth kill
+SENT = 20  # submissions for each kill, at least
+
+
+def bucket_survey() -> Survey:
+    """Two questions of 256 options at d = 1: a record can set one pair of bits that no other record sets."""
+    options = [f"option {i}" for i in range(K)]
+    questions = [{"id": name, "text": "Which?", "type": "choice", "options": options, "epsilon": 10} for name in ("row", "column")]
+    return Survey.from_dict(
+        {"deniable": 1, "id": "buckets", "title": "Buckets", "about": "A test.", "accept_high_epsilon": True, "questions": questions}
+    )
+
+
+def bucket(survey: Survey, row: int, column: int, code: bytes) -> Submission:
+    bits = np.zeros((2, 1, K), dtype=np.bool_)
+    bits[0, 0, row] = bits[1, 0, column] = True
+    return Submission(submission_id(code), survey.digest, 1, pack(survey, list(bits)))
+
+
+@dataclass
+class Load:
+    """Clients that send one submission after another, each again and again until it is acknowledged, and withdraw some of them."""
+
+    url: str
+    survey: Survey
+    buckets: Iterator[tuple[int, int]] = field(default_factory=lambda: itertools.product(range(K - 1), repeat=2))
+    acknowledged: list[tuple[int, int]] = field(default_factory=list)
+    withdrawn: list[tuple[int, int]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def client(self) -> None:
+        with httpx.Client(timeout=5, headers={"Content-Type": "application/json"}) as http:
+            while not self.ending.is_set():
+                with self.lock:
+                    place = next(self.buckets)
+                code = os_words(4).tobytes()[:15]
+                self.deliver(http, "submissions", bucket(self.survey, *place, code).to_json())
+                kept = self.acknowledged
+                if sum(place) % WITHDRAWN == 0:
+                    self.deliver(http, "withdrawals", json.dumps({"code": base64.urlsafe_b64encode(code).decode()}).encode())
+                    kept = self.withdrawn
+                with self.lock:
+                    kept.append(place)
+
+    def wait_for(self, number: int) -> None:
+        """Waits until so many were acknowledged, or also withdrawn."""
+        deadline = time.monotonic() + 60
+        while len(self.acknowledged) + len(self.withdrawn) < number:
+            assert time.monotonic() < deadline, "the server takes nothing any more"
+            time.sleep(0.005)
+
+    def deliver(self, http: httpx.Client, what: str, body: bytes) -> None:
+        while True:
+            try:
+                if http.post(f"{self.url}/api/v1/surveys/buckets/{what}", content=body).status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.01)
+
+
+def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
+    """Returns what was acknowledged, the tally once the survey is closed, and the recount from the reports.
+
+    Another process tallies all the while, and closes the survey for a moment now and then.
+    """
+    survey = bucket_survey()
+    server.publish(survey)
+    load = Load(server.url, survey)
+    server.start()
+    threads = [threading.Thread(target=load.client, daemon=True) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    pauses = 0.03 + 0.3 * os_words(kills) / 2**32
+    store = SqliteStore(server.db)
+    for number, pause in enumerate(pauses):
+        load.wait_for(SENT * (number + 1))  # a busy machine takes longer
+        time.sleep(pause)  # whatever the server does then
+        store.tally("buckets")
+        server.kill()
+        if number % CLOSED == 0:
+            store.set_open("buckets", False)
+            store.set_open("buckets", True)
+        server.start()
+    load.ending.set()
+    for thread in threads:
+        thread.join()
+    server.stop()
+    waiting = len(load.acknowledged) - store.count("buckets")
+    print(f"{waiting} wait, or are still to leave the counts")
+    store.set_open("buckets", False)
+    tally, recount = store.tally("buckets"), store.recount("buckets")
+    store.close()
+    return load, tally, recount
+
+
+def counts(places: list[tuple[int, int]], tally: Tally) -> list[int]:
+    """How often each of these submissions was counted."""
+    return [int(tally.pairs[row, K - 1 + column]) for row, column in places]
+
+
+def test_fifty_kills_lose_nothing_and_count_nothing_twice(make_server: Callable[[str], Any]) -> None:
+    load, tally, recount = kill_under_load(make_server("right"), KILLS)
+    print(f"{KILLS} kills, {len(load.acknowledged):,} acknowledged, {len(load.withdrawn):,} withdrawn, {tally.n:,} counted")
+    assert len(load.acknowledged) + len(load.withdrawn) >= SENT * KILLS
+    assert len(load.withdrawn) >= 2 * KILLS
+    assert set(counts(load.acknowledged, tally)) == {1}
+    assert set(counts(load.withdrawn, tally)) == {0}
+    assert tally.n == recount.n == len(load.acknowledged)
+    assert (tally.pairs == recount.pairs).all()
+
+
+def test_a_server_that_acknowledges_before_it_commits_is_found_out(make_server: Callable[[str], Any]) -> None:
+    load, tally, _ = kill_under_load(make_server("acknowledge-before-commit"), CONTROL_KILLS)
+    lost = counts(load.acknowledged, tally).count(0)
+    print(f"{CONTROL_KILLS} kills, {len(load.acknowledged):,} acknowledged, {lost} lost")
+    assert lost > 0

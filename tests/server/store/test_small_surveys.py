@@ -1,0 +1,259 @@
+"""In small surveys too, nobody who looks again and again learns whose record is whose: a thief of the file, a poller, a nightly copy.
+
+Rank correlations are averaged over many databases, since those of a few records by themselves are far from zero by chance.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flask.testing import FlaskClient
+from scipy.stats import spearmanr
+
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server.researchers.results import results_of
+from deniable_server.store.sqlite import intake, rewriting
+from deniable_server.store.sqlite import store as sqlite_store
+from deniable_server.store.sqlite.store import SqliteStore
+
+QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(20)]
+PEOPLE = int(os.environ.get("DENIABLE_PEOPLE", "200"))  # make order: 1,000
+LUCK = 4  # standard deviations
+
+
+def survey_of(batch: int = 10, **keys: Any) -> Survey:
+    source = {"deniable": 1, "id": "small", "title": "T", "about": "A.", "epsilon": 8, "batch": batch, "questions": QUESTIONS}
+    return Survey.from_dict({**source, **keys})
+
+
+def record_of(survey: Survey, invitation: bytes | None = None) -> Submission:
+    bits = [randomize(q.channel, np.zeros(1, dtype=np.int64), os_words) for q in survey.questions]
+    return Submission(os.urandom(16), survey.digest, 1, pack(survey, bits), invitation=invitation)
+
+
+@contextmanager
+def opened(path: Path, survey: Survey) -> Iterator[SqliteStore]:
+    store = SqliteStore(path)
+    store.publish(survey)
+    yield store
+    store.close()
+
+
+def settled(store: SqliteStore) -> None:
+    """Waits until the file has been written anew and the log is empty."""
+    with closing(sqlite3.connect(store._path)) as connection:
+        while connection.execute("PRAGMA user_version").fetchone() != (0,) or store._rewriting._timer is not None:
+            time.sleep(0.005)
+    while store._path.with_name(store._path.name + "-wal").stat().st_size:
+        time.sleep(0.005)
+
+
+# A thief of the file, or of a backup.
+
+
+def orders(path: Path, ids: Sequence[bytes]) -> dict[str, float]:
+    """Rank correlations with arrival: of the first and the last place of each id in the file, and of the rows as they come."""
+    content = b"".join(file.read_bytes() for file in (path, path.with_name(path.name + "-wal")) if file.exists())
+    with closing(sqlite3.connect(path)) as connection:
+        rows = {row[0]: place for place, row in enumerate(connection.execute("SELECT id FROM submissions"))}
+    places = {"first": [content.find(i) for i in ids], "last": [content.rfind(i) for i in ids], "rows": [rows.get(i, -1) for i in ids]}
+    seen = {name: [(arrival, place) for arrival, place in enumerate(found) if place >= 0] for name, found in places.items()}
+    return {name: float(spearmanr(*zip(*pairs, strict=True)).statistic) for name, pairs in seen.items() if len(pairs) > 2}
+
+
+def mean_orders(folder: Path, survey: Survey, n: int, databases: int) -> dict[str, float]:
+    """The mean over databases of n records each: of the file of a running server, of a backup, and of the file once it has stopped."""
+    found: list[dict[str, float]] = []
+    for number in range(databases):
+        path, copy = folder / f"{n}-{number}.db", folder / f"{n}-{number}-copy.db"
+        with opened(path, survey) as store:
+            ids = []
+            for _ in range(n):
+                submission = record_of(survey)
+                store.add("small", submission)
+                ids.append(submission.id)
+            store.backup(copy)  # at any moment, also before the file is written anew
+            settled(store)
+            running = orders(path, ids)
+            store.set_open("small", False)
+        every = {"running": running, "backup": orders(copy, ids), "stopped": orders(path, ids)}
+        found.append({f"{name}, {which}": value for name, one in every.items() for which, value in one.items()})
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+
+@pytest.mark.parametrize(("n", "databases"), [(30, 18), (90, 6), (300, 2)])
+def test_no_place_in_a_file_shows_when_a_record_came(tmp_path: Path, n: int, databases: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    found = mean_orders(tmp_path, survey_of(), n, databases)
+    print(n, {name: round(value, 3) for name, value in found.items()})
+    assert len(found) == 9
+    assert max(map(abs, found.values())) <= 0.2
+
+
+def test_five_records_that_wait_stand_nowhere_and_five_of_a_closed_survey_in_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    found = mean_orders(tmp_path, survey_of(), 5, 24)
+    print({name: round(value, 3) for name, value in found.items()})
+    assert sorted(found) == ["stopped, first", "stopped, last", "stopped, rows"]  # no id can be found before that
+    assert max(map(abs, found.values())) <= 0.4
+
+
+def test_records_that_are_counted_one_by_one_in_a_file_that_is_left_alone_would_be_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_store, "SMALL_BYTES", 0)
+    found = mean_orders(tmp_path, survey_of(batch=1), 30, 2)
+    assert max(abs(value) for name, value in found.items() if name.startswith("running")) > 0.9
+
+
+def test_a_batch_in_a_file_that_is_left_alone_would_be_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_store, "SMALL_BYTES", 0)
+    found = mean_orders(tmp_path, survey_of(), 30, 4)
+    assert max(abs(value) for name, value in found.items() if name.startswith("running")) > 0.5
+
+
+def test_with_the_key_a_thief_sees_which_records_came_last_and_neither_their_order_nor_their_codes(tmp_path: Path) -> None:
+    survey = survey_of(access="invited")
+    with opened(tmp_path / "small.db", survey) as store:
+        people = [os.urandom(15) for _ in range(39)]
+        store.invite("small", [access_codes.invitation_hash("small", code) for code in people])
+        sent = [record_of(survey, code) for code in people]
+        for submission in sent:
+            store.add("small", submission)
+        with closing(store._connect()) as connection:
+            ((_, waiting),) = intake.read(connection, store._seal)
+    assert list(waiting.arrived) == sorted(one.id for one in sent[30:])  # the set of the last nine, in the order of random ids
+    assert waiting.codes == {access_codes.invitation_hash("small", code) for code in people[30:]}
+
+
+# The nightly: copies that somebody compares, with the list of who got which code.
+
+
+def nightly(folder: Path, batch: int) -> dict[str, int]:
+    """Of PEOPLE people, of whom none to three answer a day, how many are matched with their record, by the way of matching."""
+    survey, chance = survey_of(batch, access="invited"), random.Random(7)
+    right = dict.fromkeys(("at random", "by row and hash", "by place and place"), 0)
+    people = {access_codes.invitation_hash("small", code): code for code in (os.urandom(15) for _ in range(PEOPLE))}
+    truth: dict[bytes, bytes] = {}  # whose record it is
+    with opened(folder / "small.db", survey) as store:
+        store.invite("small", list(people))
+        coming, known, spent = list(people), set(), set()
+        chance.shuffle(coming)
+        while coming or len(known) < PEOPLE:
+            for _ in range(min(chance.randrange(4), len(coming))):
+                person = coming.pop()
+                submission = record_of(survey, people[person])
+                store.add("small", submission)
+                truth[submission.id] = person
+            copy = folder / "night.db"
+            store.backup(copy)
+            with closing(sqlite3.connect(copy)) as connection:
+                ids = [row[0] for row in connection.execute("SELECT id FROM submissions") if row[0] not in known]
+                hashes = [row[0] for row in connection.execute("SELECT hash FROM invitations WHERE spent") if row[0] not in spent]
+            content = copy.read_bytes()
+            copy.unlink()
+            known |= set(ids)
+            spent |= set(hashes)
+            assert len(ids) == len(hashes)
+            pairings = {
+                "at random": zip(ids, chance.sample(hashes, len(hashes)), strict=True),
+                "by row and hash": zip(ids, sorted(hashes), strict=True),
+                "by place and place": zip(sorted(ids, key=content.find), sorted(hashes, key=content.find), strict=True),
+            }
+            for way, pairs in pairings.items():
+                right[way] += sum(truth[id_] == person for id_, person in pairs)
+            if not coming:
+                store.set_open("small", False)
+    return right
+
+
+def test_nightly_copies_link_people_to_records_no_better_than_a_guess_among_ten(tmp_path: Path) -> None:
+    right = nightly(tmp_path, 10)
+    print(right)
+    expected = PEOPLE / 10  # one right of each ten
+    assert max(right.values()) <= expected + LUCK * expected**0.5
+
+
+def test_a_nightly_copy_of_records_that_are_counted_at_once_would_be_found_out(tmp_path: Path) -> None:
+    right = nightly(tmp_path, 1)
+    print(right)
+    assert min(right.values()) > 3 * PEOPLE / 10
+
+
+# The poller: somebody with a login who asks for results after each arrival, and sees who has just answered.
+
+
+def polled(folder: Path, batch: int) -> tuple[int, int]:
+    """How many of PEOPLE records show alone in what is polled; how many are matched by who also has each batch's records."""
+    survey, chance = survey_of(batch), random.Random(7)
+    alone, right = 0, 0
+    with opened(folder / "small.db", survey) as store:
+        before, arrived = store.tally("small"), []
+        for _ in range(PEOPLE):
+            submission = record_of(survey)
+            store.add("small", submission)
+            arrived.append(submission)
+            after = store.tally("small")
+            if after.n == before.n:
+                assert after.to_bytes() == before.to_bytes()
+                continue
+            row = np.packbits((after - before).ones.astype(np.bool_)).tobytes()
+            alone += any(row == one.reports for one in arrived) if after.n - before.n == 1 else 0
+            rows = [one.id for one in arrived]
+            right += sum(one == other for one, other in zip(rows, chance.sample(rows, len(rows)), strict=True))
+            before, arrived = after, []
+    return alone, right
+
+
+def test_a_poller_reads_off_no_record_and_guesses_among_ten(tmp_path: Path) -> None:
+    alone, right = polled(tmp_path, 10)
+    expected = PEOPLE / 10
+    print(alone, right)
+    assert alone == 0
+    assert right <= expected + LUCK * expected**0.5
+
+
+def test_a_poller_of_records_that_are_counted_at_once_would_be_found_out(tmp_path: Path) -> None:
+    assert polled(tmp_path, 1) == (PEOPLE, PEOPLE)
+
+
+def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
+    client: FlaskClient, store: SqliteStore, submissions: Callable[..., Submission]
+) -> None:
+    survey = survey_of(access="invited", groups=["North", "South"])
+    store.publish(survey)
+    people = [os.urandom(15) for _ in range(30)]
+    store.invite("small", [access_codes.invitation_hash("small", code) for code in people])
+    client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
+    seen = []
+    for number, code in enumerate(people):
+        store.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
+        pages = ["/manage", "/manage/surveys/small", "/manage/surveys/small?group=South", "/manage/surveys/small/results.json"]
+        texts = [client.get(page).text for page in pages]
+        seen.append([without_tokens(text) for text in texts] + [str(store.invitations("small")), results_of(store, "small", {}).to_json()])
+    changes = [number + 1 for number in range(1, len(seen)) if seen[number] != seen[number - 1]]
+    assert changes == [10, 25]
+
+
+def token_of(page: str) -> str:
+    return page.split('name="csrf_token"')[1].split('value="')[1].split('"')[0]
+
+
+def without_tokens(page: str) -> str:
+    return page.replace(token_of(page), "") if "csrf_token" in page else page

@@ -1,0 +1,269 @@
+"""No order of operations breaks the counts: the store beside a model made of dictionaries, step by step."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from deniable.survey import Survey
+from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.record import pack, unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
+from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
+from deniable_server.store.sqlite import releasing
+from deniable_server.store.sqlite import store as sqlite_store
+from deniable_server.store.sqlite.intake import Intake
+from deniable_server.store.sqlite.store import SqliteStore
+
+QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
+BASE = {"deniable": 1, "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"], "questions": QUESTIONS}
+BATCHES = {"open": 4, "invited": 3}
+SURVEYS = {access: Survey.from_dict({**BASE, "id": access, "access": access, "batch": batch}) for access, batch in BATCHES.items()}
+RUNS = settings(max_examples=80, stateful_step_count=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+CONTROL = settings(RUNS, max_examples=500, phases=[Phase.generate], derandomize=True, report_multiple_bugs=False)
+
+codes = st.integers(0, 11).map(lambda number: bytes([number]) * 15)  # few, so that they meet again
+surveys = st.sampled_from(sorted(SURVEYS))
+groups = st.sampled_from(SURVEYS["open"].groups)
+records = st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=3)
+
+
+def submission(survey: Survey, code: bytes, answers: list[list[bool]], **fields: Any) -> Submission:
+    bits = [np.stack([column, ~column], axis=1) for column in np.array(answers).T]
+    return Submission(submission_id(code), survey.digest, len(answers), pack(survey, bits), **fields)
+
+
+Place = tuple[str, str, bool]
+
+
+@dataclass
+class Part:
+    """One part of a survey: what waits, what is counted, what is erased and still counted, and the codes that are not marked yet."""
+
+    arrived: dict[bytes, Submission] = field(default_factory=dict)
+    counted: dict[bytes, Submission] = field(default_factory=dict)
+    erased: set[bytes] = field(default_factory=set)
+    codes: set[bytes] = field(default_factory=set)
+
+    @property
+    def changes(self) -> int:
+        return sum(one.count for one in self.arrived.values()) + sum(self.counted[id_].count for id_ in self.erased)
+
+    def release(self) -> None:
+        self.counted = {id_: one for id_, one in {**self.counted, **self.arrived}.items() if id_ not in self.erased}
+        self.arrived, self.erased = {}, set()
+
+
+class Beside(RuleBasedStateMachine):
+    """Every rule does one thing to the store and to the model, and expects the same of both. Two stores take turns on one file."""
+
+    sent: Bundle[tuple[str, Submission]] = Bundle("sent")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="model-"))
+        self.store, self.other = (SqliteStore(self.folder / "deniable.db") for _ in range(2))
+        self.is_open = {name: self.store.publish(survey) for name, survey in SURVEYS.items()}
+        self.parts: dict[Place, Part] = {}
+        self.withdrawn: set[bytes] = set()
+        self.spent: dict[bytes, bool] = {}
+
+    def teardown(self) -> None:
+        try:
+            self.counts_are_those_of_the_model()
+        finally:
+            self.store.close()
+            self.other.close()
+            shutil.rmtree(self.folder)
+
+    def find(self, id_: bytes) -> tuple[Place, Submission] | None:
+        for place, part in self.parts.items():
+            known = part.arrived.get(id_) or (part.counted.get(id_) if id_ not in part.erased else None)
+            if known:
+                return place, known
+        return None
+
+    def used(self, code: bytes) -> bool:
+        return self.spent[code] or any(code in part.codes for part in self.parts.values())
+
+    def expected(self, survey: str, new: Submission) -> bool | type[StoreError]:
+        known = self.find(new.id)
+        if known and known == ((survey, new.group, new.by_hand), replace(new, invitation=known[1].invitation)):
+            return False
+        if not self.is_open[survey]:
+            return ClosedError
+        if new.invitation is not None and (new.invitation not in self.spent or self.used(new.invitation)):
+            return InvitationError
+        return ConflictError if known or new.id in self.withdrawn else True
+
+    def add(self, survey: str, new: Submission) -> tuple[str, Submission]:
+        expected = self.expected(survey, new)
+        try:
+            outcome: bool | type[StoreError] = self.store.add(survey, new)
+        except StoreError as error:
+            outcome = type(error)
+        assert outcome is expected
+        if outcome is True:
+            part = self.parts.setdefault((survey, str(new.group), new.by_hand), Part())
+            part.arrived[new.id] = new
+            part.codes |= {new.invitation} - {None}
+            self.settle()
+        return survey, new
+
+    def erase(self, id_: bytes) -> None:
+        self.withdrawn.add(id_)
+        for part in self.parts.values():
+            if id_ in part.counted:
+                part.erased.add(id_)
+            part.arrived.pop(id_, None)
+        self.settle()
+
+    def settle(self) -> None:
+        """A part is counted when a batch of it has come, or when its survey is closed; codes alone when twice as many are used."""
+        for (survey, *_), part in self.parts.items():
+            batch = SURVEYS[survey].batch
+            counted = part.changes >= batch or not self.is_open[survey]
+            if counted:
+                part.release()
+            if counted or len(part.codes) > 2 * (batch - 1):
+                self.spent |= dict.fromkeys(part.codes, True)
+                part.codes = set()
+
+    @rule(target=sent, code=codes, answers=records, group=groups, by_hand=st.booleans())
+    def submit(self, code: bytes, answers: list[list[bool]], group: str, by_hand: bool) -> tuple[str, Submission]:
+        return self.add("open", submission(SURVEYS["open"], code, answers, group=group, by_hand=by_hand))
+
+    @rule(target=sent, code=codes, answers=records, group=groups, invitation=codes)
+    def submit_with_an_invitation(self, code: bytes, answers: list[list[bool]], group: str, invitation: bytes) -> tuple[str, Submission]:
+        return self.add("invited", submission(SURVEYS["invited"], code, answers[:1], group=group, invitation=invitation))
+
+    @rule(earlier=sent)
+    def repeat(self, earlier: tuple[str, Submission]) -> None:
+        self.add(*earlier)
+
+    @rule(earlier=sent, group=groups, by_hand=st.booleans())
+    def repeat_with_another_label(self, earlier: tuple[str, Submission], group: str, by_hand: bool) -> None:
+        self.add(earlier[0], replace(earlier[1], group=group, by_hand=by_hand))
+
+    @rule(earlier=sent, survey=surveys)
+    def withdraw(self, earlier: tuple[str, Submission], survey: str) -> None:
+        self.store.withdraw(survey, earlier[1].id)
+        self.erase(earlier[1].id)
+
+    @rule(code=codes, survey=surveys)
+    def withdraw_whatever_it_is(self, code: bytes, survey: str) -> None:
+        self.store.withdraw(survey, submission_id(code))
+        self.erase(submission_id(code))
+
+    @rule(made=st.lists(codes, max_size=3))
+    def invite(self, made: list[bytes]) -> None:
+        self.store.invite("invited", [invitation_hash("invited", code) for code in made])
+        self.spent = dict.fromkeys(made, False) | self.spent
+
+    @rule(survey=surveys, is_open=st.booleans())
+    def open_or_close(self, survey: str, is_open: bool) -> None:
+        self.store.set_open(survey, is_open)
+        self.is_open[survey] = is_open
+        self.settle()
+
+    @rule()
+    def another_process(self) -> None:
+        self.store, self.other = self.other, self.store
+
+    @rule()
+    def restore_a_backup(self) -> None:
+        self.store.backup(self.folder / "backup.db")
+        self.store.close()
+        self.other.close()
+        (self.folder / "backup.db").replace(self.folder / "deniable.db")
+        self.store, self.other = (SqliteStore(self.folder / "deniable.db") for _ in range(2))
+
+    @rule()
+    def restart(self) -> None:
+        self.store.close()
+        self.store = SqliteStore(self.folder / "deniable.db")
+
+    @rule()
+    def counts_are_those_of_the_model(self) -> None:
+        for name in SURVEYS:
+            for part in [(group, by_hand) for group in (None, "North", "South") for by_hand in (False, True)]:
+                expected, tally, recount = self.count(name, *part), self.store.tally(name, *part), self.store.recount(name, *part)
+                assert self.store.count(name, *part) == tally.n
+                assert (tally.n, tally.to_bytes()) == (recount.n, recount.to_bytes()) == (expected.n, expected.to_bytes())
+        assert self.store.invitations("invited") == (len(self.spent), sum(self.spent.values()))
+
+    def count(self, survey: str, group: str | None, by_hand: bool) -> Tally:
+        """One by one, from what the model has counted."""
+        parts = [part for place, part in self.parts.items() if place[0] == survey and place[2] == by_hand and group in (None, place[1])]
+        own = [one for part in parts for one in part.counted.values()]
+        return sum((Tally.from_bits(unpack(SURVEYS[survey], s.reports, s.count)) for s in own), Tally.empty(3))
+
+
+def test_the_store_does_what_the_model_does_in_any_order() -> None:
+    run_state_machine_as_test(Beside, settings=RUNS)
+
+
+def counted_at_once(patch: pytest.MonkeyPatch) -> None:
+    due = Intake._due
+    patch.setattr(Intake, "_due", lambda self, place, survey, _: due(self, place, survey, False))
+
+
+def never_counted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Intake, "_due", lambda *_: None)
+
+
+def lost_when_it_stops(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Intake, "_write", lambda *_: None)
+
+
+def blind_to_other_processes(patch: pytest.MonkeyPatch) -> None:
+    refresh = Intake.refresh
+    patch.setattr(Intake, "refresh", lambda self, connection: None if self._version else refresh(self, connection))
+
+
+def erased_and_always_counted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Intake, "take_out", lambda *_: None)
+
+
+def forgotten_withdrawals(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sqlite_store, "_refuse_later", lambda *_: True)
+
+
+def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Intake, "holds_code", lambda *_: False)
+
+
+def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SqliteStore, "_usable", lambda *_: True)
+
+
+def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
+    change = releasing.tallies.change
+    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, ("North", False), more))
+
+
+def a_close_that_counts_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Intake, "touch", lambda *_: None)
+
+
+BREAKS = [
+    *(counted_at_once, never_counted, lost_when_it_stops, blind_to_other_processes, erased_and_always_counted, forgotten_withdrawals),
+    *(codes_that_can_be_used_while_they_wait, invitations_for_ever, one_group_for_all, a_close_that_counts_nothing),
+]
+
+
+@pytest.mark.parametrize("break_", BREAKS)
+def test_a_store_that_does_something_else_is_found_out(break_: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_(monkeypatch)
+    with pytest.raises(AssertionError):
+        run_state_machine_as_test(Beside, settings=CONTROL)

@@ -1,0 +1,179 @@
+"""Who may do what: every route of the server, for everybody who may come. A route that stands in no row fails."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from deniable.survey import Survey
+from deniable.wire import access_codes
+from deniable.wire.submission import Submission
+from deniable_server.api import keys
+from deniable_server.store.sqlite.store import SqliteStore
+
+Make = Callable[..., Submission]
+ROLES = ("stranger", "respondent", "another site", "researcher", "key to submit", "key to results", "key elsewhere")
+PUBLIC = (200, 200, 200, 200, 200, 200, 200)  # reading it is everybody's
+OWN_PAGE = (200, 200, 403, 200, 200, 200, 200)  # sending it is everybody's, but for pages of other sites
+RESEARCHERS = (302, 302, 302, 200, 302, 302, 302)
+TOKEN = (400, 400, 400, 302, 400, 400, 400)  # of a page of the session: whoever has no session has none
+
+MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
+    ("about.home", "GET"): (302,) * 7,
+    ("respondents.survey", "GET"): PUBLIC,
+    ("files.browser_file", "GET"): PUBLIC,
+    ("files.static_file", "GET"): PUBLIC,
+    ("about.definition", "GET"): PUBLIC,
+    ("about.privacy", "GET"): PUBLIC,
+    ("about.accessibility", "GET"): PUBLIC,
+    ("by_hand.blank", "GET"): PUBLIC,
+    ("by_hand.record", "POST"): OWN_PAGE,
+    ("withdraw.blank", "GET"): PUBLIC,
+    ("withdraw.erase", "POST"): OWN_PAGE,
+    ("health.healthz", "GET"): PUBLIC,
+    ("health.readyz", "GET"): PUBLIC,
+    ("api.definition", "GET"): PUBLIC,
+    ("api.submit", "POST"): (200, 200, 403, 200, 200, 403, 403),  # one record
+    ("api.submit many", "POST"): (401, 401, 403, 401, 200, 403, 403),
+    ("api.withdraw", "POST"): OWN_PAGE,
+    ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403),  # a session opens the pages only
+    ("auth.login", "GET"): PUBLIC,
+    ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400),  # with a wrong password
+    ("account.logout", "POST"): TOKEN,
+    ("account.logout_everywhere", "POST"): TOKEN,
+    ("researchers.surveys", "GET"): RESEARCHERS,
+    ("researchers.survey", "GET"): RESEARCHERS,
+    ("researchers.groups", "GET"): RESEARCHERS,
+    ("researchers.download", "GET"): RESEARCHERS,
+}
+OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
+OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
+
+
+def routes(app: Flask) -> Iterator[tuple[str, str]]:
+    for rule in app.url_map.iter_rules():
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
+            yield rule.endpoint, method
+
+
+class Door:
+    """Everybody knocks at every route, each time with what the route takes."""
+
+    def __init__(self, app: Flask, log_in: Callable[[Flask], FlaskClient], submissions: Make) -> None:
+        self.app, self.log_in, self.submissions = app, log_in, submissions
+        store: SqliteStore = app.extensions["deniable"]
+        question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
+        keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
+        self.survey, other = (Survey.from_dict({**keys_, "id": name}) for name in ("here", "elsewhere"))
+        store.publish(self.survey)
+        store.publish(other)
+        made = {
+            "key to submit": keys.make(store, "submit", ["submit"]),
+            "key to results": keys.make(store, "results", ["results"]),
+            "key elsewhere": keys.make(store, "elsewhere", ["submit", "results"], "elsewhere"),
+        }
+        self.headers: dict[str, dict[str, str]] = {role: {"Authorization": f"Bearer {key}"} for role, key in made.items()}
+        self.headers["respondent"] = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"}
+        self.headers["another site"] = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"}
+
+    def knock(self, name: str, method: str, role: str, survey: str) -> TestResponse:
+        client = self.log_in(self.app) if role == "researcher" else self.app.test_client()
+        endpoint = name.split()[0]
+        (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
+        values = {"survey_id": survey, "kind": "csv", "name": OTHER_NAMES.get(endpoint.split(".")[1], "x")}
+        with self.app.test_request_context():
+            path = self.app.url_for(endpoint, **{key: values[key] for key in rule.arguments})
+        body = self.body(name, client, role) if method == "POST" else {}
+        return client.open(path, method=method, headers=self.headers.get(role, {}), **body)
+
+    def body(self, name: str, client: FlaskClient, role: str) -> dict[str, object]:
+        secret = os.urandom(15)
+        if name.startswith("api.submit"):
+            return {"data": self.submissions(3 if "many" in name else 1, to=self.survey, group="North").to_json(), **JSON}
+        if name == "api.withdraw":
+            return {"json": {"code": codes_base64(secret)}}
+        if name == "auth.login":
+            return {"data": {"user": "ada", "password": "a wrong password", "csrf_token": token(client) if role == "researcher" else ""}}
+        if name.startswith("manage."):
+            return {"data": {"csrf_token": token(client) if role == "researcher" else ""}}
+        return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
+
+    def wrong(self) -> list[str]:
+        """Every place of the matrix where the server does something else."""
+        found = []
+        for (name, method), statuses in MATRIX.items():
+            for role, expected in zip(ROLES, statuses, strict=True):
+                got = self.knock(name, method, role, "here").status_code
+                if got != expected:
+                    found.append(f"{name} {method}, {role}: {expected} expected, got {got}")
+        return found
+
+
+JSON = {"content_type": "application/json"}
+
+
+def codes_base64(secret: bytes) -> str:
+    return base64.urlsafe_b64encode(secret).decode()
+
+
+def token(client: FlaskClient) -> str:
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage").text)[0])
+
+
+@pytest.fixture
+def door(app: Flask, logged_in: Callable[[Flask], FlaskClient], submissions: Make) -> Door:
+    return Door(app, logged_in, submissions)
+
+
+def test_every_route_stands_in_the_matrix(app: Flask) -> None:
+    assert set(routes(app)) == {(name.split()[0], method) for name, method in MATRIX}
+
+
+def test_everybody_may_what_the_matrix_says(door: Door) -> None:
+    assert door.wrong() == []
+
+
+def test_who_is_not_let_in_does_not_learn_whether_there_is_such_a_survey(door: Door) -> None:
+    named = [
+        (rule.endpoint, method) for rule in door.app.url_map.iter_rules() for method in rule.methods or () if "survey_id" in rule.arguments
+    ]
+    for (name, method), statuses in MATRIX.items():
+        if (name.split()[0], method) not in named:
+            continue
+        for role, expected in zip(ROLES, statuses, strict=True):
+            reply = door.knock(name, method, role, "nothing")
+            if expected in OPEN or (
+                name == "api.submit many" and expected == 401
+            ):  # the survey's page is everybody's, so its id is no secret
+                assert reply.status_code == 404, (name, role)
+            else:
+                here = door.knock(name, method, role, "here")
+                assert (reply.status_code, reply.text.replace("nothing", "here")) == (here.status_code, here.text), (name, role)
+
+
+# Controls: what the matrix must notice.
+
+
+def test_a_route_that_nobody_thought_of_is_noticed(door: Door) -> None:
+    door.app._got_first_request = False  # Flask takes no route after the first request otherwise
+    door.app.add_url_rule("/manage/surveys/<survey_id>/rows", "researchers.rows", lambda survey_id: "rows")
+    assert set(routes(door.app)) - set(MATRIX) - {("api.submit", "POST")} == {("researchers.rows", "GET")}
+    assert door.knock("researchers.rows", "GET", "stranger", "here").status_code == 302  # and it is closed all the same
+
+
+def test_pages_without_their_guard_are_noticed(door: Door) -> None:
+    door.app.before_request_funcs["manage"].clear()
+    assert [line for line in door.wrong() if line.startswith("manage.survey GET, stranger: 302 expected, got 200")]
+
+
+def test_an_api_without_its_guard_is_noticed(door: Door) -> None:
+    door.app.before_request_funcs["api"].clear()
+    assert [line for line in door.wrong() if line.startswith("api.submit POST, another site: 403 expected, got 200")]
