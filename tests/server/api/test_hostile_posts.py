@@ -23,8 +23,8 @@ from tests.server.conftest import ServerProcess
 from tests.server.raw import Raw
 
 from deniable.survey import Survey
-from deniable_server import errors
-from deniable_server.store.sqlite import SqliteStore
+from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.web import errors
 
 CANARY = "kanarytruth"
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
