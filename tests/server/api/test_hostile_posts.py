@@ -159,6 +159,7 @@ def server(make_server: Callable[[], ServerProcess], tmp_path: Path, monkeypatch
     return server
 
 
+@pytest.mark.slow
 def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_carry(server: ServerProcess, app: Flask) -> None:
     with httpx.Client(base_url=server.url, timeout=60, headers={"Accept-Encoding": "identity", "User-Agent": "x"}) as http:
 
