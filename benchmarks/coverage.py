@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from deniable.estimate import share
-from deniable.estimate.limits.proportion import DEFAULT_METHOD
+from deniable.estimate.limits.interval import DEFAULT_METHOD
 from deniable.mechanism import Channel
 
 SIZES = (20, 50, 100, 500, 1000, 5000)

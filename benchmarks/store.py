@@ -47,22 +47,22 @@ def cpu_of_singles(store: SqliteStore, survey: Survey, number: int = 500) -> flo
     made = [submission(survey) for _ in range(number)]
     before = time.process_time()
     for one in made:
-        store.add("s", one)
+        store.submissions.add("s", one)
     return 1000 * (time.process_time() - before) / number
 
 
 def singles_beside_large_ones(folder: Path) -> None:
     survey = survey_of(20)
     store = SqliteStore(folder / "large.db")
-    store.publish(survey)
+    store.surveys.publish(survey)
     cpu_of_singles(store, survey)
     alone = cpu_of_singles(store, survey)
     wide = survey_of(2048, id="wide", batch=1)
-    store.publish(wide)
+    store.surveys.publish(wide)
     size = wide.record.bytes
     for length in [300_000] * 1000 + [25_000_000] * 5:
         count = length // size
-        store.add("wide", Submission(os.urandom(16), wide.digest, count, os.urandom(count * size)))
+        store.submissions.add("wide", Submission(os.urandom(16), wide.digest, count, os.urandom(count * size)))
     beside = cpu_of_singles(store, survey)
     print(f"a single submission: {alone:.2f} ms of CPU, {beside:.2f} beside 1,000 of 300 kB and five of 25 MB ({beside / alone:.1f} times)")
     store.close()
@@ -71,23 +71,23 @@ def singles_beside_large_ones(folder: Path) -> None:
 def withdrawals(folder: Path) -> None:
     survey = survey_of(2048)
     store = SqliteStore(folder / "wide.db")
-    store.publish(survey)
+    store.surveys.publish(survey)
     made = [submission(survey) for _ in range(100)]
     for one in made:
-        store.add("s", one)
+        store.submissions.add("s", one)
     held: list[float] = []
-    commit = store._writer._commit
+    commit = store.file.writer._commit
 
     def timed(connection: sqlite3.Connection, batch: list[Any]) -> None:
         begun = time.thread_time()
         commit(connection, batch)
         held.append(time.thread_time() - begun)
 
-    store._writer._commit = timed  # type: ignore[method-assign]
+    store.file.writer._commit = timed  # type: ignore[method-assign]
     whole = []
     for one in made[:50]:
         begun = time.perf_counter()
-        store.withdraw("s", one.id)
+        store.submissions.withdraw("s", one.id)
         whole.append(time.perf_counter() - begun)
     worst, median = 1000 * max(held), 1000 * float(np.median(held))
     print(f"a withdrawal at 2,048 bits: {median:.2f} ms of the writer's CPU, {worst:.2f} at worst; {1000 * np.median(whole):.1f} ms in all")
@@ -100,7 +100,7 @@ def page_under_load(folder: Path) -> None:
     environment = {**os.environ, "PASSWORD": "correct horse battery"}
     subprocess.run([*command, "init", "--db", str(db), "--user", "ada", "--password-env", "PASSWORD"], check=True, env=environment)
     store = SqliteStore(db)
-    store.publish(survey)
+    store.surveys.publish(survey)
     store.close()
     server = subprocess.Popen([*command, "serve", "--db", str(db), "--port", str(PORT)])
     url, sent = f"http://127.0.0.1:{PORT}", multiprocessing.Value("l", 0)

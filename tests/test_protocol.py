@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from tests.server.tallies import tally_of
 
 from deniable.device.encode import encode
 from deniable.device.entropy import os_words
@@ -26,7 +27,7 @@ questions:
 
 def test_from_true_answers_to_an_honest_estimate(tmp_path: Path) -> None:
     survey, store = Survey.from_text(SURVEY), SqliteStore(tmp_path / "server.db")
-    store.publish(survey)
+    store.surveys.publish(survey)
     (question,) = survey.questions
     true_answers = ["yes"] * 3_000 + ["no"] * 7_000
 
@@ -38,9 +39,9 @@ def test_from_true_answers_to_an_honest_estimate(tmp_path: Path) -> None:
     # On the server, which sees the bytes only: refuse the impossible, keep the rest once, count.
     submission = Submission(os_words(4).tobytes(), survey.digest, len(true_answers), reports)
     unpack(survey, submission.reports, submission.count)
-    store.add(survey.id, submission)
-    store.add(survey.id, submission)  # sent again: counted once
-    tally = store.tally(survey.id)
+    store.submissions.add(survey.id, submission)
+    store.submissions.add(survey.id, submission)  # sent again: counted once
+    tally = tally_of(store, survey.id)
     store.close()
 
     # For the researcher: invert the coins, and say how sure that is.

@@ -19,6 +19,7 @@ from deniable.errors import (
     SubmissionError,
     SurveyError,
 )
+from deniable.files import File
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -34,6 +35,7 @@ __all__ = [
     "DeliveryError",
     "DeniableError",
     "EstimateError",
+    "File",
     "MissingExtraError",
     "Question",
     "RefusedError",

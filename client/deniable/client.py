@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from types import TracebackType
@@ -17,17 +17,19 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from deniable.delivery.account import Account, charge_one
+from deniable.delivery.account import Account
 from deniable.delivery.jobs import Bulk, Report
 from deniable.delivery.key import Key
 from deniable.delivery.outbox import Kept, Outbox
+from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
 from deniable.delivery.sender import Delivery
 from deniable.delivery.transport import Transport, refuse_plain_http
 from deniable.device.perturb import perturb_one
 from deniable.device.sealed import Sealed
-from deniable.device.tables import as_rows
+from deniable.device.sources import as_rows
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.privacy.ledger import Ledger, Use
+from deniable.session import Receipt, Session, check_named
 from deniable.survey import MAX_DEFINITION, Survey
 from deniable.survey.epsilon import parse_epsilon
 from deniable.survey.parse import SURVEY_ID
@@ -40,22 +42,6 @@ from deniable.wire.submission import MAX_COUNT, Submission
 
 if TYPE_CHECKING:
     from deniable.estimate import Results
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """One respondent's submission, acknowledged: `submission` is its id in hexadecimal, `epsilon` what it gave away at most.
-
-    code: what `withdraw` takes to erase it, for the respondent to write down. It is kept nowhere else. pinned: whether the caller or
-    the link named the digest; if not, the server could have shown this client another survey than others.
-    """
-
-    submission: str
-    survey: str
-    digest: str
-    epsilon: float
-    code: str = field(repr=False)
-    pinned: bool
 
 
 @dataclass(frozen=True)
@@ -153,12 +139,34 @@ class SurveyClient:
         """The outbox, opened when it is first needed."""
         return self._delivery.outbox
 
-    def survey(self, survey_id: str) -> Survey:
-        """Fetches a survey once, and checks that it is what it declares. A published survey never changes.
+    def survey(self, which: str | Link | None = None) -> Session:
+        """The survey with this id or behind this link, to perturb answers and to send them; by default that of the link of `from_link`.
 
-        Raises RefusedError if the definition is not the canonical one of its declared epsilons, differs from the pin, exceeds
-        max_epsilon or is another survey; RejectedError if the server has none; DeliveryError if it cannot be reached.
+        Its definition is fetched once, and checked: a published survey never changes. A link must be to this client's server, and its
+        digest, group and invitation are taken. Raises RefusedError if the definition is not the canonical one of its declared epsilons,
+        differs from the pin or the link's digest, exceeds max_epsilon or is another survey; RejectedError if the server has
+        none; DeliveryError if it cannot be reached; ValueError for a wrong link.
         """
+        link = self._link(which)
+        definition = self._definition(link.survey)
+        if link.digest not in (None, definition.digest):
+            raise RefusedError(f"survey {link.survey}: the definition must have the link's digest {link.digest}, got {definition.digest}")
+        pinned = self.pinned or link.digest is not None
+        return Session(definition, self._delivery, self._ledger, self.person_cap, link.group, link.code, pinned)
+
+    def _link(self, which: str | Link | None) -> Link:
+        if which is None or which == self.survey_id:
+            if self.survey_id is None:
+                raise ValueError("survey must be named: this client was made for a server, and not from a link")
+            return Link(self.url, self.survey_id, None, self.group, self.invitation)
+        link = Link.parse(which) if isinstance(which, str) and "/s/" in which else which
+        if not isinstance(link, Link):
+            return Link(self.url, link)
+        if link.url != self.url:
+            raise ValueError(f"link must be to {self.url}, got one to {link.url}")
+        return link
+
+    def _definition(self, survey_id: str) -> Survey:
         if survey_id not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}", limit=MAX_DEFINITION))
             self._refuse_unwanted(survey, survey_id)
@@ -206,24 +214,17 @@ class SurveyClient:
         """
         perturbed = Sealed(perturb_one, answers)
         del answers  # from here on no frame shows them
-        self._check_named("person", person is not None)
-        charged = self._ledger.hashed(person) if self._ledger else None
-        del person
-        survey = self.survey(survey_id)
-        group, invitation = self._of_the_link(survey_id, group, invitation)
-        submission, code = perturbed(survey, Public(group, None, invitation))
-        del perturbed  # from here on no frame has them
-        if self._ledger and charged:
-            charge_one(self._ledger, charged, Use(survey.digest, survey.epsilon), self.person_cap)
-        self.outbox.add(self.url, survey.id, submission)
-        self._delivery.send(survey.id, submission)
-        return Receipt(submission.id.hex(), survey.id, survey.digest, survey.epsilon, code, self.pinned)
+        check_named("person", person is not None, self._ledger)
+        session = self.survey(survey_id)
+        unsent = session.keep(perturbed, self._public(survey_id, group, invitation), person)
+        del perturbed, person  # from here on no frame has them
+        return session.send(unsent)
 
-    def _of_the_link(self, survey_id: str, group: str | None, invitation: str | None) -> tuple[str | None, str | None]:
+    def _public(self, survey_id: str, group: str | None, invitation: str | None, group_column: str | None = None) -> Public:
         """What the caller names, else what the link had for this survey."""
-        if survey_id != self.survey_id:
-            return group, invitation
-        return self.group if group is None else group, self.invitation if invitation is None else invitation
+        if survey_id == self.survey_id:
+            group, invitation = self.group if group is None else group, self.invitation if invitation is None else invitation
+        return Public(None if group_column is not None else group, group_column, invitation)
 
     def submit_many(
         self,
@@ -235,6 +236,7 @@ class SurveyClient:
         invitation: str | None = None,
         person_column: str | None = None,
         job: str | None = None,
+        row_key: str | None = None,
         columns: Mapping[str, str] | None = None,
         batch: int = 10_000,
         progress: bool = False,
@@ -256,7 +258,12 @@ class SurveyClient:
 
         job: a name for this input. Progress is kept under it, so that after a failure, or a kill, the same call goes on
         behind the last row that was randomized. A file has one without asking, its path, and is refused once its size or
-        time has changed. An input without a name must not be submitted twice.
+        time has changed. An input without a name must not be submitted twice. A copy of a file, or the same under another name, is another
+        input, and is sent in full once more.
+
+        row_key: the column with a public identifier of each row, such as a staff number, by which rows are recognised instead: each
+        is randomized and counted once, whatever file it comes in, and files may change. Two rows with one key are wrong rows. The
+        outbox keeps hashes of the identifiers, and beside it their key.
 
         Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
         anything is randomized; `batch=1` sends each row by itself, which needs none and is slower.
@@ -271,30 +278,43 @@ class SurveyClient:
             raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
-        self._check_named("person_column", person_column is not None)
-        survey = self.survey(survey_id)
-        of_all, invitation = self._of_the_link(survey_id, group, invitation)
-        public = Public(None if group_column is not None else of_all, group_column, invitation)
+        if row_key is not None and (job is not None or invitation is not None):
+            raise ValueError("row_key must not be given with job, whose part it takes, or with invitation, which counts once anyway")
+        check_named("person_column", person_column is not None, self._ledger)
+        survey = self._definition(survey_id)
+        public = self._public(survey_id, group, invitation, group_column)
         public.check(survey)
         source = read()
         name, mark = (job, "") if job is not None else (source.name, source.mark)
         strict = on_invalid == "raise"
         account = self._account(survey, person_column, strict, None if name is None else (name, mark))
-        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account)
-        if name is None:
+        row_keys = None if row_key is None else RowKeys(self.outbox, self.url, survey.id, row_key)
+        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account, row_keys)
+        if name is None and row_key is None:
             return bulk.run(None, progress)
-        named = "" if person_column is None else f", persons from the column {person_column}"
-        begun = self.outbox.begin(self.url, survey.id, name, survey.digest, mark, f"{public}{named}".removeprefix(", "))
+        if job is None:
+            self._refuse_another_way(survey.id, source.name, row_key)
+        if row_key is not None:
+            begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
+        else:
+            named = "" if person_column is None else f", persons from the column {person_column}"
+            begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, f"{public}{named}".removeprefix(", "))
         try:
             return bulk.run(begun, progress)
         finally:
             self.outbox.end(begun)
 
-    def _check_named(self, what: str, named: bool) -> None:
-        if self._ledger and not named:
-            raise ValueError(f"{what} must be given: this client keeps a ledger of what each person gives away")
-        if named and not self._ledger:
-            raise ValueError(f"{what} needs a ledger: SurveyClient(ledger=True), or the path of one")
+    def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
+        """Rows that went by their place in a file are not recognised by their keys, nor the other way round: they would be sent again."""
+        if row_key is not None and name is not None and (rows := self.outbox.begun(self.url, survey_id, name)):
+            raise RefusedError(
+                f"row_key must be left out for {name}: {rows:,} rows of it were dealt with by their place, and would be sent again"
+            )
+        if row_key is None and (rows := self.outbox.begun(self.url, survey_id, BY_ROW_KEY)):
+            raise RefusedError(
+                f"row_key must be given: {rows:,} rows of survey {survey_id} were sent by theirs, and would be sent again; "
+                f"or give a job name of your own, if none of these rows is among them"
+            )
 
     def _account(self, survey: Survey, column: str | None, strict: bool, job: tuple[str, str] | None) -> Account | None:
         if not self._ledger or column is None:

@@ -69,8 +69,9 @@ class Simulated:
 def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int | None = None) -> Simulated:
     """Has n made-up people answer a survey; their answers go through the same coins as real ones, from the system's generator.
 
-    truth: the share of each option, question by question, which are then independent. Or a DataFrame of answers, a row a person and a
-    column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each row once.
+    truth: the share of each option, bin or level, question by question, which are then independent. Or a DataFrame of answers, a row a
+    person and a column a question, whose rows are drawn with replacement, so that what goes together stays together; without n, each
+    row once.
     A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. What `show_if` hides from a person is sent
     as no answer.
     No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
@@ -125,8 +126,12 @@ def _checked(item: Question, shares: Shares) -> NDArray[np.float64]:
 
 def _places(item: Question, column: pd.Series[Any]) -> NDArray[np.float64]:
     """Where each answer stands among the categories, each different answer looked up once."""
-    codes, distinct = column.factorize()
-    found = positions(item, [*distinct.tolist(), None])[codes]  # a code of -1 means that there is no answer
+    if hasattr(column, "cat") and tuple(column.cat.categories) == item.categories:  # drawn from shares: a bin's name is no answer
+        codes, known = column.cat.codes.to_numpy(), np.append(np.arange(item.k, dtype=np.float64), positions(item, [None]))
+    else:
+        codes, distinct = column.factorize()
+        known = positions(item, [*distinct.tolist(), None])
+    found = known[codes]  # a code of -1 means that there is no answer
     if (wrong := np.flatnonzero(found < 0)).size:
         raise EstimateError(f"truth, row {wrong[0] + 1}, {item.id}: the answer must be {allowed(item)}")
     return np.asarray(found)

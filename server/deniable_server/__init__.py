@@ -15,12 +15,11 @@ __all__ = ["Config", "create_app"]
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is the SQLite file of the config unless another is given."""
     from deniable_server.api import v1
-    from deniable_server.operate import health
     from deniable_server.researchers import account, auth, sessions, surveys
     from deniable_server.researchers.passwords import Passwords
     from deniable_server.respondents import about, by_hand, page, withdraw
-    from deniable_server.store.sqlite.store import SqliteStore
-    from deniable_server.web import audience, errors, files, headers, languages, limits, links
+    from deniable_server.store import open_store
+    from deniable_server.web import audience, errors, files, headers, health, languages, limits, links
     from deniable_server.web.limiter import Rate
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
@@ -29,7 +28,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         WTF_CSRF_TIME_LIMIT=None,
         WTF_CSRF_SSL_STRICT=config.https,
     )
-    store = store or SqliteStore(config.db)
+    store = store or open_store(config.db)
     app.extensions["deniable"] = store
     app.extensions["deniable_config"] = config
     app.extensions["deniable_passwords"] = Passwords(store.accounts)

@@ -133,13 +133,13 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Ja
     got = javascript(
         ASK_ALL
         + """const bytesOf = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-        return Promise.all(given.map(async ({ definition: text, answers, id, words, asked, group, by_hand: byHand, invitation }) => {
+        return Promise.all(given.map(async ({ definition: text, answers, id, words, asked, group, mode, invitation }) => {
             const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
             const { next, used } = stream(words);
             const categories = encode.encodeAll(questions, questions.map(({ id }) => answers[id]), next);
             const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
             const reports = submission.pack(items, bits, asked ?? undefined);
-            const more = { group, byHand, invitation: invitation && bytesOf(invitation) };
+            const more = { group, mode, invitation: invitation && bytesOf(invitation) };
             return [submission.envelope({ id: fromHex(id), digest, count: 1, reports, ...more }), used()];
         }));""",
         cases,

@@ -31,7 +31,9 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
+import polars
 import sentry_sdk
 from sentry_sdk.envelope import Envelope
 from sentry_sdk.transport import Transport
@@ -104,7 +106,7 @@ BASE64 = re.compile(r"[\w-]{80,}")
 """Perturbed records, in which three digits or letters may stand by chance."""
 SECRET = tuple(str(path) for path in Path(PACKAGE, "device").glob("*.py") if path.stem not in ("sealed", "entropy"))
 """What handles answers, but for these, which begin to, name a row or a file, and are given none."""
-GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__")
+GIVEN_NONE = ("perturb_many", "check_many", "_each", "__init__", "__str__", "__post_init__", "kind", "known_by")
 
 
 # --- searching ------------------------------------------------------------------------------------------------------------
@@ -343,6 +345,36 @@ def _csv(folder: Path, text: str | None = None) -> Path:
     return path
 
 
+def _semicolons(folder: Path) -> Path:
+    path = folder / "answers.txt"
+    path.write_bytes(_table().to_csv(index=False, sep=";").encode("utf-16"))
+    return path
+
+
+@cache
+def _polars() -> polars.DataFrame:
+    return polars.DataFrame([CELLS] * 7)
+
+
+def _columns(folder: Path) -> Path:
+    _polars().write_parquet(folder / "answers.parquet", row_group_size=2)
+    return folder / "answers.parquet"
+
+
+def _workbook(folder: Path) -> Path:
+    """A cell of another column makes openpyxl warn, which quotes it."""
+    book = openpyxl.Workbook()
+    for row in [[*CELLS, "note"], *([*CELLS.values(), 98765432101234] for _ in range(7))]:
+        book.active.append(row)
+    book.active.cell(2, len(CELLS) + 1).number_format = "yyyy-mm-dd"
+    book.save(folder / "answers.xlsx")
+    return folder / "answers.xlsx"
+
+
+def _keyed() -> list[dict[str, Any]]:
+    return [{**ANSWERS, "staff": f"staff-{n}"} for n in range(7)]
+
+
 def _jsonl(folder: Path) -> Path:
     path = folder / "answers.jsonl"
     path.write_text("\n".join(map(json.dumps, _rows())))
@@ -362,8 +394,29 @@ def _command(client: SurveyClient, folder: Path, *words: str, stdin: str | None 
         sys.stdin = before
 
 
+def _cp1252(folder: Path) -> Path:
+    path = folder / "answers.csv"
+    path.write_bytes((_text() + "CANARY\xe9,yEs\n").encode("cp1252"))
+    return path
+
+
+def _not(path: Path) -> Path:
+    path.write_bytes(b"PK\x03\x04PAR1 smokes,bird\nCANARY,b377\n")
+    return path
+
+
+def _formula(folder: Path) -> Path:
+    book = openpyxl.Workbook()
+    for row in [[*CELLS], [*list(CELLS.values())[:-1], '="CANARY"'], ['="CANARY"', *list(CELLS.values())[1:]]]:
+        book.active.append(row)
+    book.save(folder / "answers.xlsx")
+    return folder / "answers.xlsx"
+
+
 ACTS: dict[str, Act] = {
     "one": lambda client, folder: client.submit("canaries", ANSWERS),
+    "a session": lambda client, folder: client.survey("canaries").submit(ANSWERS),
+    "perturbed, then sent": lambda client, folder: (session := client.survey("canaries")).send(session.perturb(ANSWERS)),
     "one, by column": lambda client, folder: client.submit("canaries", {k: v for k, v in CELLS.items() if k != "clinic"}),
     "dicts": lambda client, folder: client.submit_many("canaries", list(_rows()), batch=3),
     "generator": lambda client, folder: client.submit_many("canaries", _rows(), batch=3),
@@ -372,6 +425,11 @@ ACTS: dict[str, Act] = {
     "csv": lambda client, folder: client.submit_many("canaries", _csv(folder), batch=3),
     "open csv": lambda client, folder: client.submit_many("canaries", io.StringIO(_csv(folder).read_text()), batch=3),
     "jsonl": lambda client, folder: client.submit_many("canaries", _jsonl(folder), batch=3),
+    "semicolons in UTF-16": lambda client, folder: client.submit_many("canaries", _semicolons(folder), batch=3),
+    "parquet": lambda client, folder: client.submit_many("canaries", _columns(folder), batch=3),
+    "workbook": lambda client, folder: client.submit_many("canaries", _workbook(folder), batch=3),
+    "frame of polars": lambda client, folder: client.submit_many("canaries", _polars(), batch=3),
+    "rows by their keys": lambda client, folder: client.submit_many("canaries", _keyed(), batch=3, row_key="staff"),
     "groups": lambda client, folder: client.submit_many("grouped", _table(), group_column="clinic"),
     "command": lambda client, folder: _command(client, folder, "--batch", "3", str(_csv(folder))),
     "command, stdin": lambda client, folder: _command(client, folder, "-", stdin=_text()),
@@ -399,6 +457,11 @@ WRONG: dict[str, Act] = {
     ),
     "a broken file": lambda client, folder: client.submit_many("canaries", _csv(folder, _text() + '"yEs"CANARY,\n')),
     "an unknown column": lambda client, folder: client.submit_many("canaries", list(_rows()), columns={"others": "bird"}),
+    "a file in another encoding": lambda client, folder: client.submit_many("canaries", _cp1252(folder)),
+    "a workbook that is none": lambda client, folder: client.submit_many("canaries", _not(folder / "answers.xlsx")),
+    "a file of columns that is none": lambda client, folder: client.submit_many("canaries", _not(folder / "answers.parquet")),
+    "a formula": lambda client, folder: client.submit_many("canaries", _formula(folder)),
+    "a key that is twice": lambda client, folder: client.submit_many("canaries", [*_keyed(), *_keyed()[:1]], batch=3, row_key="staff"),
     "command, wrong answers": lambda client, folder: _command(client, folder, str(_csv(folder, _text() + "CANARY,1,2\n"))),
 }
 """What goes wrong by itself."""

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable import cli
-from deniable.cli import check
 from deniable.client import SurveyClient
 from deniable.errors import DeniableError
+from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.wire.access_codes import written
 from deniable.wire.submission import Submission
@@ -58,32 +58,61 @@ def answers(tmp_path):
     return path
 
 
-def test_check_shows_the_coins_the_total_the_digest_and_what_they_mean(run, survey_file):
+def test_check_speaks_of_people_of_100_the_least_protected_question_first(run, survey_file):
+    survey_file.write_text(FILE.replace("type: choice", "weight: 3, type: choice").replace("ln 9", "4"))
     result = run("check", str(survey_file))
     assert result.exit_code == 0
     assert result.stdout == (
         "anes1996: An election study\n\n"
+        "The least protected question is vote: Whom did you vote for?\n"
+        "Of 100 people who give an answer, 95 have it in their record; of 100 who give another, 5 have that one there.\n"
+        "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,\n"
+        "99% sure of it at most, and 96% by one answer alone.\n\n"
+        "question  type     part  recorded, if given  recorded, if not\n"
+        "vote      choice  75.0%           95 of 100          5 of 100\n"
+        "tvnews    yes_no  25.0%           73 of 100         27 of 100\n\n"
+        "epsilon  4.0000 for a whole record\n"
+        f"digest   {Survey.from_file(survey_file).digest}\n"
+        "access   open\n"
+        "layout   list\n"
+        "batch    10\n"
+    )
+
+
+def test_check_shows_thresholds_and_all_digits_only_where_they_are_asked_for(run, survey_file):
+    exact = run("check", "--exact", str(survey_file)).stdout
+    assert (
         "question  type    k  d  keep_threshold             epsilon\n"
         "vote      choice  2  1      3221225472  1.0986122886681098\n"
         "tvnews    yes_no  2  1      3221225472  1.0986122886681098\n\n"
-        "total epsilon  2.1972245773362196\n"
-        f"digest         {Survey.from_text(FILE).digest}\n"
-        "access         open\n"
-        "layout         list\n"
-        "batch          10\n\n"
-        "What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers can be 90.0 % sure "
-        "at most after seeing it.\n"
-    )
+        "epsilon  2.1972245773362196 for a whole record\n"
+    ) in exact
+    usual = run("check", str(survey_file)).stdout
+    assert "epsilon  2.1973 for a whole record" in usual
+    assert not re.search(r"3221225472|\d\.\d{5}", usual)
+
+
+def test_check_says_what_a_sample_and_a_single_question_say(run, survey_file):
+    survey_file.write_text(FILE.replace("questions:", "ask: 1\nquestions:"))
+    found = run("check", str(survey_file)).stdout
+    assert "ask      1 of 2 blocks; the parts are of the most that one record can hold" in found
+    assert found.count("100.0%") == 2
+    survey_file.write_text("\n".join(FILE.splitlines()[:-1]))
+    found = run("check", str(survey_file)).stdout
+    assert "\n\nvote: Whom did you vote for?\nOf 100 people" in found
+    assert "one answer alone" not in found
 
 
 def test_check_as_json_says_the_same(run, survey_file):
     found = json.loads(run("check", "--json", str(survey_file)).stdout)
     survey = Survey.from_text(FILE)
     assert (found["id"], found["digest"], found["epsilon"]) == ("anes1996", survey.digest, survey.epsilon)
-    assert found["belief_at_most"] == pytest.approx(0.9, rel=1e-15)
+    assert (found["belief_at_most"], found["least_protected"]) == (0.9, "vote")
     assert found["questions"][0] == {
         "id": "vote",
         "type": "choice",
+        "part": 0.5,
+        "people": {"of": 100, "own": 75, "other": 25},
         "k": 2,
         "d": 1,
         "keep_threshold": 3 << 30,
@@ -92,9 +121,14 @@ def test_check_as_json_says_the_same(run, survey_file):
     }
 
 
-@pytest.mark.parametrize(("epsilon", "percent"), [(1.0986122886681098, "75.0 %"), (2, "88.1 %"), (10, "99.995461 %"), (0.001, "50.1 %")])
-def test_the_belief_is_rounded_up(epsilon, percent):
-    assert check._percent(check._belief(epsilon)) == percent
+@pytest.mark.parametrize("epsilon", ["ln 3", "2", "8", "10", "0.001"])
+def test_the_bound_is_the_one_of_the_pages_and_of_plans(run, survey_file, epsilon):
+    survey_file.write_text(FILE.replace("ln 9", f"{epsilon}\naccept_high_epsilon: true"))
+    bound = posterior_bound(Survey.from_file(survey_file).odds)
+    assert f"{bound}% sure of it at most" in run("check", str(survey_file)).stdout
+    assert json.loads(run("check", "--json", str(survey_file)).stdout)["belief_at_most"] == float(bound / 100)
+    assert f"can be {bound}% sure at most" in run("plan", str(survey_file), "--n", "100").stdout
+    assert json.loads(run("plan", str(survey_file), "--n", "100", "--json").stdout)["belief"] == float(bound / 100)
 
 
 def test_check_lists_all_problems_with_file_and_line(run, survey_file):
@@ -230,7 +264,7 @@ def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_
     survey_file.write_text(FILE.replace("questions:", texts))
     result = run("check", str(survey_file))
     assert result.exit_code == 0
-    assert "access         invited\nlayout         steps\nbatch          10\ngroups         North, Süd\n" in result.stdout
+    assert "access   invited\nlayout   steps\nbatch    10\ngroups   North, Süd\n" in result.stdout
     assert result.stdout.endswith(
         "note: de has no about; it is shown in en\n"
         "note: de has no questions.vote.text; it is shown in en\n"
@@ -388,7 +422,7 @@ def test_python_m_deniable_is_the_same_command(survey_file):
     result = subprocess.run(
         [sys.executable, "-m", "deniable", "check", survey_file], capture_output=True, text=True, timeout=60, check=True
     )
-    assert "total epsilon" in result.stdout
+    assert "The least protected question is" in result.stdout
 
 
 # --- no true answer, anywhere ----------------------------------------------------------------------------------------

@@ -496,7 +496,7 @@ def test_a_group_and_an_invitation_travel_openly_with_the_record(client, server,
     client.submit("clinics", ANSWERS, group="South & East")
     assert last(server).group == "South & East"
     client.submit("invited", ANSWERS, invitation=CODE.lower().replace("-", " "))
-    assert (last(server).group, last(server).invitation, last(server).by_hand) == (None, bytes(range(15)), False)
+    assert (last(server).group, last(server).invitation, last(server).mode) == (None, bytes(range(15)), "device")
 
 
 def test_a_wrong_group_or_invitation_is_listed_with_the_rest_and_not_quoted(client, server, clinics, invited):

@@ -21,11 +21,12 @@ from tests.client import frames
 from tests.client.frames import ANSWERS, CELLS, CONTROLS, GROUPED, SURVEY, chain_of, in_traceback
 
 from deniable import encode, encode_column
-from deniable.client import Receipt, SurveyClient
+from deniable.client import SurveyClient
 from deniable.device import sealed
 from deniable.device.sealed import Sealed
 from deniable.device.tables import Batch, Raw
 from deniable.errors import AnswerError, DeliveryError
+from deniable.session import Receipt
 from deniable.simulate import simulate
 
 PATHS = os.environ.get("DENIABLE_FRAMES", "160")

@@ -167,3 +167,36 @@ def test_an_answer_that_is_none_is_named_by_its_row_and_not_quoted() -> None:
 def test_the_answers_do_not_show_in_a_message() -> None:
     made = simulate(SURVEY, people(3))
     assert "answers" not in repr(made)
+
+
+BINS = Survey.from_text("""
+deniable: 1
+id: s
+title: T
+about: A
+epsilon: 10
+accept_high_epsilon: true
+questions:
+  - {id: age, text: Q, type: number, low: 0, high: 100, bins: [{name: "70", from: 0}, {name: "5", from: 18}, {name: old, from: 65}]}
+  - {id: smokes, text: Q, type: yes_no}
+""")  # bins whose names are numbers that lie in other bins
+
+
+def test_a_number_with_bins_has_shares_by_their_names_whatever_these_are() -> None:
+    made = simulate(BINS, {"age": {"70": 0.5, "5": 0.3, "old": 0.2}, "smokes": [0.4, 0.6]}, 6000)
+    truth = made.truth.set_index(["question", "option"])["share"]["age"]
+    assert truth.to_numpy() == pytest.approx([0.5, 0.3, 0.2], abs=FAR * np.sqrt(0.25 / 6000))
+    estimates = [row.estimate for row in analyse(BINS, made.reports).results["age"]]
+    assert estimates == pytest.approx(truth.tolist(), abs=0.05)
+
+
+def test_a_number_with_bins_takes_numbers_too_and_regresses_like_any_choice() -> None:
+    ages = np.arange(30_000) % 100
+    smokes = np.where(np.arange(30_000) // 100 % 10 < np.select([ages < 18, ages < 65], [2, 7], 4), "yes", "no")
+    made = simulate(BINS, pd.DataFrame({"age": ages, "smokes": smokes}))
+    assert made.truth.set_index(["question", "option"])["share"]["age"].tolist() == pytest.approx([0.18, 0.47, 0.35])
+    found = analyse(BINS, made.reports)
+    fit = found.regress("smokes ~ age", model="logit").params
+    expected = [np.log(0.2 / 0.8), np.log(0.7 / 0.3) - np.log(0.2 / 0.8), np.log(0.4 / 0.6) - np.log(0.2 / 0.8)]
+    assert fit.to_numpy() == pytest.approx(expected, abs=0.25)
+    assert found.regress("age ~ smokes").converged

@@ -155,7 +155,7 @@ def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vecto
         bits = [randomize(item.channel, category, words) for item, category in zip(survey.items, categories, strict=True)]
         asked = None if case["asked"] is None else np.array([case["asked"]], dtype=np.bool_)
         invitation = _decode64(case, "invitation") if "invitation" in case else None
-        more: dict[str, Any] = {"group": case.get("group"), "by_hand": case.get("by_hand", False), "invitation": invitation}
+        more: dict[str, Any] = {"group": case.get("group"), "mode": case.get("mode", "device"), "invitation": invitation}
         sent = Submission(bytes.fromhex(case["id"]), survey.digest, 1, pack(survey, bits, asked), **more)
         assert sent.to_json() == case["envelope"].encode()
         assert words.left == []

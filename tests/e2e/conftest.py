@@ -22,6 +22,7 @@ import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+from tests.server.tallies import tally_of
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
@@ -62,11 +63,11 @@ class Site:
         )
 
     def publish(self, **keys: Any) -> Survey:
-        """Publishes a survey of these keys; what is left out is filled in."""
+        """Publishes a survey of these keys; what is left out is filled in, and what is None is left out."""
         keys = {"deniable": 1, "batch": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
-        survey = Survey.from_dict(keys)
+        survey = Survey.from_dict({key: value for key, value in keys.items() if value is not None})
         store = SqliteStore(self.db)
-        store.publish(survey)
+        store.surveys.publish(survey)
         store.close()
         return survey
 
@@ -74,14 +75,14 @@ class Site:
         """A new invitation, as it is written."""
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
         store = SqliteStore(self.db)
-        store.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
+        store.access.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
         store.close()
         return access_codes.written(secret)
 
     def tally(self, survey: Survey, **part: Any) -> Tally:
         """What the store has counted."""
         store = SqliteStore(self.db)
-        tally = store.tally(survey.id, **part)
+        tally = tally_of(store, survey.id, **part)
         store.close()
         return tally
 

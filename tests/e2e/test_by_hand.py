@@ -11,6 +11,7 @@ import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+from tests.server.tallies import tally_of
 
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -79,7 +80,7 @@ def form(browser: Chrome) -> Iterator[Form]:
 
 def tally(site: Any, survey: Survey, **which: Any) -> Tally:
     with closing(SqliteStore(site.db)) as store:
-        return store.tally(survey.id, **which)
+        return tally_of(store, survey.id, **which)
 
 
 def test_the_browser_of_these_tests_runs_no_scripts(form: Form, site: Any, survey: Survey) -> None:

@@ -303,7 +303,7 @@ def test_consent_states_the_odds_and_the_protection_of_the_whole_survey(page: An
     text = page.text()
     assert "Of 100 people who answer Yes, 75 are recorded Yes, 25 No." in text
     assert "Of 100 people who answer No, 25 are recorded Yes, 75 No." in text
-    assert "at most this sure: 90 %. From one answer alone: at most 75 %." in text
+    assert "at most this sure: 90%. From one answer alone: at most 75%." in text
     for figure, counted in zip(page.driver.find_elements(By.CSS_SELECTOR, "figure"), (75, 25), strict=True):
         assert len(figure.find_elements(By.CSS_SELECTOR, "circle")) == 100
         assert len(figure.find_elements(By.CSS_SELECTOR, "circle.counted")) == counted
@@ -315,7 +315,7 @@ def test_consent_never_rounds_a_risk_away(page: Any, site: Any) -> None:
     survey = site.publish(id=next(names), epsilon="10", accept_high_epsilon=True, questions=QUESTIONS[:1])
     page.open(site.link(survey))
     assert "Of 100,000 people who answer Yes, 99,995 are recorded Yes, 5 No." in page.text()
-    assert "at most this sure: 99.996 %" in page.text()
+    assert "at most this sure: 99.996%" in page.text()
     assert (
         "This survey protects weakly: a guess about you, made with your record, could be right for up to 99.996 of 100 people."
         in page.text()

@@ -86,7 +86,7 @@ def test_a_page_that_sends_a_group_without_a_word_is_noticed(page: Any, proxy: A
 def test_consent_states_the_price_of_a_second_record(page: Any, site: Any, epsilon: str | float, once: str, twice: str) -> None:
     survey = site.publish(id=next(names), questions=QUESTIONS, epsilon=epsilon)
     page.open(site.link(survey))
-    said = f"If you answered twice, your two records could make such a guess {twice} % sure instead of {once} %."
+    said = f"If you answered twice, your two records could make such a guess {twice}% sure instead of {once}%."
     assert f"Answer once, on one device. {said}" in page.text()
 
 

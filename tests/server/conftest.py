@@ -55,7 +55,7 @@ def survey() -> Survey:
 def submissions(survey: Survey) -> Callable[..., Submission]:
     """Makes a submission of `count` perturbed records, each with answers of category 0, under a new random id.
 
-    It is one of the survey above unless another is given; group, by_hand and invitation are the submission's.
+    It is one of the survey above unless another is given; group, mode and invitation are the submission's.
     """
 
     def make(count: int = 1, id_: bytes | None = None, to: Survey = survey, **fields: Any) -> Submission:
@@ -68,7 +68,7 @@ def submissions(survey: Survey) -> Callable[..., Submission]:
 @pytest.fixture
 def store(tmp_path: Path, survey: Survey) -> Iterator[SqliteStore]:
     store = SqliteStore(tmp_path / "deniable.db")
-    store.publish(survey)
+    store.surveys.publish(survey)
     yield store
     store.close()
 
@@ -132,7 +132,7 @@ class ServerProcess:
         """Publishes without the command line, which takes its time to start."""
         store = SqliteStore(self.db)
         for survey in surveys:
-            store.publish(survey)
+            store.surveys.publish(survey)
         store.close()
 
     @cached_property

@@ -32,6 +32,7 @@ from deniable_server.researchers import passwords
 from deniable_server.store.errors import InvitationError
 from deniable_server.store.sqlite import writer
 from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.sqlite.submissions import SqliteSubmissions
 from deniable_server.web import limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
@@ -56,18 +57,18 @@ def acknowledge_before_commit() -> None:
 
 
 def spend_in_two_steps() -> None:
-    add = SqliteStore.add
+    add = SqliteSubmissions.add
 
-    def look_then_spend(self: SqliteStore, survey_id: str, submission: Submission) -> bool:
+    def look_then_spend(self: SqliteSubmissions, survey_id: str, submission: Submission) -> bool:
         own = [survey_id, invitation_hash(survey_id, submission.invitation or b"")]
-        with self._reading() as connection:
+        with self._file.reading() as connection:
             if not connection.execute("SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND NOT spent", own).fetchone():
                 raise InvitationError("spent")
         added = add(self, survey_id, replace(submission, invitation=None))
-        self._writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
+        self._file.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    SqliteStore.add = look_then_spend  # type: ignore[method-assign]
+    SqliteSubmissions.add = look_then_spend  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:

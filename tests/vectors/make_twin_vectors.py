@@ -887,7 +887,7 @@ def submissions() -> list[Json]:
             if "groups" in definition:
                 more["group"] = RANDOM.choice(definition["groups"])
             if "access" in definition:
-                more["by_hand"] = True
+                more["mode"] = "by_hand"
                 more["invitation"] = base64url(RANDOM.randbytes(15))
             asked = some_mask(definition)
             if asked is not None:
@@ -926,7 +926,8 @@ def bad_envelopes() -> list[Json]:
     cases += [("id", but(id=good["id"].replace("A", "+", 1))), ("id", but(id=good["id"][:-1] + "\n"))]
     cases += [("reports", but(reports=value)) for value in ("gA==", "gB", "g", "g A", "gA\n", "+A", "/A", "gé", 5, None, ["gA"])]
     cases += [("group", but(group=value)) for value in (5, None, True, ["a"], {})]
-    cases += [("by_hand", but(by_hand=value)) for value in (False, 1, "true", None)]
+    cases += [("mode", but(mode=value)) for value in (False, 1, "", "device", "By_hand", "cluster", None, ["by_hand"])]
+    cases += [("keys", but(by_hand=True))]
     cases += [("invitation", but(invitation=value)) for value in ("", base64url(bytes(14)), base64url(bytes(16)), "é", 5, None)]
     return [{"rule": rule, "body": body} for rule, body in cases]
 

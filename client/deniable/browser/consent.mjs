@@ -2,88 +2,66 @@
  * What a respondent is told before the questions. Every number here is computed from the channels that the coins use.
  */
 
-import { number, t, tn } from "./language.mjs";
+import { number, percent, t, tn } from "./language.mjs";
 import { copy, fill, onPress } from "./page.mjs";
-import { channelForEpsilon, cryptoWords, epsilonOf, randomize } from "./randomize.mjs";
+import { leastProtected, oddsOfSum, people, posteriorBound, twice } from "./posterior.mjs";
+import { channelForEpsilon, cryptoWords, epsilonOf, oddsOfAll, randomize } from "./randomize.mjs";
 import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
-const WEAK = 99; // percent
+const WEAK = 99; // a bound in percent, compared as a number
 const [YES, NO] = [0, 1];
 
-/**
- * A channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another, `other`
- * have it in theirs. `of` is 100, or more where that would round to never, to always, or to no difference.
- */
-export function odds({ k, d, keepThreshold, coin }) {
-  const theta = keepThreshold / coin;
-  const phi = (d - theta) / (k - 1);
-  const people = (of) => ({ of, own: Math.round(of * theta), other: Math.round(of * phi) });
-  let found = people(100);
-  while (found.of < 1e6 && (found.own === found.of || found.other === 0 || found.own === found.other)) found = people(found.of * 10);
-  return found;
-}
-
-/**
- * How sure, in percent, a 50:50 guess can become after seeing a record that gives away `epsilon`: 100 e^eps / (1 + e^eps),
- * rounded up, with as many digits as it takes not to say 100 (nine at most). A text in the page's language: compute with `percent`.
- */
-export function surest(epsilon) {
-  const { value, digits } = percent(epsilon);
-  return number(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
-}
-
-/** That percentage as a number, and the digits behind its decimal point. */
-function percent(epsilon) {
-  const doubt = 100 / (1 + Math.exp(epsilon));
-  const digits = doubt >= 1 ? 0 : Math.min(9, Math.ceil(-Math.log10(doubt)));
-  const shown = Math.floor(doubt * 10 ** digits + 1e-9) / 10 ** digits; // two times ln 3 is ln 9, whatever its last digit
-  return { value: 100 - shown, digits: shown === 0 ? 0 : digits };
-}
-
 /** What a survey that protects weakly says of itself, in people of 100; null where it protects well. */
-export function weakness(epsilon) {
-  const { value } = percent(epsilon);
-  if (value < WEAK) return null;
-  if (value === 100) return t("This survey hides next to nothing: a guess about you, made with your record, could be right for all of 100 people. Think about it before you agree.");
-  return t("This survey protects weakly: a guess about you, made with your record, could be right for up to {right} of 100 people. Think about it before you agree.", { right: surest(epsilon) });
+export function weakness(bound) {
+  if (bound.percent < WEAK) return null;
+  if (bound.percent === 100) return t("This survey hides next to nothing: a guess about you, made with your record, could be right for all of 100 people. Think about it before you agree.");
+  return t("This survey protects weakly: a guess about you, made with your record, could be right for up to {right} of 100 people. Think about it before you agree.", { right: number(bound.percent, { maximumFractionDigits: bound.digits }) });
 }
 
 /** Fills the consent step from a checked definition. `before` is what this device has spent on other surveys of this server. */
-export function writeConsent(step, { digest, pinned, survey, epsilon }, words, before) {
+export function writeConsent(step, { digest, pinned, survey, epsilon, odds }, words, before) {
   const { questions, items } = survey;
-  const answers = items.map(({ channel }) => epsilonOf(channel));
+  const once = posteriorBound(odds);
+  const texts = itemTexts(questions, words);
+  const example = leastProtected(items);
   fill(step, {
     title: words.title,
     about: words.about,
     contact: words.contact,
     ethics: words.ethics,
     length: lengthOf(survey),
-    surest: `${surest(epsilon)} %`,
-    surestOne: items.length > 1 ? t("From one answer alone: at most {surest} %.", { surest: surest(Math.max(...answers)) }) : null,
-    weak: weakness(epsilon),
-    twice: t(
-      "Answer once, on one device. If you answered twice, your two records could make such a guess {twice} % sure instead of {once} %.",
-      { once: surest(epsilon), twice: surest(2 * epsilon) },
-    ),
+    surest: percent(once),
+    surestOne: questions.length > 1 ? t("From one answer alone: at most {surest}.", { surest: percent(ofOneAnswer(questions)) }) : null,
+    weak: weakness(once),
+    twice: t("Answer once, on one device. If you answered twice, your two records could make such a guess {twice} sure instead of {once}.", {
+      once: percent(once),
+      twice: percent(posteriorBound(twice(odds))),
+    }),
     spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
     unpinned: pinned ? null : t("Your link does not pin this survey: it carries no fingerprint, so nothing shows that you are asked the same as others."),
   });
   for (const slot of ["contact", "ethics"]) step.querySelector(`[data-slot=${slot}]`).closest("div").hidden = !words[slot];
-  const example = items.find(({ type }) => type === "yes_no") ?? items[0];
+  const weakest = step.querySelector("[data-slot=weakest]");
+  fill(step, { weakest: texts[items.indexOf(example)] });
+  weakest.parentElement.hidden = items.length === 1;
   step.querySelector("[data-slot=odds]").replaceChildren(...oddsOf(example));
-  const texts = itemTexts(questions, words);
   step.querySelector("[data-slot=everyQuestion]").replaceChildren(...items.map((item, index) => row(texts[index], item)));
   offerPractice(step.querySelector("[data-slot=practice]"), example);
 }
 
+/** The bound on a guess made from the answer to one question alone, all options of a multiple choice included: the least protected one's. */
+function ofOneAnswer(questions) {
+  return posteriorBound(oddsOfAll(questions.map(({ items }) => items.map(({ channel }) => channel)), 1));
+}
+
 function spentBefore({ surveys, epsilon }, more) {
   return tn(
-    "This device has answered {n} other survey here. Both records together can make such a guess at most {surest} % sure.",
-    "This device has answered {n} other surveys here. All records together can make such a guess at most {surest} % sure.",
+    "This device has answered {n} other survey here. Both records together can make such a guess at most {surest} sure.",
+    "This device has answered {n} other surveys here. All records together can make such a guess at most {surest} sure.",
     surveys,
-    { n: number(surveys), surest: surest(epsilon + more) },
+    { n: number(surveys), surest: percent(posteriorBound(oddsOfSum(epsilon + more))) },
   );
 }
 
@@ -98,7 +76,7 @@ function lengthOf({ ask, blocks, questions }) {
 
 /** The odds of one question, for both sides with the same denominators: a picture and its words each. */
 function oddsOf(question) {
-  const { of, own, other } = odds(question.channel);
+  const { of, own, other } = people(question.channel);
   const { d, k } = question.channel;
   const values = (counted) => ({ of: number(of), counted: number(counted), rest: number(of - counted), d: number(d), k: number(k) });
   const [holds, holdsNot] = sentencesOf(question, values(own), values(other));
@@ -154,7 +132,7 @@ function drawIcons(svg, counted) {
 
 function row(text, { channel }) {
   const line = copy("odds-row");
-  const { of, own, other } = odds(channel);
+  const { of, own, other } = people(channel);
   const share = (counted) => t("{counted} of {of}", { counted: number(counted), of: number(of) });
   fill(line, { text, own: share(own), other: share(other) });
   return line;
@@ -189,7 +167,7 @@ function thisTime(said, record) {
 }
 
 function counted(said, [yes, no], channel) {
-  const { of, own, other } = odds(channel);
+  const { of, own, other } = people(channel);
   const values = { rolls: number(yes + no), yes: number(yes), no: number(no), of: number(of), expected: number(said === YES ? own : other) };
   return said === YES
     ? t("Rolls for Yes: {rolls}. Records that say Yes: {yes}; No: {no}. In the long run {expected} of {of} say Yes.", values)

@@ -9,15 +9,16 @@ import { alone, possible } from "./alone.mjs";
 import { Asking } from "./asking.mjs";
 import { giveBack, takeBack } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
-import { surest, writeConsent } from "./consent.mjs";
+import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
 import { DeliveryError, Device, RejectedError, deliver, download } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
 import { refuse, sayFault, watch } from "./faults.mjs";
 import { appOf } from "./inapp.mjs";
-import { keepFragment, language, latinDigits, number, t, tn } from "./language.mjs";
+import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { fill, onPress, show } from "./page.mjs";
+import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
@@ -227,10 +228,10 @@ function sayAnswered(context) {
 /** What can be done after the record has arrived: look at what this device has spent, and have it forget. */
 function offerLater(step, { device, words }) {
   const { surveys, epsilon } = device.spent();
-  const values = { n: number(surveys), epsilon: number(epsilon, { maximumFractionDigits: 2 }), surest: surest(epsilon) };
+  const values = { n: number(surveys), epsilon: number(Math.ceil(100 * epsilon - 1e-9) / 100), surest: percent(posteriorBound(oddsOfSum(epsilon))) };
   const spent = tn(
-    "This device has answered {n} survey here. Its record can make a 50:50 guess about you at most {surest} % sure (epsilon {epsilon}).",
-    "This device has answered {n} surveys here. All their records together can make a 50:50 guess about you at most {surest} % sure (epsilon {epsilon}).",
+    "This device has answered {n} survey here. Its record can make a 50:50 guess about you at most {surest} sure (epsilon {epsilon}).",
+    "This device has answered {n} surveys here. All their records together can make a 50:50 guess about you at most {surest} sure (epsilon {epsilon}).",
     surveys,
     values,
   );

@@ -40,6 +40,11 @@ export function number(value, options = {}) {
   return value.toLocaleString(language(), { ...options, numberingSystem: "latn" });
 }
 
+/** A percentage {percent, digits} as the page's language writes it: 99.97% or 99,97 %. For reading only: compare the number itself. */
+export function percent({ percent: value, digits }) {
+  return number(value / 100, { style: "percent", maximumFractionDigits: digits });
+}
+
 /** Texts one after another, with commas as the page's language writes them. */
 export function list(texts) {
   return texts.join(t(", "));

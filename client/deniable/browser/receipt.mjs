@@ -1,8 +1,8 @@
 /** "Show what was sent": the exact envelope, and what its record says, read back from the bits and from nothing else. */
 
-import { odds } from "./consent.mjs";
 import { list, number, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
+import { people } from "./posterior.mjs";
 import { unpackRecord } from "./submission.mjs";
 import { categoryLabels, itemTexts } from "./words.mjs";
 
@@ -26,7 +26,7 @@ export function receipt({ ask, questions, items }, words, envelope, summary) {
 /** What one item's bits say, and how often they say so by chance alone. */
 export function sentence({ type, source, channel: { k, d }, channel }, labels, bits) {
   const named = list(labels.filter((_, index) => bits[index] === 1));
-  const { of, other } = odds(channel);
+  const { of, other } = people(channel);
   const values = { named, chance: number(other), of: number(of), d: number(d), k: number(k) };
   if (type === "yes_no" && k === 2) return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", values);
   if (type === "number" && !source.bins) return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", values);

@@ -70,10 +70,10 @@ function withImpliedBit({ id, channel: { k, d } }, stored) {
 }
 
 /**
- * The envelope, as sent: `id` of 16 bytes, the definition's digest, how many records, and the records; the public group, whether
- * people tossed coins themselves, and the invitation (15 bytes), where there is one.
+ * The envelope, as sent: `id` of 16 bytes, the definition's digest, how many records, and the records; the public group, who
+ * perturbed the answers where it was not this device, and the invitation (15 bytes), where there is one.
  */
-export function envelope({ id, digest, count, reports, group, byHand, invitation }) {
+export function envelope({ id, digest, count, reports, group, mode, invitation }) {
   if (id.length !== ID_BYTES) throw new SubmissionError("id", `id must be ${ID_BYTES} bytes, got ${id.length}`);
   return JSON.stringify({
     id: base64url(id),
@@ -81,7 +81,7 @@ export function envelope({ id, digest, count, reports, group, byHand, invitation
     count,
     reports: base64url(reports),
     group: group ?? undefined,
-    by_hand: byHand ? true : undefined,
+    mode: mode ?? undefined,
     invitation: invitation ? base64url(invitation) : undefined,
   });
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import click
 
 from deniable.errors import SurveyError
+from deniable.privacy.posterior import People, least_protected, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.schema import survey_schema
@@ -20,9 +22,10 @@ from deniable.survey.total import HIGH
 @click.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer: are the groups large enough?")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def check_command(file: Path, respondents: int | None, as_json: bool) -> None:
-    """Check the survey in FILE (YAML or JSON), and show what its coins give away.
+@click.option("--exact", is_flag=True, help="Show the coins' thresholds, and epsilon to the last digit.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, which always has both.")
+def check_command(file: Path, respondents: int | None, exact: bool, as_json: bool) -> None:
+    """Check the survey in FILE (YAML or JSON), and show how well it protects respondents.
 
     All mistakes are listed together, with their lines, and the exit code is 1.
 
@@ -30,13 +33,18 @@ def check_command(file: Path, respondents: int | None, as_json: bool) -> None:
     that look like persons, and more groups than a tenth of N, are warnings.
 
     \b
-    For each question: k, its number of categories; d, how many of them a report names;
-    keep_threshold, out of 2^32, below which a random word keeps the true one; and the
-    exact epsilon that these integers give.
+    For each question: its part of the survey's epsilon, and its odds: how many of 100 people who
+    give an answer have it in their record, and how many of 100 who give another one do.
 
     \b
-    Example:
+    With --exact instead: k, its number of categories; d, how many of them a report names;
+    keep_threshold: the respondent's own answer is recorded if, and only if, a random 32-bit number
+    is below it; and the exact epsilon that these integers give.
+
+    \b
+    Examples:
       deniable check survey.yaml
+      deniable check survey.yaml --exact
     """
     try:
         survey = Survey.from_file(file)
@@ -52,7 +60,7 @@ def check_command(file: Path, respondents: int | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**_description(survey), "warnings": doubts}, indent=2, ensure_ascii=False))
     else:
-        click.echo("\n".join([_overview(survey), *(f"warning: {doubt}" for doubt in doubts)]))
+        click.echo("\n".join([_overview(survey, exact), *(f"warning: {doubt}" for doubt in doubts)]))
 
 
 @click.command("schema")
@@ -72,7 +80,8 @@ def _description(survey: Survey) -> dict[str, Any]:
         "title": survey.title,
         "digest": survey.digest,
         "epsilon": survey.epsilon,
-        "belief_at_most": _belief(survey.epsilon),
+        "belief_at_most": float(posterior_bound(survey.odds) / 100),
+        "least_protected": least_protected(survey.items).id,
         "record_bytes": survey.record.bytes,
         "groups": list(survey.groups),
         "access": survey.access,
@@ -84,6 +93,8 @@ def _description(survey: Survey) -> dict[str, Any]:
             {
                 "id": q.id,
                 "type": q.type,
+                "part": q.epsilon / survey.epsilon,
+                "people": people(q.channel)._asdict(),
                 "k": q.k,
                 "d": q.d,
                 "keep_threshold": q.keep_threshold,
@@ -95,32 +106,63 @@ def _description(survey: Survey) -> dict[str, Any]:
     }
 
 
-def _overview(survey: Survey) -> str:
+def _overview(survey: Survey, exact: bool) -> str:
+    total = repr(survey.epsilon) if exact else f"{math.ceil(survey.epsilon * 1e4) / 1e4:.4f}"
+    facts = [
+        f"epsilon  {total} for a whole record",
+        *(
+            [f"ask      {survey.ask} of {len(survey.blocks)} blocks; the parts are of the most that one record can hold"]
+            if survey.ask
+            else []
+        ),
+        f"digest   {survey.digest}",
+        f"access   {survey.access}",
+        f"layout   {survey.layout}",
+        f"batch    {survey.batch}",
+        *([f"groups   {', '.join(survey.groups)}"] if survey.groups else []),
+    ]
+    table = _coins(survey) if exact else _protection(survey)
+    return "\n".join([f"{survey.id}: {survey.title}", "", *_least_protected(survey), "", *table, "", *facts, *_notes(survey)])
+
+
+def _least_protected(survey: Survey) -> list[str]:
+    """The odds of the question that is hidden least, and what a record can teach, in people of 100."""
+    item = least_protected(survey.items)
+    of, own, other = people(item.channel)
+    named = "in their record" if item.d == 1 else f"among the {item.d} of {item.k} that their record names"
+    whole, alone = posterior_bound(survey.odds), posterior_bound(max(question.odds for question in survey.questions))
+    asked = " ".join(item.text.split())
+    return [
+        f"The least protected question is {item.id}: {asked}" if len(survey.items) > 1 else f"{item.id}: {asked}",
+        f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another, {other:,} have that one there.",
+        "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,",
+        f"{whole}% sure of it at most{f', and {alone}% by one answer alone' if len(survey.questions) > 1 else ''}.",
+    ]
+
+
+def _protection(survey: Survey) -> list[str]:
+    """Each question's part of epsilon, and its odds in people."""
+    head = ("question", "type", "part", "recorded, if given", "recorded, if not")
+    return _aligned([head, *((q.id, q.type, f"{q.epsilon / survey.epsilon:.1%}", *_in_words(people(q.channel))) for q in survey.questions)])
+
+
+def _in_words(found: People) -> tuple[str, str]:
+    return f"{found.own:,} of {found.of:,}", f"{found.other:,} of {found.of:,}"
+
+
+def _coins(survey: Survey) -> list[str]:
+    """Each question's thresholds and the epsilon that they give, to the last digit."""
     head = ("question", "type", "k", "d", "keep_threshold", "epsilon")
-    rows = [head, *((q.id, q.type, str(q.k), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    table = [
+    return _aligned([head, *((q.id, q.type, str(q.k), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions)])
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns side by side, the first two to the left, the numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
         "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
         for row in rows
     ]
-    return "\n".join(
-        [
-            f"{survey.id}: {survey.title}",
-            "",
-            *(line.rstrip() for line in table),
-            "",
-            f"total epsilon  {survey.epsilon!r}",
-            f"digest         {survey.digest}",
-            f"access         {survey.access}",
-            f"layout         {survey.layout}",
-            f"batch          {survey.batch}",
-            *([f"groups         {', '.join(survey.groups)}"] if survey.groups else []),
-            "",
-            f"What one whole submission can teach: whoever was 50 % sure of something about a respondent's answers "
-            f"can be {_percent(_belief(survey.epsilon))} sure at most after seeing it.",
-            *_notes(survey),
-        ]
-    )
 
 
 def _notes(survey: Survey) -> list[str]:
@@ -131,15 +173,3 @@ def _notes(survey: Survey) -> list[str]:
             f"note: accept_high_epsilon is not needed: the total is at most {HIGH}; without it, a later change that goes above is told"
         )
     return ["", *found] if found else []
-
-
-def _belief(epsilon: float) -> float:
-    """The most that a prior belief of one half can become: e^epsilon / (1 + e^epsilon)."""
-    return 1 / (1 + math.exp(-epsilon))
-
-
-def _percent(share: float) -> str:
-    """Rounded up, so that it is a bound; near certainty with the digits that keep it below 100 %."""
-    digits = 1 if share < 0.999 else 6
-    scale = 10**digits
-    return f"{math.ceil(share * 100 * scale - 1e-6) / scale:.{digits}f} %"

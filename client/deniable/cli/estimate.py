@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deniable.device.tables import CsvRows
+from deniable.device.sources import CsvRows
 from deniable.errors import AnswerError, EstimateError
+from deniable.files import File
 
 if TYPE_CHECKING:
     import numpy as np
@@ -127,7 +127,7 @@ def _options(names: Sequence[str]) -> str:
 
 def _read(file: str, names: Sequence[str]) -> dict[str, list[str]]:
     """The columns of these names. Raises EstimateError, naming a row and never what is in it."""
-    source = CsvRows(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="") if file == "-" else file)
+    source = CsvRows(File(sys.stdin.buffer if file == "-" else file))
     columns: dict[str, list[str]] = {name: [] for name in names}
     done = 0
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -16,13 +15,17 @@ import click
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
 from deniable.delivery.jobs import Report, counted
-from deniable.device.tables import CsvRows, JsonLines
 from deniable.errors import Rejected
+from deniable.files import File
 from deniable.survey.total import HIGH
 
 _UNPINNED = (
     "Note: the survey's definition was not pinned. The address has no #digest=…, and there was no --pin, so nothing shows that this "
     "survey is the one that was meant, or the one that others get."
+)
+_BY_PATH = (
+    "Note: what was sent is remembered by the file's path. A copy, or the same file under another name, would be sent again in full, and "
+    "counted twice. With --row-key COLUMN, the column of a public identifier, each row counts once whatever file it comes in."
 )
 
 
@@ -54,10 +57,16 @@ _UNPINNED = (
 @ledger_option
 @click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
 @click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
+@click.option("--delimiter", metavar="CHAR", help="What stands between the cells of CSV, or `tab`.  [default: what the header shows]")
+@click.option("--encoding", metavar="NAME", help="Of text, e.g. cp1252.  [default: UTF-8, or what the file is marked as]")
+@click.option("--sheet", metavar="NAME", help="The sheet of a workbook that has several.")
 @click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
 @click.option(
     "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
+)
+@click.option(
+    "--row-key", metavar="NAME", help="The column with a public identifier of each row: it counts once, whatever file it comes in."
 )
 @click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
 @key_option
@@ -77,9 +86,13 @@ def submit_command(
     ledger: Path | None,
     columns: Sequence[str],
     jsonl: bool,
+    delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
     batch: int,
     skip_invalid: bool,
     rejects: IO[str] | None,
+    row_key: str | None,
     job: str | None,
     key: str | None,
     outbox: Path | None,
@@ -87,11 +100,12 @@ def submit_command(
 ) -> None:
     """Randomize the answers in FILE and send them, a respondent a row.
 
-    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV in UTF-8 whose first line
-    names the columns, JSON lines, or - for standard input. Other columns are ignored.
+    ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV whose first line names the columns, JSON
+    lines (.jsonl), Parquet (.parquet), Arrow (.arrow) or a workbook (.xlsx), or - for standard input. Other columns are ignored.
 
     Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
-    no answer is randomized or counted twice. (Standard input needs a --job for that.)
+    no answer is randomized or counted twice. (Standard input needs a --job for that.) A copy of FILE is another file, and is
+    sent in full, unless --row-key names a column by which rows are recognised.
 
     Many rows a request need a key of the server with the scope submit, in the environment variable
     DENIABLE_KEY. Without one, --batch 1 sends each row by itself.
@@ -102,22 +116,30 @@ def submit_command(
       deniable submit https://example.org --survey health --max-epsilon 'ln 9' answers.csv
       deniable submit https://example.org/s/health --group-column clinic answers.csv
       deniable submit https://example.org/s/health --person-column staff_id answers.csv
+      deniable submit https://example.org/s/health --row-key staff_id staff.xlsx
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
+    if row_key is not None and (job is not None or invitation is not None):
+        raise click.UsageError("--row-key goes with neither --job nor --invitation")
     if rejects and not skip_invalid:
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
+    try:
+        source = File(sys.stdin.buffer if file == "-" else file, encoding, {"tab": "\t"}.get(delimiter or "", delimiter), sheet, jsonl)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}
     with opened_client(address, survey_id, max_epsilon=max_epsilon, pin=pin, outbox=outbox, key=key, **account) as client:
         report = client.submit_many(
             client.survey_id or "",
-            _source(file, jsonl),
+            source,
             group=group,
             group_column=group_column,
             invitation=invitation,
             person_column=person_column,
             job=job,
+            row_key=row_key,
             columns=_columns(columns),
             batch=batch,
             progress=sys.stderr.isatty(),
@@ -125,14 +147,11 @@ def submit_command(
         )
     if not report.pinned:
         click.echo(_UNPINNED, err=True)
+    if not report.resumed and file != "-" and job is None and row_key is None:
+        click.echo(_BY_PATH, err=True)
     if rejects:
         _write_rejects(rejects, report.rejected)
     click.echo(json.dumps(_summary(report)) if as_json else _told(report))
-
-
-def _source(file: str, jsonl: bool) -> CsvRows | JsonLines:
-    kind = JsonLines if jsonl or Path(file).suffix.lower() in (".jsonl", ".ndjson") else CsvRows
-    return kind(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline="") if file == "-" else file)
 
 
 def _columns(written: Sequence[str]) -> dict[str, str]:
@@ -159,7 +178,7 @@ def _told(report: Report) -> str:
     if report.code:
         lines.append(f"To erase it later: deniable withdraw ADDRESS {report.code} (the code is kept nowhere else)")
     if report.resumed:
-        lines.append(f"{_were(report.resumed)} dealt with by an earlier run.")
+        lines.append(f"{_were(report.resumed)} dealt with by earlier runs.")
     if rows := len({found.row for found in report.rejected}):
         lines.append(f"{_were(rows)} left out:")
         lines += [f"  {found}" for found in report.rejected[:20]]

@@ -11,6 +11,7 @@ from typing import Any
 
 from deniable.delivery.account import Account, Rehearsal
 from deniable.delivery.outbox import Job
+from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
 from deniable.device.perturb import Perturbed, check_many, perturb_many
 from deniable.device.tables import Batch, Rows
@@ -26,9 +27,10 @@ _SHOWN = 20
 class Report:
     """What became of many rows. Counts are of the whole job, the earlier runs that it resumed included.
 
-    accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs
-    had dealt with. rejected: what was wrong with the rows that were left out, each question by itself. code: what withdraws
-    the submission, where it was one respondent's by invitation and made in this run; kept nowhere else. pinned: as in `Receipt`.
+    accepted: rows that the server acknowledged. submissions: requests they took. resumed: rows that earlier runs had dealt with, or, by
+    `row_key`, had sent from whatever file; requests of these are not counted again. rejected: what was wrong with the rows that were left
+    out, each question by itself. code: what withdraws the submission, where it was one respondent's by invitation and made in this run;
+    kept nowhere else. pinned: as in `Receipt`.
     """
 
     survey: str
@@ -43,7 +45,11 @@ class Report:
 
 @dataclass(frozen=True)
 class Bulk:
-    """One call of `submit_many`. strict: a wrong row stops everything. account: who is charged for the rows before they are sent."""
+    """One call of `submit_many`.
+
+    strict: a wrong row stops everything. account: who is charged for the rows before they are sent. row_keys: what recognises rows that
+    were sent before; else the job says how many are.
+    """
 
     delivery: Delivery
     survey: Survey
@@ -54,15 +60,16 @@ class Bulk:
     strict: bool
     pinned: bool
     account: Account | None = None
+    row_keys: RowKeys | None = None
 
     def run(self, job: Job | None, progress: bool) -> Report:
-        done = job.rows if job else 0
+        resumed = job.rows if job and not self.row_keys else 0
+        done = resumed
         rejected = list(job.rejected) if job else []
-        accepted = submissions = 0
+        accepted, submissions = done - len({found.row for found in rejected}), job.submissions if resumed and job else 0
         code = None
         if job:
             self.finish_earlier(job)
-            accepted, submissions = done - len({found.row for found in rejected}), job.submissions
         total = self.check(done) if self.strict and self.source.repeatable else self.source.total
         with _bar(total, done, progress) as advance:
             for part in perturb_many(self.survey, self.source, self.public, self.admit, **self.options(done)):
@@ -83,13 +90,15 @@ class Bulk:
             raise DeliveryError(
                 f"{counted(left, 'submission')} of this job {are} being sent by another process; run the same command again"
             )
-        return Report(self.survey.id, self.survey.digest, accepted, submissions, job.rows if job else 0, tuple(rejected), code, self.pinned)
+        known = self.row_keys.known if self.row_keys else 0
+        rows = (accepted + known, submissions, resumed + known)
+        return Report(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
 
     def options(self, skip: int) -> dict[str, Any]:
         """Which rows to read: those behind the first `skip`, so many at a time."""
         size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
-        person = self.account.column if self.account else None
-        return {"columns": self.columns, "person_column": person, "size": size, "skip": skip}
+        person, row = self.account.column if self.account else None, self.row_keys.column if self.row_keys else None
+        return {"columns": self.columns, "person_column": person, "row_key": row, "size": size, "skip": skip}
 
     def refuse_more_than_invited(self, rows: int) -> None:
         if self.public.invitation and rows > 1:
@@ -98,11 +107,13 @@ class Bulk:
     def admit(self, batch: Batch) -> Batch:
         """The rows of a stretch that may be sent; their persons are charged."""
         self.refuse_many_without_key(batch.size)
-        return self.account.charged(batch) if self.account else batch
+        batch = self.row_keys(batch) if self.row_keys else batch
+        return self.account.charged(batch) if self.account and batch.rows.size else batch
 
-    def rehearse(self, trial: Rehearsal | None, batch: Batch) -> Batch:
+    def rehearse(self, trial: Rehearsal | None, row_keys: RowKeys | None, batch: Batch) -> Batch:
         """As `admit`, and charges nobody."""
         self.refuse_many_without_key(batch.size)
+        batch = row_keys(batch) if row_keys else batch
         return trial(batch) if trial else batch
 
     def refuse_many_without_key(self, rows: int) -> None:
@@ -128,7 +139,8 @@ class Bulk:
         rejected: list[Rejected] = []
         trial = self.account.trial() if self.account else None
         total = skip
-        for part in check_many(self.survey, self.source, self.public, partial(self.rehearse, trial), **self.options(skip)):
+        rehearse = partial(self.rehearse, trial, self.row_keys.fresh() if self.row_keys else None)
+        for part in check_many(self.survey, self.source, self.public, rehearse, **self.options(skip)):
             rejected += part.rejected
             total += part.size
         self.refuse_more_than_invited(total)
@@ -142,7 +154,9 @@ class Bulk:
         """All submissions of a stretch are in the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
         made = [submission for submission, _ in part.made]
-        if job:
+        if job and self.row_keys:
+            outbox.advance(url, self.survey.id, job, len(part.marks), made, (), part.marks)
+        elif job:
             outbox.advance(url, self.survey.id, job, part.size, made, part.rejected)
         elif made:
             outbox.add(url, self.survey.id, *made)

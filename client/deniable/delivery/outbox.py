@@ -26,7 +26,7 @@ from deniable.private_files import create_private, in_data_folder
 from deniable.wire.submission import Submission
 
 MEMORY = ":memory:"
-_VERSION = 2
+_VERSION = 4
 _TABLES = (
     """CREATE TABLE job (
     number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
@@ -49,7 +49,13 @@ _PUBLIC = (
     "ALTER TABLE submission ADD COLUMN by_hand INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE submission ADD COLUMN invitation BLOB",
 )
-_STEPS = (_TABLES, _PUBLIC)
+_ROWS = ("CREATE TABLE sent_row (mark BLOB PRIMARY KEY) WITHOUT ROWID",)
+_MODE = (
+    "ALTER TABLE submission ADD COLUMN mode TEXT NOT NULL DEFAULT 'device'",
+    "UPDATE submission SET mode = 'by_hand' WHERE by_hand",
+    "ALTER TABLE submission DROP COLUMN by_hand",
+)
+_STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE)
 """What makes each version of the file out of the one before."""
 
 
@@ -147,10 +153,37 @@ class Outbox:
         with self._transaction() as db:
             self._insert(db, url, survey, submissions, None)
 
-    def advance(self, url: str, survey: str, job: Job, rows: int, submissions: Sequence[Submission], rejected: Iterable[Rejected]) -> None:
-        """Moves a job on by `rows` rows, and stores what became of them, all in one transaction."""
+    def begun(self, url: str, survey: str, name: str) -> int:
+        """How many rows of a job are dealt with; 0 where there is none."""
+        with self._transaction() as db:
+            found = db.execute("SELECT rows FROM job WHERE url = ? AND survey = ? AND name = ?", [url, survey, name]).fetchone()
+        return int(found[0]) if found else 0
+
+    @contextmanager
+    def exclusive(self) -> Iterator[bool]:
+        """While no other process writes: whether any row is here by its hash."""
+        with self._transaction() as db:
+            yield db.execute("SELECT 1 FROM sent_row").fetchone() is not None
+
+    def sent(self, marks: Sequence[bytes]) -> set[bytes]:
+        """Which of these rows, hashed by `RowKeys`, are randomized."""
+        with self._transaction() as db:
+            return {mark for mark in marks if db.execute("SELECT 1 FROM sent_row WHERE mark = ?", [mark]).fetchone()}
+
+    def advance(
+        self,
+        url: str,
+        survey: str,
+        job: Job,
+        rows: int,
+        submissions: Sequence[Submission],
+        rejected: Iterable[Rejected],
+        marks: Iterable[bytes] = (),
+    ) -> None:
+        """Moves a job on by `rows` rows, and stores what became of them and their hashes, all in one transaction."""
         with self._transaction() as db:
             self._insert(db, url, survey, submissions, job)
+            db.executemany("INSERT INTO sent_row VALUES (?)", [(mark,) for mark in marks])
             db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
             db.execute(
                 "UPDATE job SET rows = rows + ?, submissions = submissions + ? WHERE number = ?", [rows, len(submissions), job.number]
@@ -159,9 +192,9 @@ class Outbox:
     def _insert(self, db: sqlite3.Connection, url: str, survey: str, submissions: Sequence[Submission], job: Job | None) -> None:
         rest = (url, survey, job.number if job else None, self.owner)
         db.executemany(
-            'INSERT INTO submission (id, digest, count, reports, "group", by_hand, invitation, url, survey, job, owner) '
+            'INSERT INTO submission (id, digest, count, reports, "group", mode, invitation, url, survey, job, owner) '
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(s.id, s.digest, s.count, s.reports, s.group, s.by_hand, s.invitation, *rest) for s in submissions],
+            [(s.id, s.digest, s.count, s.reports, s.group, s.mode, s.invitation, *rest) for s in submissions],
         )
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
@@ -179,11 +212,10 @@ class Outbox:
     def load(self, submission_id: bytes) -> tuple[str, Submission]:
         """The survey's id, and the submission as it was stored."""
         with self._transaction() as db:
-            survey, by_hand, *rest = db.execute(
-                'SELECT survey, by_hand, digest, count, reports, "group", invitation FROM submission WHERE id = ?', [submission_id]
+            survey, *rest = db.execute(
+                'SELECT survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?', [submission_id]
             ).fetchone()
-        digest, count, reports, group, invitation = rest
-        return survey, Submission(submission_id, digest, count, reports, group, bool(by_hand), invitation)
+        return survey, Submission(submission_id, *rest)
 
     def invite(self, job: Job, invitation: bytes) -> None:
         """What waits of a job travels with this invitation now."""

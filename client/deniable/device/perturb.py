@@ -25,6 +25,7 @@ from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
+from deniable.wire.part import Part
 from deniable.wire.public import Public
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
@@ -38,11 +39,12 @@ Admit = Callable[[Batch], Batch]
 
 @dataclass(frozen=True)
 class Perturbed:
-    """What may be seen of a stretch of rows: how many they are, those that are left out, and the submissions of the others."""
+    """What may be seen of a stretch of rows: how many, those left out, and the submissions and hashes of the others."""
 
     size: int
     rejected: list[Rejected]
     made: list[Coded]
+    marks: list[bytes]
 
 
 def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> Coded:
@@ -65,7 +67,7 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     problems += public.problems(survey)
     if problems:
         raise AnswerError("\n".join(problems))
-    return perturb(survey, categories, public.group, public.invitation)
+    return perturb(survey, categories, Part(public.group), public.invitation)
 
 
 def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
@@ -87,7 +89,7 @@ def _each(
 ) -> Iterator[Perturbed]:
     def perturbed(batch: Batch) -> Perturbed:
         batch = admit(batch)
-        return Perturbed(batch.size, batch.rejected, make(batch))
+        return Perturbed(batch.size, batch.rejected, make(batch), batch.marks)
 
     # map and iter, not a generator: one would hold on to its last batch while that is being sent
     stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
@@ -95,16 +97,16 @@ def _each(
 
 
 def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
-    """A submission for the rows of each group."""
+    """A submission for the rows of each group, by an organisation that has its people's answers."""
     if public.group_column is None:
-        return [perturb(survey, batch.categories, public.group, public.invitation)] if batch.categories.size else []
+        return [perturb(survey, batch.categories, Part(public.group, "organisation"), public.invitation)] if batch.categories.size else []
     return [
-        perturb(survey, batch.categories[:, batch.groups == place], survey.groups[place], public.invitation)
+        perturb(survey, batch.categories[:, batch.groups == place], Part(survey.groups[place], "organisation"), public.invitation)
         for place in np.unique(batch.groups)
     ]
 
 
-def perturb(survey: Survey, categories: NDArray[np.int64], group: str | None = None, invitation: str | None = None) -> Coded:
+def perturb(survey: Survey, categories: NDArray[np.int64], part: Part, invitation: str | None = None) -> Coded:
     """Tosses all coins for n respondents, whose categories have shape (items, n); gives the submission, and the code that withdraws it.
 
     Raises RefusedError without entropy.
@@ -121,7 +123,8 @@ def perturb(survey: Survey, categories: NDArray[np.int64], group: str | None = N
         survey.digest,
         categories.shape[1],
         pack(survey, bits, asked),
-        group,
+        part.group,
+        part.mode,
         invitation=None if invitation is None else access_codes.read(invitation),
     )
     return made, access_codes.written(secret)

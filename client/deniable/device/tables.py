@@ -1,4 +1,4 @@
-"""Many respondents' answers, from mappings, a DataFrame, a CSV file or JSON lines, become batches of categories.
+"""Many respondents' answers become batches of categories, wherever the rows come from (`sources`).
 
 Rows are counted from 1; a CSV file's header is not a row. A row that cannot be sent is named by its number,
 the question and the rule, never by what it holds.
@@ -6,16 +6,10 @@ the question and the rule, never by what it holds.
 
 from __future__ import annotations
 
-import csv
-import errno
 import itertools
-import json
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TextIO
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +17,6 @@ from numpy.typing import NDArray
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import allowed, chosen, positions, round_stochastically
 from deniable.device.randomize import Words
-from deniable.device.sealed import callers_own
 from deniable.errors import AnswerError, Rejected
 from deniable.persons import known_by
 from deniable.survey import Survey
@@ -39,7 +32,7 @@ class Batch:
     """Some rows in a stretch: the categories of those that can be sent, shape (questions, n), and the others.
 
     groups: the place of each one's group among the survey's, shape (n,); -1 where no column names it. rows: the number of each,
-    from 1. people: the key of each one's person, where a column names it.
+    from 1. people, keys: the key of each one's person, and of the row, where columns name them. marks: hashes of the latter.
     """
 
     size: int
@@ -48,18 +41,21 @@ class Batch:
     groups: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64]
     people: list[Any] = field(default_factory=list, repr=False)
+    keys: list[Any] = field(default_factory=list, repr=False)
+    marks: list[bytes] = field(default_factory=list, repr=False)
 
     def only(self, keep: NDArray[np.bool_]) -> Batch:
         """The same stretch with fewer rows that can be sent."""
-        people = list(itertools.compress(self.people, keep))
-        return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], people=people)
+        lists: dict[str, Any] = {name: list(itertools.compress(getattr(self, name), keep)) for name in ("people", "keys", "marks")}
+        return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], **lists)
 
 
 class Beside(NamedTuple):
-    """The columns beside the answers, which are not randomized: the group's is sent as it is, the person's never."""
+    """The columns beside the answers, which are not randomized: the group's is sent as it is, the others never."""
 
     group: str | None = None
     person: str | None = None
+    row: str | None = None
 
     def check(self, survey: Survey, names: Sequence[str]) -> None:
         """Raises AnswerError where one is the column of a question, or both are one."""
@@ -68,6 +64,10 @@ class Beside(NamedTuple):
             raise AnswerError(f"group_column must be a column of its own, got that of a question, {self.group}: a group is public")
         if self.person in questions:
             raise AnswerError(f"person_column must be a column of its own, got that of a question, {self.person}")
+        if self.row in questions:
+            raise AnswerError(f"row_key must be a column of its own, got that of a question, {self.row}: its hashes are kept")
+        if self.row is not None and self.row == self.group:
+            raise AnswerError(f"row_key must be another column than group_column, {self.group}")
         if self.person is not None and self.person == self.group:
             raise AnswerError(f"person_column must be another column than group_column, {self.group}: a group is sent, a key never")
 
@@ -93,24 +93,6 @@ class Rows(Protocol):
         """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
 
 
-def as_rows(rows: Any) -> Rows:
-    """Recognises a path (.csv, or .jsonl for JSON lines), an open CSV file, a DataFrame, or an iterable of mappings."""
-    if isinstance(rows, _File | Mappings | Table):
-        return rows
-    if isinstance(rows, str | os.PathLike):
-        path = Path(rows)
-        if isinstance(rows, str) and not os.path.exists(rows):
-            raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
-        return JsonLines(path) if path.suffix.lower() in (".jsonl", ".ndjson") else CsvRows(path)
-    if hasattr(rows, "read"):
-        return CsvRows(rows)
-    if hasattr(rows, "iloc") and hasattr(rows, "columns"):
-        return Table(rows)
-    if isinstance(rows, Iterable) and not isinstance(rows, Mapping | bytes):
-        return Mappings(rows)
-    raise AnswerError(f"rows must be an iterable of mappings, a DataFrame or the path of a CSV file, got {type(rows).__name__}")
-
-
 def batches(
     survey: Survey,
     rows: Rows,
@@ -119,6 +101,7 @@ def batches(
     columns: Mapping[str, str] | None = None,
     group_column: str | None = None,
     person_column: str | None = None,
+    row_key: str | None = None,
     size: int,
     skip: int = 0,
 ) -> Iterator[Batch]:
@@ -130,7 +113,7 @@ def batches(
             f"columns must name questions of survey {survey.id}, which are {', '.join(ids)}; got {others:,} other{'s' * (others > 1)}"
         )
     names = [columns.get(question.id, question.id) for question in survey.items]
-    beside = Beside(group_column, person_column)
+    beside = Beside(group_column, person_column, row_key)
     beside.check(survey, names)
     labels = [name for name in beside if name is not None]
     for raw in rows.stretches([*names, *labels], size, skip):
@@ -139,26 +122,32 @@ def batches(
 
 
 def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
-    answers, others = raw.columns[: len(survey.items)], raw.columns[len(survey.items) :]
+    answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
+    labels, people, keys = ([] if name is None else _cells(next(others)) for name in beside)
     stand = zip(survey.items, answers, strict=True)
     categories = apply_skip_logic(survey, np.array([round_stochastically(item, _positions(item, column), words) for item, column in stand]))
-    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, others[0])
-    people = [] if beside.person is None else _cells(others[-1])
-    nobody = {row for row, person in enumerate(people) if known_by(person) is None}
+    groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
+    wrong = [
+        (
+            str(beside.group),
+            f"must be {some_of(survey.groups)}",
+            {*np.flatnonzero(groups < 0).tolist()} if beside.group is not None else set(),
+        ),
+        (str(beside.person), "must name the person, by text or a whole number", _unnamed(people)),
+        (str(beside.row), "must name the row, by text or a whole number", _unnamed(keys)),
+    ]
     valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
-    if beside.group is not None:
-        valid &= groups >= 0
-    valid[[*raw.broken, *nobody]] = False
+    valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, _, rows in wrong)]] = False
     rejected: list[Rejected] = []
     for row in np.flatnonzero(~valid).tolist():
         rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
-        if beside.group is not None and groups[row] < 0 and row not in raw.broken:
-            rejected.append(Rejected(first + row, beside.group, f"must be {some_of(survey.groups)}"))
-        if row in nobody and row not in raw.broken:
-            rejected.append(Rejected(first + row, str(beside.person), "must name the person, by text or a whole number"))
+        rejected += [Rejected(first + row, name, rule) for name, rule, rows in wrong if row in rows and row not in raw.broken]
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
-    numbers = first + np.flatnonzero(valid)
-    return Batch(raw.size, categories[:, valid], rejected, groups[valid], numbers, list(itertools.compress(people, valid)))
+    return Batch(raw.size, categories, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
+
+
+def _unnamed(cells: Sequence[Any]) -> set[int]:
+    return {row for row, cell in enumerate(cells) if known_by(cell) is None}
 
 
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
@@ -201,12 +190,12 @@ def _reasons(
 
 def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
     """Each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or its items one by one."""
-    lists = _lists([item.id for item in survey.items])
+    lists = item_lists([item.id for item in survey.items])
     for item in survey.items:
-        yield item, _lookup(answers, item.id, lists)
+        yield item, lookup(answers, item.id, lists)
 
 
-def _lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+def item_lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
     """For each name like `drugs[tea]` that of the whole question, and the labels of all its items."""
     found: dict[str, tuple[str, list[str]]] = {}
     labels: dict[str, list[str]] = {}
@@ -218,145 +207,8 @@ def _lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def _lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, list[str]]]) -> Answer:
+def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, list[str]]]) -> Answer:
     if name in row or name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)
     whole, labels = lists[name]
     return chosen(row[whole], name[len(whole) + 1 : -1], labels)
-
-
-class Mappings:
-    """Rows from an iterable of mappings, such as dicts; keys that are no questions are left alone."""
-
-    name: str | None = None
-    mark = ""
-
-    def __init__(self, rows: Iterable[Any]) -> None:
-        self._rows = rows
-        self.repeatable = isinstance(rows, Sequence)
-        self.total: int | None = len(rows) if isinstance(rows, Sequence) else None
-
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        rows = callers_own(itertools.islice, self._rows, skip, None)
-        return iter(lambda: _of_mappings(callers_own(list, itertools.islice(rows, size)), names), None)
-
-
-def _of_mappings(part: list[Any], names: Sequence[str]) -> Raw | None:
-    if not part:
-        return None
-    broken = {i: "must be a mapping from question to answer" for i, row in enumerate(part) if not isinstance(row, Mapping)}
-    mappings: list[Mapping[str, Answer]] = [{} if i in broken else row for i, row in enumerate(part)]
-    lists = _lists(names)
-    return Raw(len(part), [[_lookup(row, name, lists) for row in mappings] for name in names], broken)
-
-
-class Table:
-    """Rows from a pandas DataFrame, which this module never imports."""
-
-    name: str | None = None
-    mark = ""
-    repeatable = True
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        self.total: int | None = len(frame)
-
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        _require_columns("the DataFrame", names, list(self._frame.columns))
-        starts = range(skip, len(self._frame), size)
-        return (self._stretch(slice(start, start + size), names) for start in starts)
-
-    def _stretch(self, rows: slice, names: Sequence[str]) -> Raw:
-        part = self._frame.iloc[rows]
-        return Raw(len(part), [part[name] for name in names])
-
-
-class _File(ABC):
-    """A text file, by its path or already open. Only a path has a name, and can be read twice."""
-
-    def __init__(self, file: str | Path | TextIO) -> None:
-        self._file = file
-        self.name: str | None = None
-        self.mark = ""
-        self.total: int | None = None
-        self.repeatable = isinstance(file, str | Path)
-        if isinstance(file, str | Path):
-            status = os.stat(file)
-            self.name = os.path.abspath(file)
-            self.mark = f"{status.st_size} bytes, changed {status.st_mtime_ns}"
-
-    @abstractmethod
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]: ...
-
-    @property
-    def label(self) -> str:
-        return str(self._file) if isinstance(self._file, str | Path) else "the input"
-
-    def lines(self) -> Iterator[str]:
-        if not isinstance(self._file, str | Path):
-            yield from self._file
-            return
-        with open(self._file, encoding="utf-8-sig", newline="") as stream:
-            yield from stream
-
-
-class CsvRows(_File):
-    """Rows from a CSV file in UTF-8, the first line naming the columns; other columns are left alone."""
-
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        reader = csv.reader(self.lines(), strict=True, skipinitialspace=True)
-        rows = _without_text_errors(filter(None, reader), lambda: f"{self.label}, line {reader.line_num:,}")
-        header = [cell.strip().removeprefix("\ufeff") for cell in next(rows, [])]
-        _require_columns(self.label, names, header)
-        places = [header.index(name) for name in names]
-        rows = itertools.islice(rows, skip, None)
-        return iter(lambda: _of_cells(list(itertools.islice(rows, size)), len(header), places), None)
-
-
-def _of_cells(part: list[list[str]], width: int, places: Sequence[int]) -> Raw | None:
-    if not part:
-        return None
-    broken = {i: f"must have {width} cells, as the header has, got {len(row)}" for i, row in enumerate(part) if len(row) != width}
-    blank = [""] * width
-    whole = [blank if i in broken else row for i, row in enumerate(part)]
-    return Raw(len(part), [[row[place] for row in whole] for place in places], broken)
-
-
-class JsonLines(_File):
-    """Rows from a text file with one JSON object a line."""
-
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        lines = _without_text_errors(self.lines(), lambda: self.label)
-        rows = itertools.islice(map(_json_or_none, filter(str.strip, lines)), skip, None)
-        return iter(lambda: _of_mappings(list(itertools.islice(rows, size)), names), None)
-
-
-def _json_or_none(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _without_text_errors(items: Iterator[Any], where: Any) -> Iterator[Any]:
-    """Errors about text carry the text itself, or a piece: they end here, and are not chained to what is raised instead."""
-    while True:
-        try:
-            yield next(items)  # into no variable: while the last one is sent, it would still be there
-            continue
-        except StopIteration:
-            return
-        except UnicodeDecodeError:
-            problem = "must be UTF-8 text, and is not"
-        except csv.Error as error:
-            problem = f"is not well-formed CSV: {error}"
-        raise AnswerError(f"{where()}: {problem}")
-
-
-def _require_columns(label: str, names: Sequence[str], present: Sequence[Any]) -> None:
-    """Names only what is looked for: a file without a header begins with somebody's answers."""
-    if missing := [name for name in names if name not in present]:
-        rule = f"{label} must have a column for each question (a file's first line names them)"
-        raise AnswerError(f"{rule}; it has {len(present):,}; missing: {', '.join(missing)}")
-    if twice := [name for name in names if list(present).count(name) > 1]:
-        raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.limits.interval import DEFAULT_METHOD
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.limits.proportion import DEFAULT_METHOD
 from deniable.estimate.moments import counts
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular

@@ -8,6 +8,7 @@ if error := missing("deniable.plan", "estimate"):
     raise error
 
 from deniable.plan.budget import Asked, best, split_or_sample
+from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.power import (
     power_of_difference,
     power_of_share,
@@ -23,11 +24,13 @@ from deniable.plan.precision import (
     curator,
     expected_half_width,
     half_width,
+    planned_half_width,
     private,
     sample_size,
     std_error,
+    widest_share,
 )
-from deniable.plan.survey import Plan, QuestionPlan, plan
+from deniable.plan.survey import Plan, QuestionPlan, people_needed, plan
 
 __all__ = [
     "NO_PRIVACY",
@@ -36,11 +39,16 @@ __all__ = [
     "Plan",
     "QuestionPlan",
     "best",
+    "cell_half_width",
     "chance_negative",
     "curator",
+    "difference_half_width",
     "expected_half_width",
     "half_width",
+    "mean_half_width",
+    "people_needed",
     "plan",
+    "planned_half_width",
     "power_of_difference",
     "power_of_share",
     "private",
@@ -51,4 +59,5 @@ __all__ = [
     "smallest_share",
     "split_or_sample",
     "std_error",
+    "widest_share",
 ]

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, half_width
+from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, planned_half_width
 
 if TYPE_CHECKING:
     from deniable.plan.survey import Plan, QuestionPlan
 
 _COLOURS = {"private": "#0072b2", "trusted curator": "#d55e00", "no privacy": "#555555"}  # told apart by colour-blind people too
 _DASHES = {"private": [1, 0], "trusted curator": [6, 3], "no privacy": [2, 2]}
-_POINTS = 60  # along each line
+_POINTS = 24  # along each line
 _SPAN = 30  # times fewer and times more respondents than planned
 
 
@@ -37,10 +37,11 @@ def chart(plan: Plan) -> alt.LayerChart:
 def _values(plan: Plan, row: QuestionPlan) -> list[dict[str, Any]]:
     """One point for each design and number of respondents; widths above 100 points are left out."""
     designs = {"private": Mechanism(row.phi, row.theta), "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
-    numbers = np.unique(np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS).round().astype(int))
+    spread = np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS)
+    numbers = np.unique(np.append(spread.round().astype(int), row.respondents))
     points = []
     for name, design in designs.items():
         for n in numbers.tolist():
-            if (width := half_width(design, n, confidence=plan.confidence, share=plan.share)) <= 1:
+            if (width := planned_half_width(design, n, confidence=plan.confidence, share=plan.share)) <= 1:
                 points.append({"design": name, "n": n, "points": 100 * width})
     return points

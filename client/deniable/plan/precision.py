@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import bdtr, log_ndtr, ndtr, ndtri, xlog1py, xlogy
 from scipy.special import gammaln as log_gamma
 
@@ -22,6 +22,7 @@ from deniable.mechanism import Channel
 
 MOST = 10**12  # respondents that are looked at
 _COUNTS = 100  # at which the expected width of an interval is averaged
+_CLEAR = 2.0  # half-widths from 0 and from 1 at which intervals are not cut
 _REACH = 6.0  # standard deviations of the count that this covers on either side
 
 
@@ -110,12 +111,14 @@ def _beyond(h: float, sigma: float, scale: float) -> float:
 def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
     """Half the mean width of the interval that `deniable.estimate.share` gives by default; for designs without noise.
 
-    The mean over the binomial count, at most 100 values of it evenly spaced, each with the interval computed in full.
-    Raises EstimateError.
+    share: the true one, or None for `widest_share`. The mean over the binomial count, at most 100 values of it evenly spaced, each with
+    the interval computed in full. Raises EstimateError.
     """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
-    rate = design.rate(_share(design, share))
+    if share is None:
+        share = widest_share(design, n, confidence=confidence)
+    rate = design.rate(check_probability("share", share))
     middle, reach = check_count("n", n) * rate, _REACH * math.sqrt(n * rate * (1 - rate)) + 1
     low, high = max(0, math.floor(middle - reach)), min(n, math.ceil(middle + reach))
     counts = np.unique(np.linspace(low, high, _COUNTS).round().astype(int))
@@ -125,11 +128,40 @@ def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, 
     return float(weights @ [(one.high - one.low) / 2 for one in shares] / weights.sum())
 
 
+def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> float:
+    """The true share at which intervals are widest.
+
+    Far from 0 and 1 that is the share with the largest standard error. Where intervals reach 0 or 1 they are cut there, and the
+    widest ones lie further inside. For designs with noise, whose intervals are not cut, the former always. Raises EstimateError.
+    """
+    if _uncut(design, n, confidence, design.hardest_share):
+        return design.hardest_share
+    found = minimize_scalar(
+        lambda share: -expected_half_width(design, n, confidence=confidence, share=share), bounds=(0, 1), options={"xatol": 0.02}
+    )
+    return float(found.x)
+
+
+def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
+    """The half-width that tables, charts and sample sizes of a plan go by.
+
+    `half_width` where the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is cut
+    there. share: the true one, or None for the one with the widest intervals. Raises EstimateError.
+    """
+    one = half_width if _uncut(design, n, confidence, _share(design, share)) else expected_half_width
+    return one(design, n, confidence=confidence, share=share)
+
+
+def _uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
+    return design.noise > 0 or min(share, 1 - share) > _CLEAR * half_width(design, n, confidence=confidence, share=share)
+
+
 def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
-    """The fewest reports with a half-width of at most `half`, a share (0.03 is three points). Raises EstimateError."""
+    """The fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points). Raises EstimateError."""
     if not 0 < half < 1:
         raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")
-    return fewest(lambda n: half_width(design, n, confidence=confidence, share=share) <= half)
+    guess = fewest(lambda n: half_width(design, n, confidence=confidence, share=share) <= half)
+    return fewest(lambda n: planned_half_width(design, n, confidence=confidence, share=share) <= half, near=guess)
 
 
 def chance_negative(design: Mechanism, n: int, share: float) -> float:
@@ -140,14 +172,19 @@ def chance_negative(design: Mechanism, n: int, share: float) -> float:
     return float(bdtr(below, n, design.rate(check_probability("share", share)))) if below >= 0 else 0.0
 
 
-def fewest(enough: Callable[[int], bool]) -> int:
-    """The smallest n >= 1 that is enough, where more always is. Raises EstimateError where none up to `MOST` is."""
-    high = 1
+def fewest(enough: Callable[[int], bool], near: int = 1) -> int:
+    """The smallest n >= 1 that is enough, where more always is; looked for around `near`.
+
+    Raises EstimateError where none up to `MOST` is.
+    """
+    low, high, step = near - 1, near, max(1, near // 16)
     while not enough(high):
-        high *= 2
+        low, high, step = high, high + step, 2 * step
         if high > MOST:
             raise EstimateError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
-    low = high // 2
+    if low == near - 1:  # near itself is enough: fewer may be
+        while low > 0 and enough(low):
+            low, high, step = max(0, low - step), low, 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)

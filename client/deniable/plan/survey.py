@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,12 @@ from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.mechanism import Channel
 from deniable.plan import power, precision
+from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
 from deniable.plan.tables import tables_of
-from deniable.privacy.accounting import posterior
+from deniable.privacy.posterior import people, posterior_bound
 from deniable.survey import Survey
+from deniable.survey.question import Question
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,12 +28,15 @@ if TYPE_CHECKING:
 class QuestionPlan:
     """What to expect of one question; all shares and widths as fractions of 1.
 
-    options: its categories. epsilon: its exact privacy loss. phi, theta: P(bit set | another category), P(bit set |
-    this category). respondents: reports that this row is about. share: the
-    true share that errors and widths are for. std_error, half_width: by formula, as used to find respondents from a
-    half-width; expected_half_width: half the mean width of the interval that an estimate will really have.
+    options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
+    record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
+    P(bit set | this category). respondents: reports that this row is about. share: the true share that widths are for. std_error: there.
+    half_width: of the interval that an estimate will have, as in `planned_half_width`: tables, charts and sample sizes go by it.
     half_width_no_privacy, half_width_curator: of the same people with the two other designs.
     respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
+    mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
+    difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
+    table with another question as private as this one; None where nobody is asked two questions.
     smallest_share: that a one-sided 5 % test tells from 0 in 80 % of surveys. smallest_difference: around one half,
     between two groups that are half of the respondents each, that a two-sided 5 % test finds in 80 % of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
@@ -39,6 +45,10 @@ class QuestionPlan:
 
     question: str
     options: int
+    part: float
+    people: int
+    own: int
+    other: int
     epsilon: float
     phi: float
     theta: float
@@ -46,11 +56,15 @@ class QuestionPlan:
     share: float
     std_error: float
     half_width: float
-    expected_half_width: float
     half_width_no_privacy: float
     half_width_curator: float
     respondents_no_privacy: int
     respondents_curator: int
+    mean_half_width: float | None
+    scale_low: float | None
+    scale_high: float | None
+    difference_half_width: float
+    cell_half_width: float | None
     smallest_share: float | None
     smallest_difference: float | None
     smallest_group: int
@@ -62,7 +76,8 @@ class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
-    seeing all that the server has. share, group_half_width, rare: as in `plan`. rows: the questions in order.
+    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
+    order.
     """
 
     survey: str
@@ -82,7 +97,7 @@ class Plan(Tabular):
         return asdict(self)
 
     def tables(self) -> tuple[Table, ...]:
-        """Two tables, and what their columns mean."""
+        """Three tables, and what their columns mean."""
         return tables_of(self)
 
     def records(self) -> tuple[Table, ...]:
@@ -131,45 +146,88 @@ def plan(
     check_probability("rare", rare)
     check_inside("group_half_width", group_half_width)
 
-    part = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)  # of the respondents, who are asked a question
+    part = _part_asked(survey)
+    pairs = 1.0 if survey.ask is None else (survey.ask - 1) / max(1, len(survey.blocks) - 1)  # of these, who are asked another one too
+    wanted = _Wanted(confidence, share, group_half_width, rare, pairs)
 
     @cache
     def values(channel: Channel) -> dict[str, Any]:
-        each = (
-            max(1, int(n * part)) if n else precision.sample_size(private(channel), half_width or 0.0, confidence=confidence, share=share)
-        )
-        return _values(channel, each, confidence, share, group_half_width, rare)
+        coins = private(channel)
+        each = max(1, int(n * part)) if n else precision.sample_size(coins, half_width or 0.0, confidence=confidence, share=share)
+        return _values(channel, each, wanted)
 
-    rows = tuple(QuestionPlan(question=q.id, **values(q.channel)) for q in survey.items)
+    rows = tuple(_row(q, values(q.channel), survey.epsilon, confidence) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
-    belief = posterior(0.5, survey.epsilon)[1]
+    belief = float(posterior_bound(survey.odds) / 100)
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
 
 
-def _values(channel: Channel, n: int, confidence: float, share: float | None, group_half_width: float, rare: float) -> dict[str, Any]:
-    """A row without its question's name."""
-    coins, trusted = private(channel), curator(channel.epsilon)
-    half = precision.half_width(coins, n, confidence=confidence, share=share)
+def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95) -> int:
+    """How many people must answer for every share of every question to have this half-width (0.10 is ten points either way).
+
+    The less privacy a question takes, the fewer. Raises EstimateError.
+    """
+    channels = {item.channel for item in survey.items}
+    most = max(precision.sample_size(private(channel), half_width, confidence=confidence) for channel in channels)
+    return math.ceil(most / _part_asked(survey))
+
+
+def _part_asked(survey: Survey) -> float:
+    """Of the respondents, those who are asked a question."""
+    return 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    confidence: float
+    share: float | None
+    group_half_width: float
+    rare: float
+    pairs: float
+
+
+def _row(question: Question, values: Mapping[str, Any], epsilon: float, confidence: float) -> QuestionPlan:
+    """What the channel gives, and what only the question knows: its name, its part of the survey's epsilon, its scores."""
+    mean: dict[str, float | None] = dict.fromkeys(("mean_half_width", "scale_low", "scale_high"))
+    if (scores := question.scores) is not None:
+        half = mean_half_width(question.channel, scores, values["respondents"], confidence=confidence)
+        mean = {"mean_half_width": half, "scale_low": min(scores), "scale_high": max(scores)}
+    return QuestionPlan(question=question.id, part=question.channel.epsilon / epsilon, **{**values, **mean})
+
+
+def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
+    """What questions of one channel have in common."""
+    coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), wanted.confidence
+    share = precision.widest_share(coins, n, confidence=confidence) if wanted.share is None else wanted.share
+    half = precision.planned_half_width(coins, n, confidence=confidence, share=share)
+    both = int(n * wanted.pairs)
+
+    def of(design: precision.Mechanism) -> float:
+        return precision.planned_half_width(design, n, confidence=confidence, share=wanted.share)
 
     def as_precise(design: precision.Mechanism) -> int:
-        return precision.sample_size(design, min(half, 1 - 1e-9), confidence=confidence, share=share)
+        return precision.sample_size(design, min(half, 1 - 1e-9), confidence=confidence, share=wanted.share)
 
     return {
         "options": channel.k,
+        "people": of_people.of,
+        "own": of_people.own,
+        "other": of_people.other,
         "epsilon": channel.epsilon,
         "phi": coins.q0,
         "theta": coins.q1,
         "respondents": n,
-        "share": coins.hardest_share if share is None else share,
+        "share": share,
         "std_error": precision.std_error(coins, n, share),
         "half_width": half,
-        "expected_half_width": precision.expected_half_width(coins, n, confidence=confidence, share=share),
-        "half_width_no_privacy": precision.half_width(NO_PRIVACY, n, confidence=confidence, share=share),
-        "half_width_curator": precision.half_width(trusted, n, confidence=confidence, share=share),
+        "half_width_no_privacy": of(NO_PRIVACY),
+        "half_width_curator": of(trusted),
         "respondents_no_privacy": as_precise(NO_PRIVACY),
         "respondents_curator": as_precise(trusted),
+        "difference_half_width": difference_half_width(coins, max(1, n // 2), confidence=confidence, share=wanted.share),
+        "cell_half_width": cell_half_width(channel, channel, both, confidence=confidence) if both else None,
         "smallest_share": power.smallest_share(coins, n),
         "smallest_difference": power.smallest_difference(coins, max(1, n // 2)),
-        "smallest_group": precision.sample_size(coins, group_half_width, confidence=confidence, share=share),
-        "chance_negative": precision.chance_negative(coins, n, rare),
+        "smallest_group": precision.sample_size(coins, wanted.group_half_width, confidence=confidence, share=wanted.share),
+        "chance_negative": precision.chance_negative(coins, n, wanted.rare),
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,18 +52,6 @@ def posterior(prior: float, epsilon: float) -> tuple[float, float]:
         raise ValueError(f"prior must be a probability from 0 to 1, got {prior!r}")
     shrink = math.exp(-check_epsilon("epsilon", epsilon))
     return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
-
-
-def surest(odds: Fraction) -> str:
-    """How sure, in percent, a guess of 50:50 can become by seeing a record whose chances differ by at most `odds`, e^epsilon, above 1.
-
-    Rounded up, with as many digits as it takes not to say 100; the twin of `surest` in browser/consent.mjs.
-    """
-    doubt, digits = Fraction(100) / (1 + odds), 0
-    while doubt * 10**digits < 1:
-        digits += 1
-    whole, rest = divmod(100 * 10**digits - math.floor(doubt * 10**digits), 10**digits)
-    return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
 
 
 def advanced(epsilon: float, k: int, delta: float) -> float:

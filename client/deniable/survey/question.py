@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +57,11 @@ class Question:
     def epsilon(self) -> float:
         """The privacy loss that the thresholds really give, at most the declared one."""
         return math.fsum([self.channel.epsilon] * max(1, len(self.labels)))
+
+    @property
+    def odds(self) -> Fraction:
+        """e^epsilon, exactly: the largest ratio of the chances of one report under two answers, all items together."""
+        return self.channel.odds ** max(1, len(self.labels))
 
     @cached_property
     def items(self) -> tuple[Question, ...]:

@@ -2,7 +2,8 @@
 
 A submission is `{id, digest, count, reports}`: 16 bytes that the client made from a random code (see `access_codes.py`), the digest
 of the definition, and `count` records back to back. Where the survey has public groups it says which one, in `group`; where
-people tossed coins themselves, `by_hand` is true; where the survey takes invitations, `invitation` is the code, which the server
+it was not a person's own device that perturbed the answers it says who did, in `mode`; where the survey takes invitations,
+`invitation` is the code, which the server
 spends and does not keep. In the JSON envelope `id`, `reports` and `invitation` are base64url without padding.
 """
 
@@ -20,11 +21,12 @@ from deniable.errors import SubmissionError
 from deniable.survey import Survey
 from deniable.survey.document import strict_json
 from deniable.wire.access_codes import ID_BYTES, SECRET_BYTES
+from deniable.wire.part import MODES, Mode, Part
 from deniable.wire.record import unpack
 
 MAX_COUNT = 100_000
 _KEYS = ("id", "digest", "count", "reports")
-_OPTIONAL = ("group", "by_hand", "invitation")
+_OPTIONAL = ("group", "mode", "invitation")
 _MOST_MARKS = 1000  # brackets and commas, those in a label too
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
@@ -39,8 +41,13 @@ class Submission:
     count: int
     reports: bytes
     group: str | None = None
-    by_hand: bool = False
+    mode: Mode = "device"
     invitation: bytes | None = None
+
+    @property
+    def part(self) -> Part:
+        """With which records these are counted."""
+        return Part(self.group, self.mode)
 
     def to_json(self) -> bytes:
         """The envelope, as sent; the same submission always gives the same bytes."""
@@ -52,8 +59,8 @@ class Submission:
         }
         if self.group is not None:
             envelope["group"] = self.group
-        if self.by_hand:
-            envelope["by_hand"] = True
+        if self.mode != "device":
+            envelope["mode"] = self.mode
         if self.invitation is not None:
             envelope["invitation"] = _encode64(self.invitation)
         return json.dumps(envelope, separators=(",", ":"), ensure_ascii=False).encode()
@@ -77,11 +84,12 @@ class Submission:
         group, invitation = envelope.get("group"), _decode64(envelope, "invitation") if "invitation" in envelope else None
         if "group" in envelope and not isinstance(group, str):
             raise SubmissionError("group", "group must be one of the survey's groups")
-        if envelope.get("by_hand", True) is not True:
-            raise SubmissionError("by_hand", "by_hand must be true or left out")
+        mode = envelope.get("mode", "device")
+        if "mode" in envelope and mode not in MODES[1:]:
+            raise SubmissionError("mode", f"mode must be {' or '.join(MODES[1:])}, or left out")
         if invitation is not None and len(invitation) != SECRET_BYTES:
             raise SubmissionError("invitation", f"invitation must be {SECRET_BYTES} bytes in base64url, got {len(invitation)}")
-        return cls(submission_id, digest, count, _decode64(envelope, "reports"), group, "by_hand" in envelope, invitation)
+        return cls(submission_id, digest, count, _decode64(envelope, "reports"), group, mode, invitation)
 
     def check(self, survey: Survey) -> None:
         """Refuses what does not belong to this survey: records, group, invitation. Raises SubmissionError naming the rule."""
@@ -90,8 +98,8 @@ class Submission:
             raise SubmissionError("group", "group must be one of the survey's groups")
         if not survey.groups and self.group is not None:
             raise SubmissionError("group", "group must be left out: the survey has no groups")
-        if self.by_hand and not survey.coins_can_answer:
-            raise SubmissionError("by_hand", "by_hand must be left out: two coins cannot answer this survey")
+        if self.mode == "by_hand" and not survey.coins_can_answer:
+            raise SubmissionError("mode", "mode must not be by_hand: two coins cannot answer this survey")
         if (survey.access == "invited") != (self.invitation is not None):
             rule = "must be one of the survey's codes" if survey.access == "invited" else "must be left out: the survey is open to all"
             raise SubmissionError("invitation", f"invitation {rule}")

@@ -13,12 +13,14 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
 from deniable.wire.submission import MAX_COUNT, Submission, withdrawal_secret
 from deniable_server.api import callers
-from deniable_server.context import current_passwords, current_rate, current_store
+from deniable_server.context import current_store
+from deniable_server.researchers.passwords import current_passwords
 from deniable_server.researchers.results import results_of
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
+from deniable_server.web.limiter import current_rate
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 
@@ -35,7 +37,7 @@ def refuse_foreign_writes() -> None:
 @compressed
 def definition(survey_id: str) -> Response:
     """The bytes that clients hash and pin."""
-    return Response(current_store().published(survey_id).survey.definition, mimetype="application/json")
+    return Response(current_store().surveys.published(survey_id).survey.definition, mimetype="application/json")
 
 
 def submission_bytes(survey: Survey, count: int) -> int:
@@ -56,7 +58,7 @@ def submit(survey_id: str) -> Response:
     key = callers.key_for("submit", survey_id)
     if key is None:
         current_rate().take()
-    survey = current_store().published(survey_id).survey
+    survey = current_store().surveys.published(survey_id).survey
     if key is None and (request.content_length or 0) > submission_bytes(survey, 1):
         raise callers.key_needed("the body must have the size of one record without a key with the scope submit")
     submission = Submission.from_json(_body())
@@ -65,14 +67,14 @@ def submit(survey_id: str) -> Response:
     if submission.digest != survey.digest:
         return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
     submission.check(survey)
-    current_store().add(survey_id, submission)
+    current_store().submissions.add(survey_id, submission)
     return jsonify(accepted=submission.count)
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")
 def withdraw(survey_id: str) -> Response:
     """Erases the submission of a code. The reply is the same whether or not there was one."""
-    current_store().withdraw(survey_id, submission_id(withdrawal_secret(_body())))
+    current_store().submissions.withdraw(survey_id, submission_id(withdrawal_secret(_body())))
     return jsonify(withdrawn=True)
 
 

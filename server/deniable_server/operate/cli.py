@@ -13,9 +13,8 @@ from deniable_server.operate import invitations
 from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.researchers.passwords import set_password
-from deniable_server.researchers.results import may_wait, results_of
-from deniable_server.store.protocol import Published
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.researchers.results import counted, may_wait, results_of
+from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,7 +54,7 @@ def publish(db: Path, survey_file: Path) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes."""
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
-        new = store.publish(survey)
+        new = store.surveys.publish(survey)
     click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
     click.echo(f"digest   {survey.digest}")
     click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")
@@ -67,21 +66,22 @@ def publish(db: Path, survey_file: Path) -> None:
 def list_surveys(db: Path) -> None:
     """List the published surveys."""
     with opened(db) as store:
-        for published in store.surveys():
+        for published in store.surveys.all():
             state = "open" if published.is_open else "closed"
             click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
 
 
-def _kept(store: SqliteStore, published: Published) -> str:
+def _kept(store: Store, published: Published) -> str:
     """How many responses are counted and may wait, and of a survey with invitations how many of those are spent."""
     survey = published.survey
-    parts = [_number(store.count(survey.id), "response")]
-    if by_hand := store.count(survey.id, by_hand=True):
-        parts.append(f"{by_hand} made by hand")
+    counts = store.submissions.counts(survey.id)
+    parts = [_number(counted(counts, estimated(survey)), "response")]
+    if apart := counted(counts, by_hand(survey)):
+        parts.append(f"{apart} made by hand")
     if waiting := may_wait(published):
         parts.append(f"up to {waiting:,} may wait to be counted")
     if survey.access == "invited":
-        made, spent = store.invitations(survey.id)
+        made, spent = store.access.invitations(survey.id)
         parts.append(f"{spent} of {_number(made, 'invitation')} spent")
     return ", ".join(parts)
 
@@ -101,7 +101,7 @@ def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | No
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
         written = invitations.make(store, survey_id, count)
-        survey = store.published(survey_id).survey
+        survey = store.surveys.published(survey_id).survey
     text = "\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url)
     click.echo(text, nl=False)
     click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
@@ -135,7 +135,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
 def close(db: Path, survey_id: str, reopen: bool) -> None:
     """Close a survey: no more submissions. All that waits is counted. Results stay."""
     with opened(db) as store:
-        store.set_open(survey_id, reopen)
+        store.surveys.set_open(survey_id, reopen)
     click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
 
 

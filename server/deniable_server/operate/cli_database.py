@@ -11,7 +11,8 @@ import click
 
 from deniable.errors import DeniableError, SurveyError
 from deniable_server.config import key_file
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 database = click.option(
     "--db",
@@ -31,12 +32,12 @@ def require(db: Path) -> None:
 
 
 @contextmanager
-def opened(db: Path, *, new: bool = False) -> Iterator[SqliteStore]:
+def opened(db: Path, *, new: bool = False) -> Iterator[Store]:
     """The store, closed again; what goes wrong becomes one message."""
     if not new:
         require(db)
     with failing(db):
-        store = SqliteStore(db)
+        store = open_store(db)
         try:
             yield store
         finally:

@@ -14,11 +14,11 @@ from deniable_server.store.protocol import Store
 
 def make(store: Store, survey_id: str, count: int) -> list[str]:
     """New codes as people read them, once their hashes are on the disk. Raises UnknownSurveyError; ValueError for a survey open to all."""
-    survey = store.published(survey_id).survey
+    survey = store.surveys.published(survey_id).survey
     if survey.access != "invited":
         raise ValueError(f"access of survey {survey_id} must be invited, got {survey.access}: it takes no codes")
     made = [secrets.token_bytes(access_codes.SECRET_BYTES) for _ in range(count)]
-    store.invite(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in made])
+    store.access.invite(survey_id, [access_codes.invitation_hash(survey_id, secret) for secret in made])
     return [access_codes.written(secret) for secret in made]
 
 

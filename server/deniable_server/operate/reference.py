@@ -12,7 +12,7 @@ from pathlib import Path
 
 from deniable.survey import Survey
 from deniable_server import Config, create_app
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 
 class Reference:
@@ -22,18 +22,18 @@ class Reference:
         self._survey = survey
         self._folder = tempfile.TemporaryDirectory(prefix="deniable-reference-")
         db = Path(self._folder.name) / "reference.db"
-        self._store = SqliteStore(db)
-        self._store.publish(survey)
+        self._store = open_store(db)
+        self._store.surveys.publish(survey)
         self._url = url
         self._client = create_app(Config(db, secrets.token_hex(32), url), self._store).test_client()
 
     @property
     def is_open(self) -> bool:
-        return self._store.published(self._survey.id).is_open
+        return self._store.surveys.published(self._survey.id).is_open
 
     @is_open.setter
     def is_open(self, is_open: bool) -> None:
-        self._store.set_open(self._survey.id, is_open)
+        self._store.surveys.set_open(self._survey.id, is_open)
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """The status, the headers and the body, not compressed."""

@@ -16,7 +16,7 @@ from deniable.verify import loads
 from deniable.verify.released import PATH, fingerprint, sha384
 from deniable.verify.replies import REQUIRED
 from deniable_server import Config, create_app
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 from deniable_server.web.languages import LANGUAGES
 
 _KINDS: dict[str, dict[str, Any]] = {
@@ -60,12 +60,12 @@ def _pages(client: FlaskClient, language: str) -> dict[str, str]:
 
 @contextmanager
 def _site(folder: Path) -> Iterator[FlaskClient]:
-    store = SqliteStore(folder / "site.db")
+    store = open_store(folder / "site.db")
     try:
         for state in ("open", "closed"):
             for number, keys in enumerate(_KINDS.values()):
-                store.publish(_survey(f"{state}{number}", **keys))
-                store.set_open(f"{state}{number}", state == "open")
+                store.surveys.publish(_survey(f"{state}{number}", **keys))
+                store.surveys.set_open(f"{state}{number}", state == "open")
         yield create_app(Config(folder / "site.db", "0" * 32), store).test_client()
     finally:
         store.close()

@@ -25,8 +25,9 @@ from deniable_server import create_app
 from deniable_server.config import Config
 from deniable_server.front import Front
 from deniable_server.operate import alone
+from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
 HEAD_BYTES = 64 << 10
@@ -48,14 +49,14 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
     config = replace(Config.for_database(db, public_url, most_per_second), listening=f"http://{shown}:{port}")
     alone.lock(config.db)
     listener = alone.listen(host, port)
-    store = SqliteStore(config.db)
-    store.surveys()  # a damaged file is found now
+    store = open_store(config.db)
+    store.surveys.all()  # a damaged file is found now
     front = Front(create_app(config, store), shown, port)
     print(f"Serving on http://{host}:{port}", file=sys.stderr, flush=True)
     uvloop.run(_run(front, listener, store))
 
 
-async def _run(front: Front, listener: socket.socket, store: SqliteStore) -> None:
+async def _run(front: Front, listener: socket.socket, store: Store) -> None:
     """Serves until SIGTERM or SIGINT; from then on the process has STOP_SECONDS."""
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -72,7 +73,7 @@ async def _run(front: Front, listener: socket.socket, store: SqliteStore) -> Non
     _end()
 
 
-def _close(store: SqliteStore) -> None:
+def _close(store: Store) -> None:
     """Rewrites the file, so that no order shows in it, if nobody hinders that; and closes it."""
     try:
         store.rewrite()

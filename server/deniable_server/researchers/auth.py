@@ -7,9 +7,9 @@ import re
 from flask import make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable_server.context import current_passwords
 from deniable_server.researchers import sessions
 from deniable_server.researchers.forms import LoginForm
+from deniable_server.researchers.passwords import current_passwords
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.limiter import TooManyError
 

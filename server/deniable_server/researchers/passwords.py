@@ -8,9 +8,11 @@ import threading
 import time
 from collections import OrderedDict
 from functools import cache
+from typing import cast
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
+from flask import current_app
 
 from deniable_server.store.accounts import Accounts
 from deniable_server.web.limiter import Clock, Lane
@@ -92,3 +94,8 @@ def _verified(stored: str, password: str) -> bool:
 def _nobody() -> str:
     """A hash to compare with when there is no such account."""
     return _hasher.hash("no such account")
+
+
+def current_passwords() -> Passwords:
+    """What checks passwords for the application that handles this request."""
+    return cast(Passwords, current_app.extensions["deniable_passwords"])

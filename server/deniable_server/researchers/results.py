@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from deniable.errors import EstimateError
 from deniable.estimate import Comparison, Results, Row, analyse, compare
 from deniable.survey import Survey
 from deniable.survey.question import Question
+from deniable.wire.part import Part
 from deniable.wire.tally import Tally
+from deniable_server.store import protocol
 from deniable_server.store.protocol import Published, Store
 
 
@@ -38,14 +40,24 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     options: may hold confidence (0.95 by default), method and target; group, one of the survey's, for that one only; by_hand, 1 for
     the reports of those who tossed coins themselves, which are in no other results. Raises EstimateError naming what is wrong.
     """
-    published = store.published(survey_id)
+    published = store.surveys.published(survey_id)
     survey = published.survey
     group, by_hand = _group(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
     confidence, method, target = _interval(options)
-    tally = store.tally(survey_id, group, by_hand)
+    apart = protocol.by_hand(survey, group)
+    tally = store.submissions.tally(survey_id, apart if by_hand else protocol.estimated(survey, group))
     found = analyse(survey, tally, confidence=confidence, method=method, target=target).results
-    apart = store.count(survey_id, group, True) if survey.coins_can_answer and not by_hand else 0
-    return replace(found, group=group, by_hand=by_hand, n_by_hand=apart, may_wait=may_wait(published, group))
+    if by_hand:
+        return replace(found, group=group, by_hand=True, may_wait=may_wait(published, group))
+    counts = store.submissions.counts(survey_id)
+    of_organisations = [part for part in protocol.estimated(survey, group) if part.mode == "organisation"]
+    n_by_hand, n_organisation = counted(counts, apart), counted(counts, of_organisations)
+    return replace(found, group=group, n_by_hand=n_by_hand, n_organisation=n_organisation, may_wait=may_wait(published, group))
+
+
+def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
+    """How many records these parts have together."""
+    return sum(counts.get(part, 0) for part in parts)
 
 
 def may_wait(published: Published, group: str | None = None) -> int:
@@ -62,14 +74,15 @@ def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Group
 
     Raises EstimateError naming what is wrong.
     """
-    survey = store.published(survey_id).survey
+    survey = store.surveys.published(survey_id).survey
     first = _group(survey, "first", options.get("first")) or survey.groups[0]
     second = _group(survey, "second", options.get("second")) or next(group for group in survey.groups if group != first)
     if first == second:
         raise EstimateError("second must be another group than first")
     common = {key: value for key, value in options.items() if key not in ("group", "by_hand")}
     results = {group: results_of(store, survey_id, {**common, "group": group}) for group in survey.groups}
-    pair = _Pair(survey, (first, second), (store.tally(survey_id, first), store.tally(survey_id, second)))
+    tallies = [store.submissions.tally(survey_id, protocol.estimated(survey, group)) for group in (first, second)]
+    pair = _Pair(survey, (first, second), (tallies[0], tallies[1]))
     return Groups(results, first, second, tuple(_compared(pair, question, results) for question in survey.items))
 
 

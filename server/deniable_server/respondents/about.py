@@ -36,7 +36,7 @@ def home() -> AnyResponse:
 @compressed
 def definition(survey_id: str) -> str:
     """What a survey has published, with exact odds: everything on this page can be computed from the definition's bytes."""
-    survey = current_store().published(survey_id).survey
+    survey = current_store().surveys.published(survey_id).survey
     download = "curl -s " + shlex.quote(server_address() + url_for("api.definition", survey_id=survey.id))
     commands = {
         "digest": f"{download} | sha256sum",

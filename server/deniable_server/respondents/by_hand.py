@@ -6,37 +6,35 @@ answer. It is packed as a device packs it, counted apart from what devices send,
 
 from __future__ import annotations
 
-import math
 import secrets
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flask import render_template, request
 
-from deniable.privacy import accounting
+from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.context import current_rate, current_store
+from deniable_server.context import current_store
 from deniable_server.respondents.forms import ByHandForm
 from deniable_server.respondents.page import page
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, UnavailableError
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
-from deniable_server.web.limiter import TooManyError
+from deniable_server.web.limiter import TooManyError, current_rate
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
 Page = tuple[str, int]
-WEAK = 49  # odds above this are shown as 99 % or more
+WEAK = 99  # percent: from this bound on, respondents are warned
 
 
 @bp.get("/s/<survey_id>/by-hand")
 def blank(survey_id: str) -> Page:
     """An empty form with a secret of its own: however often it is sent, it is counted once."""
-    published = current_store().published(survey_id)
+    published = current_store().surveys.published(survey_id)
     if not published.survey.coins_can_answer:
         return _impossible()
     if not published.is_open:
@@ -54,7 +52,7 @@ def _largest(survey: Survey) -> int:
 def record(survey_id: str) -> Page:
     """Keeps one record. The store decides whether the survey is open, so that a repetition after its end is still thanked for."""
     sites.refuse_other_sites(null_origin=True)
-    survey = current_store().published(survey_id).survey
+    survey = current_store().surveys.published(survey_id).survey
     if not survey.coins_can_answer:
         return _impossible()
     form = ByHandForm.of(survey, request.form)
@@ -68,7 +66,7 @@ def record(survey_id: str) -> Page:
     submission.check(survey)
     shown = {"survey": survey, "form": form, "code": access_codes.written(form.secret.raw)}
     try:
-        current_store().add(survey_id, submission)
+        current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # no repetition mends it: this form's number was used before
         return render_template("respondents/by_hand_taken.html", **shown), status_of(error)[0]
     except (ClosedError, InvitationError, FullError, UnavailableError) as error:
@@ -85,7 +83,7 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
         1,
         pack(survey, marks),
         group=form.group.data if survey.groups else None,
-        by_hand=True,
+        mode="by_hand",
         invitation=form.invitation.raw if survey.access == "invited" else None,
     )
 
@@ -93,8 +91,8 @@ def submission_of(survey: Survey, form: ByHandForm) -> Submission:
 def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> Page:
     if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
         form.secret.data = access_codes.written(secrets.token_bytes(access_codes.SECRET_BYTES))
-    odds = math.prod((item.channel.odds for item in survey.items), start=Fraction(1))
-    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "surest": accounting.surest(odds), "weak": odds > WEAK}
+    bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
+    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "bound": bound, "of_one": of_one, "weak": bound >= WEAK}
     return render_template("respondents/by_hand.html", **shown), status
 
 

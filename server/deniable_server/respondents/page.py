@@ -18,7 +18,7 @@ bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=Fal
 @compressed
 def survey(survey_id: str) -> str:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
-    published = current_store().published(survey_id)
+    published = current_store().surveys.published(survey_id)
     return page("respondents/survey.html" if published.is_open else "respondents/closed.html", published)
 
 

@@ -23,18 +23,18 @@ Page = tuple[str, int]
 @bp.get("/s/<survey_id>/withdraw")
 def blank(survey_id: str) -> Page:
     """The page with the empty field; of closed surveys too."""
-    return _form(current_store().published(survey_id).survey, WithdrawalForm(), 200)
+    return _form(current_store().surveys.published(survey_id).survey, WithdrawalForm(), 200)
 
 
 @bp.post("/s/<survey_id>/withdraw")
 def erase(survey_id: str) -> Page:
     """Erases what was kept under the code, if anything was."""
     sites.refuse_other_sites(null_origin=True)
-    survey, form = current_store().published(survey_id).survey, WithdrawalForm(request.form)
+    survey, form = current_store().surveys.published(survey_id).survey, WithdrawalForm(request.form)
     if not form.validate():
         return _form(survey, form, 400)
     try:
-        current_store().withdraw(survey_id, access_codes.submission_id(form.code.raw))
+        current_store().submissions.withdraw(survey_id, access_codes.submission_id(form.code.raw))
     except (FullError, UnavailableError) as error:
         return _form(survey, form, status_of(error)[0], failed=True)
     return render_template("respondents/withdraw_done.html", survey=survey), 200

@@ -1,22 +1,25 @@
-"""What the server keeps, and what any database behind it must do.
+"""What any database must do: four shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, perturbed submissions, tallies, researchers' accounts and keys. It keeps no
-order, no time finer than a day, and nothing about where a submission came from or which invitation it had.
+A store holds published definitions, perturbed submissions, tallies, invitations, researchers' accounts and keys. It keeps no
+order, no time finer than a day, and nothing about where a submission came from or which invitation it had. Every method is safe to call
+from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from deniable.survey import Survey
+from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+from deniable_server.store.accounts import Accounts
 
-if TYPE_CHECKING:
-    from deniable_server.store.accounts import Accounts
+ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
+"""The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,8 @@ class Published:
     published_on: str  # a day, YYYY-MM-DD
 
 
-class Store(Protocol):
-    """The whole contract of a database. Every method is safe to call from several threads. `accounts` is a shelf of its own."""
-
-    @property
-    def accounts(self) -> Accounts: ...
+class Surveys(Protocol):
+    """The shelf of definitions."""
 
     def publish(self, survey: Survey) -> bool:
         """Publishes a survey. False if exactly this one was published before. Raises ConflictError for other bytes under its id."""
@@ -40,22 +40,23 @@ class Store(Protocol):
     def published(self, survey_id: str) -> Published:
         """A published survey. Raises UnknownSurveyError."""
 
-    def surveys(self) -> list[Published]:
+    def all(self) -> list[Published]:
         """All published surveys, by id."""
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
-        """Opens or closes a survey for submissions; closing counts all that waits.
+        """Opens or closes a survey for submissions; closing counts all that waits. Raises UnknownSurveyError."""
 
-        Raises UnknownSurveyError, FullError, UnavailableError.
-        """
+
+class Submissions(Protocol):
+    """The shelf of perturbed records and their tallies. Everything here raises UnknownSurveyError for a survey that is not published."""
 
     def add(self, survey_id: str, submission: Submission) -> bool:
         """Keeps a submission that its `check` let pass; when it returns, the submission survives a power cut.
 
-        It waits, sealed, until a batch of its part (group, by hand or not) has come, or the survey is closed; then the batch is counted.
+        It waits, sealed, until a batch of its part has come, or the survey is closed; then the batch is counted.
         False if exactly this one was kept before. Its invitation, if it has one, is used up in the same transaction, and marked
         as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError, InvitationError,
-        ConflictError, in this order, so that who has no right to submit learns nothing of an id; and FullError, UnavailableError.
+        ConflictError, in this order, so that who has no right to submit learns nothing of an id.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
@@ -63,27 +64,48 @@ class Store(Protocol):
 
         It leaves the counts with the next batch of changes, of a closed survey at once. Its id stays, so that the same submission is
         refused if it comes later. Ids that were not there stay up to a number that the database limits for each survey.
-        Raises UnknownSurveyError, FullError, UnavailableError.
         """
 
-    def count(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> int:
-        """How many records are counted: the n of the tally below. Raises UnknownSurveyError, UnavailableError."""
+    def counts(self, survey_id: str) -> Mapping[Part, int]:
+        """How many records are counted, for each part that has some. Costs the same however many questions there are."""
 
-    def tally(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
-        """The tally of all that is counted, or of one public group; never waits for whoever writes.
+    def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
+        """The tally of all that is counted of some parts, added up; empty where they have nothing. Never waits for whoever writes."""
 
-        by_hand: of those made by hand, which no other tally holds. A group that nobody is in has an empty tally. Raises
-        UnknownSurveyError, UnavailableError.
-        """
-
-    def recount(self, survey_id: str, group: str | None = None, by_hand: bool = False) -> Tally:
+    def recount(self, survey_id: str, parts: Collection[Part]) -> Tally:
         """The same tally, counted anew from every report that is kept, and from those that are erased and still to leave the counts."""
 
+    def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
+        """The counted records of a part, whole ones back to back, some at a time and in no order; all of one state of the database."""
+
+
+class Access(Protocol):
+    """The shelf of invitations: hashes of their codes (`codes.invitation_hash`), and marks of those that are spent."""
+
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
-        """Keeps the hashes of new invitations (`codes.invitation_hash`). Raises UnknownSurveyError, FullError, UnavailableError."""
+        """Keeps the hashes of new invitations. Raises UnknownSurveyError."""
 
     def invitations(self, survey_id: str) -> tuple[int, int]:
         """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
+
+    def usable(self, survey_id: str, code_hash: bytes) -> bool:
+        """Whether a submission with this invitation would be let in now. Spends nothing. Raises UnknownSurveyError."""
+
+
+class Store(Protocol):
+    """The whole contract of a database."""
+
+    @property
+    def surveys(self) -> Surveys: ...
+
+    @property
+    def submissions(self) -> Submissions: ...
+
+    @property
+    def access(self) -> Access: ...
+
+    @property
+    def accounts(self) -> Accounts: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.
@@ -91,5 +113,22 @@ class Store(Protocol):
         Raises FileExistsError, OSError, FullError, UnavailableError.
         """
 
+    def rewrite(self) -> None:
+        """Writes everything anew, so that no order shows in what is stored and nothing that was erased is left."""
+
     def close(self) -> None:
         """Writes what waits and lets go of the database."""
+
+
+def estimated(survey: Survey, group: str | None = None) -> list[Part]:
+    """The parts that are estimated together: of one group, or of all the survey's groups."""
+    return [Part(label, mode) for label in _labels(survey, group) for mode in ESTIMATED]
+
+
+def by_hand(survey: Survey, group: str | None = None) -> list[Part]:
+    """The parts of those who tossed coins themselves: of one group, or of all the survey's groups."""
+    return [Part(label, "by_hand") for label in _labels(survey, group)]
+
+
+def _labels(survey: Survey, group: str | None) -> Sequence[str | None]:
+    return [group] if group is not None else survey.groups or [None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from babel import Locale, negotiate_locale
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal, format_percent
 from flask import Flask, Response, g, request
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
@@ -88,11 +90,13 @@ LANGUAGES: Mapping[str, Language] = {
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `_`, `trans` blocks, `language` and `languages`, and the replies their headers."""
+    """Gives the templates `_`, `trans` blocks, `language`, `languages`, `number` and `percent`, and the replies their headers."""
     environment: Any = app.jinja_env
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(_gettext, _ngettext, newstyle=True)
+    app.add_template_filter(_number, "number")
+    app.add_template_filter(_percent, "percent")
     app.context_processor(lambda: {"language": chosen(), "languages": LANGUAGES.values()})
     app.after_request(_declare)
 
@@ -120,6 +124,20 @@ def _gettext(message: str) -> str:
 
 def _ngettext(one: str, other: str, count: int) -> str:
     return chosen().texts.ngettext(one, other, count)
+
+
+def _number(value: Decimal) -> str:
+    """A number as the page's language writes it, with all its digits: for reading only, so compare the number itself."""
+    return format_decimal(value, locale=_locale(), decimal_quantization=False, numbering_system="latn")
+
+
+def _percent(value: Decimal) -> str:
+    """A percentage, 99.97, as the page's language writes it: 99.97% or 99,97 %. Twin: `percent` in browser/language.mjs."""
+    return format_percent(value / 100, locale=_locale(), decimal_quantization=False, numbering_system="latn")
+
+
+def _locale() -> Locale:
+    return Locale.parse(chosen().tag, sep="-")
 
 
 def _declare(response: Response) -> Response:

@@ -14,6 +14,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import cast
+
+from flask import current_app
 
 FREE = 5  # wrong passwords in a row for one name before it has to wait
 LONGEST = 60.0  # seconds that a name has to wait at most, so that nobody can lock somebody else out for good
@@ -122,3 +125,8 @@ class Lane:
     def _forgive(self, name: str) -> None:
         self._delays.forgive(name)
         self._rate.give_back()
+
+
+def current_rate() -> Rate:
+    """How many submissions without a key the application that handles this request still takes."""
+    return cast(Rate, current_app.extensions["deniable_rate"])

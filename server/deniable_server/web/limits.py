@@ -41,7 +41,7 @@ def most_bytes() -> int:
     size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
     if size is None or 0 < (request.content_length or 0) <= SMALL:
         return SMALL
-    return max(SMALL, size(current_store().published((request.view_args or {})["survey_id"]).survey))
+    return max(SMALL, size(current_store().surveys.published((request.view_args or {})["survey_id"]).survey))
 
 
 def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:

@@ -49,7 +49,7 @@ def test_what_is_added_is_there_byte_for_byte_after_closing(outbox):
 def test_what_goes_openly_beside_the_records_is_kept_with_them(outbox):
     beside = [
         dataclasses.replace(PERTURBED, id=b"a" * 16, count=1, group="North & South", invitation=bytes(range(15))),
-        dataclasses.replace(PERTURBED, id=b"b" * 16, by_hand=True),
+        dataclasses.replace(PERTURBED, id=b"b" * 16, mode="by_hand"),
     ]
     first = Outbox(outbox)
     first.add(URL, "s", *beside)
@@ -92,7 +92,7 @@ def test_an_outbox_of_the_first_version_is_taken_over_with_all_that_is_in_it(out
         assert (job.rows, job.submissions, job.rejected) == (7, 2, (Rejected(3, "q", "rule"),))
         assert box.claim(URL, job) == [PERTURBED.id]
         assert box.load(PERTURBED.id) == ("s", PERTURBED)
-        assert box._db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert box._db.execute("PRAGMA user_version").fetchone() == (3,)
         box.close()
 
 
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_outbox_is_refused_and_left_as_it_is(outbox):
 def test_an_outbox_of_a_later_version_is_refused(outbox):
     with closing(sqlite3.connect(outbox)) as db:
         db.execute("PRAGMA user_version = 9")
-    with pytest.raises(DeliveryError, match="its version must be at most 2, got 9"):
+    with pytest.raises(DeliveryError, match="its version must be at most 3, got 9"):
         Outbox(outbox)
 
 

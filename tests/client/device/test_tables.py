@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from deniable.device.entropy import os_words
-from deniable.device.tables import CsvRows, JsonLines, Mappings, as_rows, batches
+from deniable.device.sources import CsvRows, JsonLines, Mappings, as_rows
+from deniable.device.tables import batches
 from deniable.errors import AnswerError, Rejected
+from deniable.files import File
 
 
 def read(study, rows, size=3, **options):
@@ -22,7 +24,7 @@ def read(study, rows, size=3, **options):
 
 
 def csv(text: str) -> CsvRows:
-    return CsvRows(io.StringIO(text, newline=""))
+    return CsvRows(File(io.StringIO(text, newline="")))
 
 
 def broken(study, rows) -> str:
@@ -96,7 +98,7 @@ def test_a_row_with_another_number_of_cells_is_left_out_as_a_whole(study):
 
 def test_a_line_that_is_no_json_object_is_left_out(study):
     lines = '{"smokes": true, "party": 1}\n\nCANARY\n["CANARY"]\n{"smokes": "CANARY"}\n'
-    categories, rejected = read(study, JsonLines(io.StringIO(lines)))
+    categories, rejected = read(study, JsonLines(File(io.StringIO(lines))))
     assert categories == [[0], [3]]
     assert [str(found) for found in rejected] == [
         "row 2: must be a mapping from question to answer",
@@ -108,8 +110,9 @@ def test_a_line_that_is_no_json_object_is_left_out(study):
 
 def test_missing_columns_are_told_all_at_once(study):
     for source, width in ((csv("a,b\n"), 2), (csv(""), 0), (pd.DataFrame({"a": [1]}), 1)):
-        assert broken(study, source).endswith(f"it has {width}; missing: smokes, party")
-    assert "it has 1; missing: party" in broken(study, csv("smokes\nyes\n"))
+        assert broken(study, source).endswith(f"missing: smokes, party; found: {width} others, not shown, since they may be answers")
+    assert "; missing: party; found: smokes, 1 others" in broken(study, csv("smokes,CANARY\nyes,x\n"))
+    assert "; missing: smokes (but for capitals or spaces); found: party, 1 others" in broken(study, csv("Smokes,party\nyes,x\n"))
 
 
 def test_a_file_without_a_header_does_not_betray_its_first_row(study):
@@ -142,12 +145,12 @@ def test_text_that_cannot_be_read_is_told_by_place_and_not_by_content(study, tmp
 def test_json_lines_in_another_encoding_are_told_likewise(study, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"smokes": "CANARY\xe9"}\n')
-    assert broken(study, path) == f"{path}: must be UTF-8 text, and is not"
+    assert broken(study, path) == f"{path}: must be UTF-8 text, and is not: say its encoding, such as cp1252"
 
 
 @pytest.mark.parametrize("rows", [5, None, {"smokes": ["yes"]}, b"smokes"])
 def test_what_is_no_table_is_refused(rows):
-    with pytest.raises(AnswerError, match="rows must be an iterable of mappings, a DataFrame or the path of a CSV file, got"):
+    with pytest.raises(AnswerError, match="rows must be an iterable of mappings, a data frame or the path of a file, got"):
         as_rows(rows)
 
 

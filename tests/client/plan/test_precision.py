@@ -11,7 +11,18 @@ import pytest
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.mechanism import Channel
-from deniable.plan import NO_PRIVACY, Mechanism, chance_negative, curator, expected_half_width, half_width, private, sample_size, std_error
+from deniable.plan import (
+    NO_PRIVACY,
+    Mechanism,
+    chance_negative,
+    curator,
+    expected_half_width,
+    half_width,
+    planned_half_width,
+    private,
+    sample_size,
+    std_error,
+)
 
 COINS = private(Channel.for_epsilon(math.log(3), 2))
 PRESIDENT = private(Channel.for_epsilon(2.0, 7))
@@ -55,8 +66,8 @@ def test_three_points_take_1068_open_answers_and_four_times_as_many_at_ln_3() ->
 @pytest.mark.parametrize("wanted", [0.4, 0.05, 0.004])
 def test_the_respondents_found_are_enough_and_one_fewer_is_not(design: Mechanism, wanted: float) -> None:
     n = sample_size(design, wanted, confidence=0.9, share=0.3)
-    assert half_width(design, n, confidence=0.9, share=0.3) <= wanted
-    assert n == 1 or half_width(design, n - 1, confidence=0.9, share=0.3) > wanted
+    assert planned_half_width(design, n, confidence=0.9, share=0.3) <= wanted
+    assert n == 1 or planned_half_width(design, n - 1, confidence=0.9, share=0.3) > wanted
 
 
 def test_a_curators_interval_holds_the_truth_as_often_as_it_says() -> None:

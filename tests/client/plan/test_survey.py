@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from dataclasses import fields
 
@@ -11,7 +13,25 @@ import pytest
 
 from deniable.errors import EstimateError
 from deniable.estimate import share
-from deniable.plan import NO_PRIVACY, Mechanism, QuestionPlan, curator, half_width, plan, power_of_share, sample_size
+from deniable.mechanism import Channel
+from deniable.plan import (
+    NO_PRIVACY,
+    Mechanism,
+    QuestionPlan,
+    cell_half_width,
+    curator,
+    difference_half_width,
+    expected_half_width,
+    half_width,
+    mean_half_width,
+    people_needed,
+    plan,
+    planned_half_width,
+    power_of_share,
+    private,
+    sample_size,
+)
+from deniable.plan.tables import points
 from deniable.survey import Survey
 
 FILE = """
@@ -27,6 +47,10 @@ questions:
 """
 
 
+COINS = private(Channel.for_epsilon(math.log(3), 2))
+SEVEN = Channel.for_epsilon(1.0, 7)
+
+
 @pytest.fixture(scope="module")
 def survey() -> Survey:
     return Survey.from_text(FILE)
@@ -36,10 +60,10 @@ def test_a_number_of_respondents_gives_every_questions_precision(survey: Survey)
     made = plan(survey, n=2_000)
     assert [row.question for row in made.rows] == ["smokes", "party", "drinks"]
     assert (made.n, made.half_width, made.epsilon) == (2_000, None, survey.epsilon)
-    assert made.belief == pytest.approx(27 / 28)
+    assert made.belief == 0.97  # 27 / 28, rounded up
     smokes, party, _ = made.rows
     assert smokes.half_width == pytest.approx(0.0438, abs=5e-5)
-    assert smokes.expected_half_width == pytest.approx(smokes.half_width, rel=0.02)
+    assert smokes.half_width == pytest.approx(expected_half_width(COINS, 2_000), rel=0.02)
     assert smokes.half_width_no_privacy == half_width(NO_PRIVACY, 2_000)
     assert smokes.half_width_curator == half_width(curator(smokes.epsilon), 2_000)
     assert smokes.half_width_no_privacy < smokes.half_width_curator < smokes.half_width < party.half_width
@@ -76,16 +100,16 @@ def test_simulated_surveys_are_as_precise_as_planned(survey: Survey) -> None:
     counts = np.random.default_rng(14).binomial(n, row.phi + (row.theta - row.phi) * true, repeats)
     shares = {y: share(y, n, q0=row.phi, q1=row.theta) for y in set(counts.tolist())}
     found = [shares[y] for y in counts.tolist()]
-    assert np.mean([(one.high - one.low) / 2 for one in found]) == pytest.approx(row.expected_half_width, rel=0.01)
+    assert np.mean([(one.high - one.low) / 2 for one in found]) == pytest.approx(row.half_width, rel=0.01)
     assert np.std([one.estimate for one in found]) == pytest.approx(row.std_error, rel=0.06)
     assert np.mean([one.estimate < 0 for one in found]) == pytest.approx(row.chance_negative, abs=0.035)
-    assert row.expected_half_width < 0.8 * row.half_width  # near an end the formula alone would be too pessimistic
+    assert row.half_width < 0.8 * half_width(COINS, n, share=true)  # near an end the formula alone would be too pessimistic
 
 
 def test_a_handful_of_people_still_get_a_plan_and_it_says_that_nothing_will_show(survey: Survey) -> None:
     made = plan(survey, n=1)
     assert made.rows[0].smallest_share is None
-    assert made.rows[0].expected_half_width <= 0.5
+    assert made.rows[0].half_width <= 0.5
     assert "none" in made.to_table()
 
 
@@ -100,18 +124,26 @@ def test_the_forms_of_a_plan_carry_the_same_figures(survey: Survey) -> None:
 def test_the_table_explains_every_column_to_a_stranger(survey: Survey) -> None:
     table = plan(survey, n=2_000).to_table()
     assert "A study (study)\n2,000 respondents · 95 % confidence · epsilon 3.296 for the whole survey\n" in table
-    assert "96.5 % sure at most" in table
-    assert "smokes          2    1.099        2,000    ± 4.4       ± 2.2    ± 2.2                  500               507" in table
-    assert "smokes             4.9 %          12.5 points             385        0.5 %" in table
+    assert "can be 97% sure at most" in table
+    rows = [" ".join(line.split()) for line in table.splitlines() if line.startswith("smokes")]
+    assert rows == [
+        "smokes 33.3% 75 of 100 25 of 100",
+        "smokes 2 1.099 2,000 ± 4.4 ± 2.2 ± 2.2 500 507",
+        "smokes ± 8.8 points ± 6.3 points",
+        "smokes 4.9 % 12.5 points 385 0.5 %",
+    ]
     for column in (
+        "part ",
+        "recorded, if given ",
+        "recorded, if not ",
         "private ",
         "no privacy ",
         "curator ",
-        "as good ",
+        "same … ",
         "smallest share ",
         "smallest difference ",
         "smallest group ",
-        "5 % below 0 ",
+        "5 % shown below 0 ",
     ):
         assert f"\n{column}" in table, column
     assert all(len(line) <= 140 for line in table.splitlines())
@@ -122,9 +154,70 @@ def test_the_table_of_a_wanted_precision_says_how_many_to_ask(survey: Survey) ->
     assert f"ask {made.n:,} people for ± 3.0 points in every question" in made.to_table()
 
 
+@pytest.mark.parametrize(("epsilon", "n"), [("ln 27", 2_000), ("3", 100), ("1.5", 40), ("3", 7)])
+def test_table_chart_and_wanted_precision_tell_one_width(epsilon: str, n: int) -> None:
+    made = plan(Survey.from_text(FILE.replace("ln 27", epsilon)), n=n)
+    row = made.least_precise
+    spec = made.plot().to_dict()
+    drawn = {point["n"]: point["points"] for point in spec["datasets"][spec["layer"][0]["data"]["name"]] if point["design"] == "private"}
+    words = next(one for data in spec["datasets"].values() for one in data if "text" in one)["text"]
+    assert drawn[n] == pytest.approx(100 * row.half_width)
+    assert words == f"{n:,} respondents: ± {100 * row.half_width:.2g} points"
+    assert re.search(rf"^{row.question} .* {n:,} +± {re.escape(points(row.half_width))} ", made.to_table(), re.MULTILINE)
+    if row.half_width < 0.4:  # beyond, hardly any number of people is too few
+        again = plan(Survey.from_text(FILE.replace("ln 27", epsilon)), half_width=row.half_width)
+        assert again.n == pytest.approx(n, rel=0.03, abs=1)
+
+
+@pytest.mark.parametrize("n", [20, 100, 400])
+def test_no_share_has_wider_intervals_than_the_one_planned_for(n: int) -> None:
+    rare = Mechanism(float(SEVEN.phi), float(SEVEN.theta))  # whose largest standard error is at a share of 92 %
+    widths = [expected_half_width(rare, n, share=share) for share in np.linspace(0, 1, 21)]
+    assert planned_half_width(rare, n) == pytest.approx(max(widths), rel=0.02)
+    assert planned_half_width(rare, n) > 1.15 * expected_half_width(rare, n, share=rare.hardest_share)
+
+
+@pytest.mark.parametrize("text", [FILE, FILE.replace("ln 27", "1"), FILE.replace("questions:", "ask: 2\nquestions:")])
+def test_the_people_needed_for_ten_points_follow_from_the_privacy_of_the_hardest_question(text: str) -> None:
+    survey = Survey.from_text(text)
+    assert people_needed(survey) == plan(survey, half_width=0.10).n
+    more_private = Survey.from_text(text.replace("epsilon: ", "epsilon: 0.5  # not "))
+    assert people_needed(more_private) > 3 * people_needed(survey)
+    assert people_needed(survey, 0.05) > 3 * people_needed(survey)
+
+
+def test_means_differences_and_cells_are_planned_in_their_own_units() -> None:
+    survey = Survey.from_text(FILE + "  - {id: hours, text: How many?, type: number, low: 0, high: 40, required: false}\n")
+    smokes, *_, hours = plan(survey, n=2_000).rows
+    assert (smokes.mean_half_width, smokes.scale_low) == (None, None)
+    assert (hours.scale_low, hours.scale_high) == (0, 40)
+    scores = hours_scores(survey)
+    assert hours.mean_half_width == mean_half_width(survey.questions[3].channel, scores, 2_000)
+    assert smokes.difference_half_width == difference_half_width(Mechanism(smokes.phi, smokes.theta), 1_000)
+    assert smokes.cell_half_width == cell_half_width(survey.questions[0].channel, survey.questions[0].channel, 2_000)
+    table = plan(survey, n=2_000).to_table()
+    assert re.search(r"^hours +± \d\.\d +0 – 40 +± \d+\.\d points +± \d+\.\d points$", table, re.MULTILINE)
+
+
+def hours_scores(survey: Survey) -> tuple[float, ...]:
+    scores = survey.questions[3].scores
+    assert scores is not None
+    return scores
+
+
+def test_a_survey_that_asks_one_question_of_each_has_no_cross_table() -> None:
+    sampled = Survey.from_text(FILE.replace("questions:", "ask: 1\nquestions:"))
+    assert {row.cell_half_width for row in plan(sampled, n=300).rows} == {None}
+    assert "none" in plan(sampled, n=300).to_table()
+    two = plan(Survey.from_text(FILE.replace("questions:", "ask: 2\nquestions:")), n=3_000)
+    assert two.rows[0].respondents == 2_000
+    channel = Survey.from_text(FILE.replace("questions:", "ask: 2\nquestions:")).questions[0].channel
+    assert two.rows[0].cell_half_width == cell_half_width(channel, channel, 1_000)
+
+
 def test_near_certainty_is_never_rounded_up_to_certainty() -> None:
     lavish = Survey.from_text(FILE.replace("epsilon: ln 27", "epsilon: 10\naccept_high_epsilon: true"))
-    assert "99.99547 % sure at most" in plan(lavish, n=100).to_table()
+    assert "99.996% sure at most" in plan(lavish, n=100).to_table()
 
 
 def test_a_chart_is_drawn_without_a_browser_and_shows_three_designs(survey: Survey, tmp_path) -> None:
@@ -136,7 +229,7 @@ def test_a_chart_is_drawn_without_a_browser_and_shows_three_designs(survey: Surv
     party = made.rows[1]
     for point in points:
         if point["design"] == "private":
-            assert point["points"] == pytest.approx(100 * half_width(Mechanism(party.phi, party.theta), point["n"]))
+            assert point["points"] == pytest.approx(100 * planned_half_width(Mechanism(party.phi, party.theta), point["n"]))
     chart.save(str(tmp_path / "plan.svg"))
     chart.save(str(tmp_path / "plan.png"))
     drawn = (tmp_path / "plan.svg").read_text()

@@ -14,7 +14,7 @@ from deniable.device.randomize import randomize
 from deniable.errors import EstimateError, SurveyError
 from deniable.estimate import share
 from deniable.mechanism import WORD, Channel
-from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior, submission, surest, waves
+from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior, submission, waves
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally
@@ -77,14 +77,6 @@ def test_the_bounds_on_a_belief_are_reached_by_the_coins_themselves() -> None:
     for prior in (0.001, 0.2, 0.9):
         after = prior * channel.theta / (prior * channel.theta + (1 - prior) * channel.phi)
         assert posterior(prior, channel.epsilon)[1] == pytest.approx(after, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("odds", "percent"), [(3, "75"), (9, "90"), (27, "97"), (81, "99"), (3**5, "99.6"), (3**10, "99.999"), (3**60, "99." + "9" * 26 + "8")]
-)
-def test_how_sure_a_guess_can_become_is_rounded_up_and_never_said_to_be_certain(odds: int, percent: str) -> None:
-    assert surest(Fraction(odds)) == percent
-    assert Fraction(odds, 1 + odds) <= Fraction(percent) / 100 < 1
 
 
 # ---- repeated surveys ----------------------------------------------------------------------------

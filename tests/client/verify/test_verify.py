@@ -123,8 +123,8 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     store = SqliteStore(folder / "site.db")
     for name, keys in SURVEYS.items():
-        store.publish(Survey.from_dict({**STUDY, **keys, "id": name}))
-    store.set_open("closed", False)
+        store.surveys.publish(Survey.from_dict({**STUDY, **keys, "id": name}))
+    store.surveys.set_open("closed", False)
     store.close()
     port = free_port()
     process = subprocess.Popen([program, "serve", "--db", folder / "site.db", "--port", str(port)])

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
@@ -47,7 +48,7 @@ def test_the_definition_is_served_as_the_bytes_that_are_hashed(client: FlaskClie
 def test_an_accepted_submission_is_counted(client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers) -> None:
     reply = send(client, submissions(12).to_json(), **key)
     assert (reply.status_code, reply.get_json()) == (200, {"accepted": 12})
-    assert store.tally("study").n == 12
+    assert tally_of(store, "study").n == 12
 
 
 def test_the_same_bytes_again_are_acknowledged_and_counted_once(
@@ -55,7 +56,7 @@ def test_the_same_bytes_again_are_acknowledged_and_counted_once(
 ) -> None:
     body = submissions(2).to_json()
     assert [send(client, body, **key).status_code for _ in range(5)] == [200] * 5
-    assert store.tally("study").n == 2
+    assert tally_of(store, "study").n == 2
 
 
 def test_the_same_id_with_other_bytes_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers) -> None:
@@ -63,7 +64,7 @@ def test_the_same_id_with_other_bytes_is_refused(client: FlaskClient, store: Sql
     send(client, first.to_json(), **key)
     reply = send(client, submissions(100, id_=first.id).to_json(), **key)
     assert (reply.status_code, rule(reply)) == (409, "conflict")
-    assert store.tally("study").n == 100
+    assert tally_of(store, "study").n == 100
 
 
 BAD: dict[str, tuple[Callable[[Submission], bytes], int, str]] = {
@@ -106,7 +107,7 @@ def test_a_wrong_submission_names_the_rule_and_is_not_kept(
     reply = send(client, make(submission), **key)
     assert (reply.status_code, rule(reply)) == (status, name)
     assert len(reply.get_json()["error"]["message"]) > 20
-    assert store.tally("study").n == 0
+    assert tally_of(store, "study").n == 0
 
 
 def test_an_unknown_survey_is_not_found(client: FlaskClient, submissions: Make) -> None:
@@ -118,10 +119,10 @@ def test_an_unknown_survey_is_not_found(client: FlaskClient, submissions: Make) 
 
 
 def test_a_closed_survey_says_so(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
-    store.set_open("study", False)
+    store.surveys.set_open("study", False)
     reply = send(client, submissions().to_json())
     assert (reply.status_code, rule(reply)) == (403, "closed")
-    assert store.tally("study").n == 0
+    assert tally_of(store, "study").n == 0
 
 
 def test_a_compressed_body_is_refused_unread(client: FlaskClient, submissions: Make) -> None:
@@ -139,7 +140,7 @@ def test_a_failure_tells_an_id_and_nothing_else(
     def fail(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(store, "add", fail)
+    monkeypatch.setattr(store.submissions, "add", fail)
     reply = send(client, submissions().to_json())
     assert (reply.status_code, rule(reply)) == (500, "internal")
     assert b"secret" not in reply.data

@@ -15,6 +15,7 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 from flask.testing import FlaskClient
+from tests.server.tallies import recount_of, tally_of
 from werkzeug.test import TestResponse
 
 from deniable.device.entropy import os_words
@@ -25,6 +26,7 @@ from deniable_server.config import make_key
 from deniable_server.operate import invitations
 from deniable_server.operate.cli import main
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
+from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.store import SqliteStore
 
 Make = Callable[..., Submission]
@@ -41,7 +43,7 @@ def invited(id_: str = "staff") -> Survey:
 @pytest.fixture
 def staff(store: SqliteStore) -> Survey:
     survey = invited()
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 
@@ -60,24 +62,24 @@ def rule(reply: TestResponse) -> str:
 
 def test_a_code_lets_one_submission_in(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
     first, second = new_codes(store, 2)
-    assert store.invitations("staff") == (2, 0)
+    assert store.access.invitations("staff") == (2, 0)
     assert send(client, submissions(to=staff, invitation=first)).status_code == 200
-    assert store.invitations("staff") == (2, 1)
+    assert store.access.invitations("staff") == (2, 1)
     assert send(client, submissions(to=staff, invitation=second)).status_code == 200
-    assert (store.tally("staff").n, store.invitations("staff")) == (2, (2, 2))
+    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (2, (2, 2))
 
 
 def test_a_spent_code_and_one_that_never_was_get_the_same_reply(
     client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make
 ) -> None:
-    store.publish(invited("other"))
+    store.surveys.publish(invited("other"))
     (code,), (elsewhere,) = new_codes(store, 1), new_codes(store, 1, "other")
     send(client, submissions(to=staff, invitation=code))
     replies = [send(client, submissions(to=staff, invitation=sent)) for sent in (code, bytes(15), elsewhere)]
     assert len({(reply.status, tuple(reply.headers), reply.data) for reply in replies}) == 1
     assert (replies[0].status_code, rule(replies[0])) == (403, "invitation")
-    assert store.tally("staff").n == 1
-    assert store.invitations("other") == (1, 0)
+    assert tally_of(store, "staff").n == 1
+    assert store.access.invitations("other") == (1, 0)
 
 
 def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
@@ -85,11 +87,11 @@ def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, st
     submission = submissions(to=staff, invitation=code)
     again = submissions(to=staff, id_=submission.id, invitation=other)
     assert [send(client, submission).status_code for _ in range(5)] == [200] * 5
-    assert (store.tally("staff").n, store.invitations("staff")) == (1, (2, 1))
+    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
     while again.reports != submission.reports:
         again = submissions(to=staff, id_=submission.id, invitation=other)
     assert send(client, again).status_code == 200  # the same record under another code is the same submission
-    assert (store.tally("staff").n, store.invitations("staff")) == (1, (2, 1))
+    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
 
 
 def test_what_is_refused_spends_nothing(
@@ -98,7 +100,7 @@ def test_what_is_refused_spends_nothing(
     kept, code = new_codes(store, 2)
     taken, withdrawn = submissions(to=staff, invitation=kept), os_words(4).tobytes()
     send(client, taken)
-    store.withdraw("staff", withdrawn)
+    store.submissions.withdraw("staff", withdrawn)
     fields: dict[str, Any] = {"to": staff, "invitation": code}
     refused = {
         "count": submissions(2, **fields),
@@ -109,10 +111,10 @@ def test_what_is_refused_spends_nothing(
         "conflict, withdrawn": submissions(id_=withdrawn, **fields),
     }
     assert [rule(send(client, submission, **key)) for submission in refused.values()] == [name.split(",")[0] for name in refused]
-    store.set_open("staff", False)
+    store.surveys.set_open("staff", False)
     assert [rule(send(client, submissions(to=staff, invitation=any_code))) for any_code in (code, kept, bytes(15))] == ["closed"] * 3
-    store.set_open("staff", True)
-    assert (store.tally("staff").n, store.invitations("staff")) == (1, (2, 1))
+    store.surveys.set_open("staff", True)
+    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
     assert send(client, submissions(**fields)).status_code == 200
 
 
@@ -128,13 +130,17 @@ def test_a_withdrawal_does_not_give_the_invitation_back(client: FlaskClient, sto
     (code,) = new_codes(store, 1)
     submission = submissions(to=staff, invitation=code)
     send(client, submission)
-    store.withdraw("staff", submission.id)
+    store.submissions.withdraw("staff", submission.id)
     assert rule(send(client, submissions(to=staff, invitation=code))) == "invitation"
-    assert (store.tally("staff").n, store.invitations("staff")) == (0, (1, 1))
+    assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (0, (1, 1))
 
 
 def test_invitations_of_an_unknown_survey_are_an_error(store: SqliteStore) -> None:
-    for call in (lambda: store.invite("nope", [bytes(32)]), lambda: store.invitations("nope"), lambda: invitations.make(store, "nope", 1)):
+    for call in (
+        lambda: store.access.invite("nope", [bytes(32)]),
+        lambda: store.access.invitations("nope"),
+        lambda: invitations.make(store, "nope", 1),
+    ):
         with pytest.raises(UnknownSurveyError):
             call()
 
@@ -146,7 +152,7 @@ def test_no_fetch_of_a_link_spends_its_invitation(client: FlaskClient, store: Sq
         for query in ("", f"?code={written}", f"?invitation={raw}"):
             for fetch in (client.get, client.head, client.options):
                 assert fetch(path + query, headers={"Purpose": "prefetch"}).status_code < 500
-    assert store.invitations("staff") == (1, 0)
+    assert store.access.invitations("staff") == (1, 0)
     assert send(client, submissions(to=staff, invitation=code)).status_code == 200
 
 
@@ -172,7 +178,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
         thread.join()
     server.stop()
     store = SqliteStore(server.db)
-    found = sorted(statuses), store.tally("staff").n, store.recount("staff").n, store.invitations("staff")
+    found = sorted(statuses), tally_of(store, "staff").n, recount_of(store, "staff").n, store.access.invitations("staff")
     store.close()
     return found
 
@@ -212,8 +218,8 @@ def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: 
     found = []
     for name, printed in (("one.db", hashes), ("other.db", hashes[::-1])):
         store = SqliteStore(tmp_path / name)
-        store.publish(staff)
-        store.invite("staff", printed)
+        store.surveys.publish(staff)
+        store.access.invite("staff", printed)
         store.close()
         found.append(sorted(hashes, key=(tmp_path / name).read_bytes().find))
     assert found[0] == found[1]
@@ -233,8 +239,8 @@ def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: SqliteSt
     assert [hash_ for _, hash_ in sorted(zip(before, hashes, strict=True))] != sorted(hashes)  # pages are not in the order of keys
     again = SqliteStore(tmp_path / "deniable.db")
     for code in made[::3]:
-        again.add("staff", submissions(to=staff, invitation=code))
-    assert again.invitations("staff") == (300, 100)
+        again.submissions.add("staff", submissions(to=staff, invitation=code))
+    assert again.access.invitations("staff") == (300, 100)
     again.close()
     assert places() == before
 
@@ -257,7 +263,7 @@ def test_the_command_prints_codes_that_work(db: Path, store: SqliteStore, staff:
     assert "nobody can print a code again" in result.stderr
     for code in written:
         assert send(client, submissions(to=staff, invitation=access_codes.read(code))).status_code == 200
-    assert store.invitations("staff") == (3, 3)
+    assert store.access.invitations("staff") == (3, 3)
 
 
 @pytest.mark.parametrize(("url", "begin"), [(None, "/s/staff"), ("https://example.org/", "https://example.org/s/staff")])
@@ -286,21 +292,21 @@ def test_the_command_says_why_it_makes_none(words: tuple[str, ...], said: str, d
     result = command(db, "invite", *words)
     assert (result.exit_code != 0, result.stdout) == (True, "")
     assert said in result.stderr
-    assert store.invitations("staff") == (0, 0)
+    assert store.access.invitations("staff") == (0, 0)
 
 
 def test_no_code_is_printed_that_is_not_on_the_disk(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise UnavailableError("the server's database cannot be used now")
 
-    monkeypatch.setattr(SqliteStore, "invite", fail)
+    monkeypatch.setattr(SqliteAccess, "invite", fail)
     result = command(db, "invite", "staff", "--count", "3")
     assert (result.exit_code, result.stdout) == (1, "")
 
 
 def test_the_list_says_how_many_invitations_are_spent(db: Path, store: SqliteStore, staff: Survey, submissions: Make) -> None:
     code, _, _ = new_codes(store, 3)
-    store.add("staff", submissions(to=staff, invitation=code))
+    store.submissions.add("staff", submissions(to=staff, invitation=code))
     assert command(db, "list").stdout.splitlines() == [
         "staff\topen\t1 response, 1 of 3 invitations spent\tT",
         "study\topen\t0 responses\tA study",
@@ -309,7 +315,7 @@ def test_the_list_says_how_many_invitations_are_spent(db: Path, store: SqliteSto
 
 def test_the_same_hash_again_does_not_make_a_spent_invitation_whole(store: SqliteStore, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
-    store.add("staff", submissions(to=staff, invitation=code))
-    store.invite("staff", [access_codes.invitation_hash("staff", code)])
+    store.submissions.add("staff", submissions(to=staff, invitation=code))
+    store.access.invite("staff", [access_codes.invitation_hash("staff", code)])
     with pytest.raises(InvitationError):
-        store.add("staff", submissions(to=staff, invitation=code))
+        store.submissions.add("staff", submissions(to=staff, invitation=code))

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
@@ -44,7 +45,7 @@ def message(reply: TestResponse) -> str:
 def other(store: SqliteStore, survey: Survey) -> Survey:
     """Another survey with the same questions."""
     copy = Survey.from_dict({**survey.to_dict(), "id": "other"})
-    store.publish(copy)
+    store.surveys.publish(copy)
     return copy
 
 
@@ -60,7 +61,7 @@ def test_a_strangers_submission_of_many_records_is_refused_and_says_how_to_get_a
     assert reply.headers["WWW-Authenticate"].startswith("Bearer")
     assert "without a key with the scope submit" in message(reply)
     assert "deniable-server key make --scope submit" in message(reply)
-    assert store.tally("study").n == 0
+    assert tally_of(store, "study").n == 0
 
 
 def test_a_large_body_is_refused_before_it_is_read(client: FlaskClient, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,7 @@ def test_one_record_needs_no_key_however_large_and_odd_its_survey_is(client: Fla
     for number, questions in enumerate((wide, wide[:1])):
         keys_ = {"deniable": 1, "id": f"odd{number}", "title": "T", "about": "A.", "epsilon": 8, "groups": groups, "questions": questions}
         odd = Survey.from_dict(keys_)
-        store.publish(odd)
+        store.surveys.publish(odd)
         for group in groups:
             envelope = json.loads(submissions(to=odd, group=group).to_json())
             for body in (json.dumps(envelope), json.dumps(envelope, ensure_ascii=False)):  # every character escaped, and none
@@ -102,7 +103,7 @@ def test_a_key_opens_its_survey_its_scope_and_nothing_else(
     assert statuses(everywhere) == [200, 403, 200, 403]
     assert statuses(here) == [200, 403, 403, 403]
     assert statuses(reader) == [403, 200, 403, 200]
-    assert [store.tally(to.id).n for to in (survey, other)] == [6, 3]
+    assert [tally_of(store, to.id).n for to in (survey, other)] == [6, 3]
 
 
 WRONG_KEYS = ["", "dk_", "dk_" + "A" * 43, "A" * 43, "dk_" + "ä" * 43, "null", "dk_" + "A" * 5000]
@@ -133,7 +134,7 @@ def test_only_a_hash_of_a_key_is_on_the_disk_and_no_log_has_it(
     assert len(base64.urlsafe_b64decode(key[3:] + "=")) == 32
     send(client, submissions(3).to_json(), key)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "add", lambda *_: 1 / 0)
+        patch.setattr(store.submissions, "add", lambda *_: 1 / 0)
         assert send(client, submissions(3).to_json(), key).status_code == 500
     for file in tmp_path.glob("deniable.db*"):
         assert key.encode() not in file.read_bytes()
@@ -197,7 +198,7 @@ TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data
 def test_what_is_not_json_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make, path: str, kind: str) -> None:
     url = f"/api/v1/surveys/study/{path}"
     assert send(client, submissions().to_json(), url=url, **{"Content-Type": kind}).status_code == 415
-    assert store.tally("study").n == 0
+    assert tally_of(store, "study").n == 0
 
 
 def test_json_may_name_its_encoding(client: FlaskClient, submissions: Make) -> None:
@@ -251,7 +252,7 @@ def test_another_sites_page_may_not_send_with_a_key_or_without(
     assert send(public, b"{}", url=URL.replace("submissions", "withdrawals"), **headers).status_code == 403
     forms = [public.post(path, headers=headers).status_code for path in OF_FORMS]
     assert (forms == [403, 403]) == (headers != {"Origin": "null"})
-    assert store.tally("study").n == 0
+    assert tally_of(store, "study").n == 0
 
 
 @pytest.mark.parametrize("headers", [*PASSES, {"Origin": "null"}])
@@ -272,7 +273,7 @@ def test_beyond_the_limit_in_all_strangers_are_told_to_come_back_and_key_holders
     assert replies[-1].headers["Retry-After"] == "1"
     assert replies[-1].get_json()["error"]["rule"] == "later"
     assert send(client, submissions(7).to_json(), **key).status_code == 200
-    assert store.tally("study").n == 10
+    assert tally_of(store, "study").n == 10
     assert client.get("/s/study").status_code == 200
 
 

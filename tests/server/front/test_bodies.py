@@ -85,7 +85,7 @@ def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_long(study: ServerProc
 
 
 def test_the_limit_follows_from_the_survey_and_the_key(app: Any, store: SqliteStore, key: dict[str, str]) -> None:
-    store.publish(WIDE)
+    store.surveys.publish(WIDE)
     asked: dict[str, Any] = {
         "REQUEST_METHOD": "POST",
         "SERVER_NAME": "x",

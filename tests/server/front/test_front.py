@@ -14,6 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 from tests.server.conftest import ServerProcess
 from tests.server.raw import FORM, JSON, PATIENCE, POST, SUBMIT, Raw, comparable
+from tests.server.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
@@ -44,7 +45,7 @@ def test_a_submission_arrives_whole_or_not_at_all(study: ServerProcess, submissi
         status, _, answer = Raw(study, sent).reply()
         assert (status, json.loads(answer)) == (200, {"accepted": 1}), name
     store = SqliteStore(study.db)
-    kept = store.recount("study").n
+    kept = recount_of(store, "study").n
     for head, part in (
         (b"Content-Length: %d\r\n\r\n" % (len(body) + 1), body),
         (b"Transfer-Encoding: chunked\r\n\r\n", b"%x\r\n%s" % (len(body), body[:-1])),
@@ -53,7 +54,7 @@ def test_a_submission_arrives_whole_or_not_at_all(study: ServerProcess, submissi
         raw = Raw(study, POST + head + part.replace(body, other))
         raw.close()
     assert httpx.get(f"{study.url}/readyz").status_code == 200
-    assert store.recount("study").n == kept
+    assert recount_of(store, "study").n == kept
     store.close()
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.server.tallies import recount_of, tally_of
 
 from deniable import SurveyClient, os_words
 from deniable.device.randomize import randomize
@@ -22,6 +23,7 @@ from deniable.errors import RejectedError
 from deniable.estimate import Results, analyse, compare
 from deniable.survey import Survey
 from deniable.wire.link import Link
+from deniable.wire.part import Part
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
@@ -45,8 +47,8 @@ AUTH = ("ada", "correct horse battery")
 
 @pytest.fixture
 def send(client: FlaskClient, store: SqliteStore, key: dict[str, str]) -> Callable[..., None]:
-    """`send(n, group, by_hand=…)`: n people of a group, all of whom smoke and do not drink."""
-    store.publish(CLINICS)
+    """`send(n, group, mode=…)`: n people of a group, all of whom smoke and do not drink."""
+    store.surveys.publish(CLINICS)
 
     def post(n: int, group: str, **fields: Any) -> None:
         bits = [randomize(item.channel, np.full(n, i), os_words) for i, item in enumerate(CLINICS.items)]
@@ -116,8 +118,8 @@ def page_of(server: Any) -> str:
 
 def assert_groups_add_up(db: Path) -> None:
     store = SqliteStore(db)
-    whole, parts = store.tally("clinics"), [store.tally("clinics", group) for group in GROUPS]
-    again = [store.recount("clinics", group) for group in GROUPS]
+    whole, parts = tally_of(store, "clinics"), [tally_of(store, "clinics", group) for group in GROUPS]
+    again = [recount_of(store, "clinics", group) for group in GROUPS]
     store.close()
     assert sum(part.n for part in parts) == whole.n
     assert sum(parts, Tally.empty(2)).to_bytes() == whole.to_bytes()
@@ -131,7 +133,7 @@ def test_the_estimates_of_a_group_are_those_of_its_tally(send: Callable[..., Non
     for group, n in zip(GROUPS, (50, 30, 20), strict=True):
         send(n, group)
     for group in GROUPS:
-        own = analyse(CLINICS, store.tally("clinics", group)).results
+        own = analyse(CLINICS, tally_of(store, "clinics", group)).results
         found = results(client, f"?group={quote(group)}")
         assert (found["n"], found["rows"]) == (own.n, own.to_dict()["rows"])
         assert Results.from_dict(found).group == group
@@ -154,8 +156,8 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     send(30, "Süd")
     assert "tossed two coins" not in ada.get("/manage/surveys/clinics").text
     for _ in range(2):
-        send(1, "Süd", by_hand=True)
-    send(1, GROUPS[0], by_hand=True)
+        send(1, "Süd", mode="by_hand")
+    send(1, GROUPS[0], mode="by_hand")
     counts = {query: (results(client, query)["n"], results(client, query)["n_by_hand"]) for query in ("", "?group=Süd", "?by_hand=1")}
     assert counts == {"": (30, 3), "?group=Süd": (30, 2), "?by_hand=1": (3, 0)}
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
@@ -171,9 +173,10 @@ def test_the_control_a_store_that_mixes_them_is_noticed(
     send: Callable[..., None], client: FlaskClient, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(30, "Süd")
-    send(1, "Süd", by_hand=True)
-    tally = SqliteStore.tally
-    monkeypatch.setattr(SqliteStore, "tally", lambda self, *part: tally(self, *part[:1]) + tally(self, *part[:1], by_hand=True))
+    send(1, "Süd", mode="by_hand")
+    everything = [Part(group, mode) for group in store.surveys.published("clinics").survey.groups for mode in ("device", "by_hand")]
+    tally = store.submissions.tally
+    monkeypatch.setattr(store.submissions, "tally", lambda survey_id, parts: tally(survey_id, everything))
     assert results(client)["n"] != 30
 
 
@@ -225,7 +228,7 @@ def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
 
 
 def test_a_stranger_does_not_see_the_comparison(client: FlaskClient, store: SqliteStore) -> None:
-    store.publish(CLINICS)
+    store.surveys.publish(CLINICS)
     reply = client.get("/manage/surveys/clinics/groups")
     assert (reply.status_code, reply.headers["Location"]) == (302, "/login?next=/manage/surveys/clinics/groups")
 
@@ -236,7 +239,7 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
     for group, n in zip(GROUPS, (400, 300, 200), strict=True):
         send(n, group)
     page = html.unescape(ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text)
-    found = compare(CLINICS, store.tally("clinics", "Süd"), store.tally("clinics", GROUPS[2]), "drinks", confidence=0.9)
+    found = compare(CLINICS, tally_of(store, "clinics", "Süd"), tally_of(store, "clinics", GROUPS[2]), "drinks", confidence=0.9)
     card = page.split("<section")[2]
     shown = re.findall(r"<strong>([+−][\d.]+)</strong><span>([+−][\d.]+) to ([+−][\d.]+)</span>", card)
     expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
@@ -244,7 +247,7 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
     assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
     assert "below each figure is its 90 % interval" in card
     for group in GROUPS:
-        own = analyse(CLINICS, store.tally("clinics", group), confidence=0.9).results.rows[2]
+        own = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2]
         assert f"{group}: {100 * (own.estimate or 0):.1f} %, 90 % interval".replace("-", "−") in card
 
 

@@ -27,7 +27,7 @@ PAGE = "/manage/surveys/twenty"
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqliteStore]:
     made = SqliteStore(tmp_path / "deniable.db")
-    made.publish(SURVEY)
+    made.surveys.publish(SURVEY)
     yield made
     made.close()
 
@@ -39,7 +39,7 @@ def ada(store: SqliteStore, tmp_path: Path, logged_in: Callable[[Flask], FlaskCl
 
 
 def send(store: SqliteStore, n: int, reports: bytes) -> None:
-    store.add("twenty", Submission(os_words(4).tobytes(), SURVEY.digest, n, reports))
+    store.submissions.add("twenty", Submission(os_words(4).tobytes(), SURVEY.digest, n, reports))
 
 
 def test_five_of_a_hundred_that_say_yes_to_everything_are_shown_on_top_of_the_page(store: SqliteStore, ada: FlaskClient) -> None:

@@ -36,7 +36,7 @@ questions:
 def page(tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     """Of a researcher who is logged in, with the survey published."""
     store = SqliteStore(tmp_path / "deniable.db")
-    store.publish(SCORED)
+    store.surveys.publish(SCORED)
     client = logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {keys.make(store, 'lab', ['submit'])}"
     return client

@@ -42,10 +42,10 @@ def ada(db: Path, logged_in: Callable[[Flask], FlaskClient]) -> Iterator[FlaskCl
     """A researcher who is logged in, at a server where 400 people answered each survey."""
     store = SqliteStore(db)
     for survey, groups in ((GROUPED, GROUPED.groups), (SAMPLE, (None,))):
-        store.publish(survey)
+        store.surveys.publish(survey)
         for group in groups:
             made = simulate(survey, {"smokes": [0.5, 0.5], "hours": [0.5, 0.5]}, 400 // len(groups))
-            store.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, made.n, made.reports, group))
+            store.submissions.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, made.n, made.reports, group))
     yield logged_in(create_app(Config(db, "x" * 40), store))
     store.close()
 

@@ -16,9 +16,11 @@ import httpx
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
+from tests.server.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.estimate import estimate
+from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import unpack
@@ -49,7 +51,7 @@ def publish(store: SqliteStore) -> Publish:
 
     def made(**keys: Any) -> Survey:
         survey = Survey.from_dict({key: value for key, value in {**KEYS, **keys}.items() if value is not None})
-        store.publish(survey)
+        store.surveys.publish(survey)
         return survey
 
     return made
@@ -101,7 +103,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
         "toss the second coin. If it shows heads, mark Yes. If it shows tails, mark No. Do so whatever is true.",
         "Of 100 people for whom Yes is true, 75 mark Yes and 25 mark No.",
         "Of 100 people for whom No is true, 25 mark Yes and 75 mark No.",
-        "at most 90 % sure. From one mark alone: at most 75 %.",
+        "at most 90% sure. From one mark alone: at most 75%.",
     ):
         assert sentence in words(page)
     assert page.text.count('class="counted"') == 75 + 25
@@ -114,11 +116,39 @@ def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(co
 
 
 def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish: Publish) -> None:
-    questions = [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no", "epsilon": "ln 3"} for i in range(5)]
-    publish(questions=questions, epsilon=None)
-    assert "at most 99.6 % sure" in words(client.get(URL))
+    publish(questions=coins_only(5), epsilon=None)
+    assert "at most 99.6% sure" in words(client.get(URL))
     told = "This survey protects weakly: a guess about you, made with your record, could be right for up to 99.6 of 100 people."
     assert told in words(client.get(URL))
+
+
+def coins_only(count: int) -> list[dict[str, Any]]:
+    return [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no", "epsilon": "ln 3"} for i in range(count)]
+
+
+WARNINGS = {
+    "en": ("protects weakly", "hides next to nothing"),
+    "de": ("schützt schwach", "verbirgt so gut wie nichts"),
+    "ar": ("حماية هذا الاستبيان ضعيفة", "يكاد هذا الاستبيان لا يخفي شيئًا"),
+}
+
+
+@pytest.mark.parametrize("language", WARNINGS)
+@pytest.mark.parametrize(
+    ("count", "weak", "nothing"), [(1, False, False), (3, False, False), (4, True, False), (10, True, False), (30, False, True)]
+)
+def test_every_language_gives_the_same_figures_as_it_writes_them_and_the_same_warning(
+    client: FlaskClient, publish: Publish, language: str, count: int, weak: bool, nothing: bool
+) -> None:
+    survey = publish(questions=coins_only(count), epsilon=None, accept_high_epsilon=True)
+    page = words(client.get(f"{URL}?lang={language}")).replace("\u00a0", " ")
+    bound = posterior_bound(survey.odds)
+    figure = str(bound).replace(".", ",") + " %" if language == "de" else f"{bound}%"
+    assert figure in page
+    assert (("75 %" if language == "de" else "75%") in page) == (count > 1 or bound == 75)
+    assert tuple(warning in page for warning in WARNINGS[language]) == (weak, nothing)
+    if weak:
+        assert f" {str(bound).replace('.', ',') if language == 'de' else bound} " in page
 
 
 def test_the_surveys_texts_are_in_the_visitors_language_where_it_has_them(client: FlaskClient, publish: Publish) -> None:
@@ -157,13 +187,13 @@ def test_a_survey_that_two_coins_cannot_answer_says_so(
     for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.written(bytes(15)), "mark-1": "yes"})):
         assert reply.status_code == 404
         assert "Two coins cannot answer this survey" in reply.text
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 def test_an_unknown_survey_is_not_found_and_a_closed_one_says_so(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     assert client.get("/s/nope/by-hand").status_code == 404
     assert client.post("/s/nope/by-hand", data=BOTH).status_code == 404
-    store.set_open("coins", False)
+    store.surveys.set_open("coins", False)
     reply = client.get(URL)
     assert reply.status_code == 403
     assert "This survey is closed" in reply.text
@@ -177,7 +207,7 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
     client: FlaskClient, coins: Survey, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, marks: tuple[str, str]
 ) -> None:
     kept: list[Submission] = []
-    monkeypatch.setattr(store, "add", lambda survey_id, submission: kept.append(submission))
+    monkeypatch.setattr(store.submissions, "add", lambda survey_id, submission: kept.append(submission))
     form = fill_in(client, **{"mark-1": marks[0], "mark-2": marks[1]})
     assert client.post(URL, data=form).status_code == 200
     (submission,) = kept
@@ -190,17 +220,17 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
 def test_records_by_hand_are_counted_and_counted_apart(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     for _ in range(3):
         assert client.post(URL, data=fill_in(client)).status_code == 200
-    assert store.tally("coins", by_hand=True).n == 3
-    assert store.tally("coins").n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 3
+    assert tally_of(store, "coins").n == 0
 
 
 def test_the_control_without_the_mark_for_by_hand_they_would_be_mixed(
     client: FlaskClient, store: SqliteStore, coins: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add = store.add
-    monkeypatch.setattr(store, "add", lambda survey_id, s: add(survey_id, Submission(s.id, s.digest, s.count, s.reports)))
+    add = store.submissions.add
+    monkeypatch.setattr(store.submissions, "add", lambda survey_id, s: add(survey_id, Submission(s.id, s.digest, s.count, s.reports)))
     client.post(URL, data=fill_in(client))
-    assert (store.tally("coins", by_hand=True).n, store.tally("coins").n) == (0, 1)
+    assert (tally_of(store, "coins", by_hand=True).n, tally_of(store, "coins").n) == (0, 1)
 
 
 def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(
@@ -216,7 +246,7 @@ def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(
     for pair in zip(cheated, again, strict=True):
         form = filled_in() | {f"mark-{i}": marks_of(truth) for i, truth in enumerate(pair, 1)}
         assert client.post(URL, data=form).status_code == 200
-    tally = store.tally("coins", by_hand=True)
+    tally = tally_of(store, "coins", by_hand=True)
     rows = {row.question: row for row in estimate(coins, tally, confidence=0.999).rows if row.option == "yes"}
     assert tally.n == people
     assert rows["group"].low <= 0.3 <= rows["group"].high
@@ -232,8 +262,8 @@ def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: Flask
     assert "Did you cheat? Marked: Yes. By the coins alone this stands in 25 of 100 records" in words(page)
     assert "Would you again? Marked: No." in words(page)
     assert page.headers["Cache-Control"] == "no-store"
-    store.withdraw("coins", access_codes.submission_id(access_codes.read(shown_code(page))))
-    assert store.tally("coins", by_hand=True).n == 0
+    store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(shown_code(page))))
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 # What was left out or mistyped.
@@ -253,7 +283,7 @@ def test_all_that_is_missing_is_told_at_once_and_linked(client: FlaskClient, sto
     ids = [name for pair in described for names in pair for name in names.split()]
     assert len(described) == 4
     assert all(f'id="{name}"' in page.text for name in ids)
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish: Publish) -> None:
@@ -269,7 +299,7 @@ def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish:
 @pytest.mark.parametrize("mark", ["maybe", "", "Yes", "yes\0"])
 def test_a_mark_is_yes_or_no(client: FlaskClient, store: SqliteStore, coins: Survey, mark: str) -> None:
     assert client.post(URL, data=fill_in(client) | {"mark-1": mark}).status_code == 400
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 @pytest.mark.parametrize("secret", ["", "0000", "0000-0000-0000-0000-0000-0000-0000", "<script>"])
@@ -281,7 +311,7 @@ def test_a_form_whose_secret_was_damaged_gets_a_new_one_and_keeps_its_marks(
     assert "damaged on its way" in page.text
     assert client.post(URL, data=BOTH | {"secret": secret_in(page)}).status_code == 200
     assert page.text.count(" checked ") == 2
-    assert store.tally("coins", by_hand=True).n == 1
+    assert tally_of(store, "coins", by_hand=True).n == 1
 
 
 # Public groups and invitations.
@@ -298,13 +328,13 @@ def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(
     page = client.post(URL, data=fill_in(client, group="South"))
     assert page.status_code == 200
     assert "Your group South" in words(page)
-    assert (store.tally("coins", "South", by_hand=True).n, store.tally("coins", "North", by_hand=True).n) == (1, 0)
+    assert (tally_of(store, "coins", "South", by_hand=True).n, tally_of(store, "coins", "North", by_hand=True).n) == (1, 0)
 
 
 def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
     publish(access="invited")
     invitation = secrets.token_bytes(15)
-    store.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     typed = access_codes.written(invitation).lower().replace("-", " ").replace("0", "o")
     mistyped = typed[:-1] + ("a" if typed[-1] != "a" else "b")
     page = client.post(URL, data=fill_in(client, invitation=mistyped))
@@ -317,14 +347,14 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
     assert refused.status_code == 403
     assert "not one of this survey, or it was used before" in refused.text
     assert f'value="{typed}"' in refused.text
-    assert store.invitations("coins") == (1, 1)
-    assert store.tally("coins", by_hand=True).n == 1
+    assert store.access.invitations("coins") == (1, 1)
+    assert tally_of(store, "coins", by_hand=True).n == 1
 
 
 def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
     publish(access="invited")
     spent, unknown = secrets.token_bytes(15), secrets.token_bytes(15)
-    store.invite("coins", [access_codes.invitation_hash("coins", spent)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", spent)])
     client.post(URL, data=fill_in(client, invitation=access_codes.written(spent)))
     form = fill_in(client)
 
@@ -342,20 +372,20 @@ def test_a_reload_is_thanked_for_again_and_counted_once(client: FlaskClient, sto
     form = fill_in(client)
     pages = {client.post(URL, data=form).data for _ in range(5)}
     assert len(pages) == 1
-    assert store.tally("coins", by_hand=True).n == 1
-    store.set_open("coins", False)
+    assert tally_of(store, "coins", by_hand=True).n == 1
+    store.surveys.set_open("coins", False)
     assert client.post(URL, data=form).data in pages
 
 
 def test_a_form_that_is_filled_in_anew_is_told_that_the_first_record_counts(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
-    before = store.tally("coins", by_hand=True)
+    before = tally_of(store, "coins", by_hand=True)
     page = client.post(URL, data=form | {"mark-1": "no"})
     assert page.status_code == 409
     assert "This form was sent before" in page.text
     assert shown_code(page) == form["secret"]
-    assert store.tally("coins", by_hand=True).to_bytes() == before.to_bytes()
+    assert tally_of(store, "coins", by_hand=True).to_bytes() == before.to_bytes()
 
 
 def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Callable[[], Any]) -> None:
@@ -369,18 +399,18 @@ def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Ca
     assert {reply.status_code for reply in replies} == {200, 409}
     server.stop()
     store = SqliteStore(server.db)
-    assert store.tally("coins", by_hand=True).n == 1
+    assert tally_of(store, "coins", by_hand=True).n == 1
     store.close()
 
 
 def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
-    store.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
+    store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
     page = client.post(URL, data=form)
     assert page.status_code == 409
     assert "This form was sent before" in page.text
-    assert store.tally("coins", by_hand=True).n == 0
+    assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 REFUSALS: dict[type[StoreError], tuple[int, str]] = {
@@ -400,7 +430,7 @@ def test_whatever_the_store_refuses_is_a_sentence_and_loses_nothing(
         raise error("internal words")
 
     form = fill_in(client)
-    monkeypatch.setattr(store, "add", fail)
+    monkeypatch.setattr(store.submissions, "add", fail)
     page = client.post(URL, data=form)
     status, sentence = REFUSALS[error]
     assert page.status_code == status
@@ -418,7 +448,7 @@ def test_whatever_the_store_refuses_is_a_sentence_and_loses_nothing(
 def test_no_reply_sets_a_cookie(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
     form = fill_in(client)
     replies = [client.get(URL), client.post(URL), client.post(URL, data=form), client.post(URL, data=form | {"mark-1": "no"})]
-    store.set_open("coins", False)
+    store.surveys.set_open("coins", False)
     replies += [client.get(URL), client.post(URL, data=filled_in())]
     assert [reply.status_code for reply in replies] == [200, 400, 200, 409, 403, 403]
     assert all("Set-Cookie" not in reply.headers for reply in replies)
@@ -438,7 +468,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     server.publish(survey)
     invitation, secret = secrets.token_bytes(15), secrets.token_bytes(15)
     store = SqliteStore(server.db)
-    store.invite("coins", [access_codes.invitation_hash("coins", invitation)])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     store.close()
     server.start()
     form = {"secret": access_codes.written(secret), "invitation": access_codes.written(invitation), **BOTH}

@@ -37,7 +37,7 @@ def mixed(store: SqliteStore) -> Survey:
     """A survey of every type, with an epsilon for which no odds are round."""
     keys = {"deniable": 1, "id": "mixed", "title": "A study", "about": "Who asks, and why.", "epsilon": 7.3, "questions": QUESTIONS}
     survey = Survey.from_dict(keys)
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 
@@ -107,14 +107,14 @@ def test_the_commands_name_the_public_address(tmp_path: Path, store: SqliteStore
 def test_a_survey_that_asks_a_sample_says_of_what_the_total_is(client: FlaskClient, store: SqliteStore) -> None:
     questions = [{"id": f"q{n}", "text": "Yes?", "type": "yes_no"} for n in range(5)]
     sampled = Survey.from_dict({"deniable": 1, "id": "sampled", "title": "A", "about": "B", "epsilon": 2, "ask": 2, "questions": questions})
-    store.publish(sampled)
+    store.surveys.publish(sampled)
     page = client.get("/s/sampled/definition").text
     assert "2 of 5 blocks" in page
     assert f"{sampled.epsilon!r}<" in page
 
 
 def test_a_closed_survey_still_says_what_it_had_published(client: FlaskClient, store: SqliteStore, survey: Survey) -> None:
-    store.set_open("study", False)
+    store.surveys.set_open("study", False)
     assert survey.digest in client.get("/s/study/definition").text
 
 
@@ -187,8 +187,10 @@ def test_the_pages_set_no_cookie_load_nothing_from_elsewhere_and_run_nothing(cli
 def test_privacy_and_accessibility_are_linked_from_every_page_of_respondents(client: FlaskClient, store: SqliteStore, path: str) -> None:
     for name in ("closed", "coins"):
         question = {"id": "q", "text": "Yes?", "type": "yes_no"}
-        store.publish(Survey.from_dict({"deniable": 1, "id": name, "title": "A", "about": "B", "epsilon": "ln 3", "questions": [question]}))
-    store.set_open("closed", False)
+        store.surveys.publish(
+            Survey.from_dict({"deniable": 1, "id": name, "title": "A", "about": "B", "epsilon": "ln 3", "questions": [question]})
+        )
+    store.surveys.set_open("closed", False)
     page = client.get(f"{path}?lang=de").text
     links = re.findall(r'<a href="(/(?:privacy|accessibility)[^"]*)" target="_blank" rel="noopener">', page)
     assert links == ["/privacy?lang=de", "/accessibility?lang=de"]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from flask.testing import FlaskClient
+from tests.server.tallies import recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
@@ -27,24 +28,24 @@ DONE = (
 def code(store: SqliteStore, submissions: Make) -> str:
     """The withdrawal code of a record that is kept; four others are too."""
     secret = secrets.token_bytes(15)
-    store.add("study", submissions(1, id_=access_codes.submission_id(secret)))
+    store.submissions.add("study", submissions(1, id_=access_codes.submission_id(secret)))
     for _ in range(4):
-        store.add("study", submissions())
+        store.submissions.add("study", submissions())
     return access_codes.written(secret)
 
 
 def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: SqliteStore, code: str) -> None:
-    assert store.tally("study").n == 5
+    assert tally_of(store, "study").n == 5
     page = client.post(URL, data={"code": code})
     assert page.status_code == 200
     assert DONE in page.text
-    assert store.tally("study").n == store.recount("study").n == 4
+    assert tally_of(store, "study").n == recount_of(store, "study").n == 4
 
 
 @pytest.mark.parametrize("typed", [str.lower, lambda code: code.replace("-", ""), lambda code: f" {code.replace('-', ' ')}\n"])
 def test_a_code_may_be_typed_as_people_type(client: FlaskClient, store: SqliteStore, code: str, typed: Callable[[str], str]) -> None:
     assert client.post(URL, data={"code": typed(code)}).status_code == 200
-    assert store.tally("study").n == 4
+    assert tally_of(store, "study").n == 4
 
 
 def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient, store: SqliteStore, code: str) -> None:
@@ -53,7 +54,7 @@ def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient
     told = {(reply.status_code, reply.data, str(reply.headers)) for reply in replies}
     assert len(told) == 1
     assert code not in replies[0].text
-    assert store.tally("study").n == 4
+    assert tally_of(store, "study").n == 4
 
 
 @pytest.mark.parametrize("slip", ["", "4TRV", "changed", "swapped", "<script>alert(1)</script>"])
@@ -61,14 +62,14 @@ def test_a_slip_of_the_pen_is_told_on_the_spot_and_erases_nothing(
     client: FlaskClient, store: SqliteStore, code: str, slip: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = {"changed": code[:-1] + ("A" if code[-1] != "A" else "B"), "swapped": swapped(code)}.get(slip, slip)
-    monkeypatch.setattr(store, "withdraw", lambda *_: pytest.fail("the store was asked"))
+    monkeypatch.setattr(store.submissions, "withdraw", lambda *_: pytest.fail("the store was asked"))
     page = client.post(URL, data={"code": typed})
     assert page.status_code == 400
     assert "<title>Error" in page.text
     assert '<a href="#code">' in page.text
     assert 'aria-describedby="code-hint code-problem" aria-invalid="true"' in attributes_sorted(page.text)
     assert "<script" not in page.text
-    assert store.tally("study").n == 5
+    assert tally_of(store, "study").n == 5
 
 
 def swapped(code: str) -> str:
@@ -84,18 +85,18 @@ def attributes_sorted(page: str) -> str:
 def test_a_code_erases_its_record_from_the_page_of_another_survey_too(
     client: FlaskClient, store: SqliteStore, code: str, survey: Survey
 ) -> None:
-    store.publish(Survey.from_dict({**survey.to_dict(), "id": "other"}))
+    store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "other"}))
     assert DONE in client.post("/s/other/withdraw", data={"code": code}).text
-    assert store.tally("study").n == 4
+    assert tally_of(store, "study").n == 4
 
 
 def test_records_of_closed_surveys_can_be_erased_too(client: FlaskClient, store: SqliteStore, code: str) -> None:
-    store.set_open("study", False)
+    store.surveys.set_open("study", False)
     page = client.get(URL)
     assert page.status_code == 200
     assert "Results that were published before stay published." in page.text
     assert client.post(URL, data={"code": code}).status_code == 200
-    assert store.tally("study").n == 4
+    assert tally_of(store, "study").n == 4
 
 
 def test_an_unknown_survey_is_not_found(client: FlaskClient) -> None:
@@ -110,7 +111,7 @@ def test_a_store_that_fails_is_a_sentence_and_the_code_stays_in_its_field(
     def fail(*_: object) -> None:
         raise error("internal words")
 
-    monkeypatch.setattr(store, "withdraw", fail)
+    monkeypatch.setattr(store.submissions, "withdraw", fail)
     page = client.post(URL, data={"code": code})
     assert page.status_code == status
     assert "try again a little later" in page.text

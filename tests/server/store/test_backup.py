@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
+from tests.server.tallies import count_of, recount_of
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
@@ -31,13 +32,13 @@ def panel(store: SqliteStore) -> Survey:
     question = {"id": "q", "text": "?", "type": "yes_no"}
     source = {"deniable": 1, "id": "panel", "title": "T", "about": "A.", "epsilon": "ln 3", "access": "invited", "questions": [question]}
     survey = Survey.from_dict(source)
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 
 def invited(store: SqliteStore, count: int) -> list[bytes]:
     made = [os.urandom(15) for _ in range(count)]
-    store.invite("panel", [access_codes.invitation_hash("panel", code) for code in made])
+    store.access.invite("panel", [access_codes.invitation_hash("panel", code) for code in made])
     return made
 
 
@@ -57,15 +58,15 @@ def test_a_backup_and_its_key_give_back_all_that_was_acknowledged(
     made = invited(store, 20)
     sent = [submissions(to=panel, invitation=code) for code in made[:17]]
     for submission in sent:
-        store.add("panel", submission)
-    store.withdraw("panel", sent[16].id)
+        store.submissions.add("panel", submission)
+    store.submissions.withdraw("panel", sent[16].id)
     store.backup(tmp_path / "copy.db")
     shutil.copy(tmp_path / "deniable.db.key", tmp_path / "copy.db.key")
     again = SqliteStore(tmp_path / "copy.db")
-    assert (again.count("panel"), again.invitations("panel")) == (10, (20, 10))
-    assert not any(again.add("panel", submission) for submission in sent[:16])
-    again.set_open("panel", False)
-    assert (again.count("panel"), again.recount("panel").n, again.invitations("panel")) == (16, 16, (20, 17))
+    assert (count_of(again, "panel"), again.access.invitations("panel")) == (10, (20, 10))
+    assert not any(again.submissions.add("panel", submission) for submission in sent[:16])
+    again.surveys.set_open("panel", False)
+    assert (count_of(again, "panel"), recount_of(again, "panel").n, again.access.invitations("panel")) == (16, 16, (20, 17))
     again.close()
 
 
@@ -75,17 +76,17 @@ def test_without_the_key_a_backup_shows_nothing_of_what_waits(tmp_path: Path, st
     before = backed_up(store, tmp_path / "before.db")
     assert [len(blob) for blob in sealed(tmp_path / "before.db")] == [len(blob) for blob in sealed(tmp_path / "deniable.db")]
     for submission in sent[:9]:
-        store.add("panel", submission)
+        store.submissions.add("panel", submission)
     content = backed_up(store, tmp_path / "waiting.db")
     assert not any(submission.id in content for submission in sent)
-    assert store.invitations("panel") == (19, 0)
+    assert store.access.invitations("panel") == (19, 0)
     assert len(content) == len(before)
     differing = [at for at in range(0, len(content), 4096) if content[at : at + 4096] != before[at : at + 4096]]
     store.backup(tmp_path / "unchanged.db")  # what differs between two backups when nothing came between them
     unchanged = (tmp_path / "unchanged.db").read_bytes()
     assert [at for at in range(0, len(content), 4096) if content[at : at + 4096] != unchanged[at : at + 4096]] == differing
     for submission in sent[9:]:
-        store.add("panel", submission)
+        store.submissions.add("panel", submission)
     content = backed_up(store, tmp_path / "counted.db")
     assert [submission.id in content for submission in sent] == [True] * 10 + [False] * 9  # the control: what is counted is found
 
@@ -94,14 +95,14 @@ def test_two_backups_differ_in_all_that_is_sealed_and_in_nothing_else(
     tmp_path: Path, store: SqliteStore, survey: Survey, panel: Survey, submissions: Make
 ) -> None:
     for name in ("other", "third"):
-        store.publish(Survey.from_dict({**panel.to_dict(), "id": name, "groups": ["North", "South"]}))
+        store.surveys.publish(Survey.from_dict({**panel.to_dict(), "id": name, "groups": ["North", "South"]}))
     (code,) = invited(store, 1)
     found = []
     for number in range(3):
         store.backup(tmp_path / f"{number}.db")
         found.append(sealed(tmp_path / f"{number}.db"))
         if number == 1:
-            store.add("panel", submissions(to=panel, invitation=code))
+            store.submissions.add("panel", submissions(to=panel, invitation=code))
     for one, other in ((found[0], found[1]), (found[1], found[2])):
         assert len(one) == len(other) >= 5
         assert [len(blob) for blob in one] == [len(blob) for blob in other]
@@ -110,7 +111,7 @@ def test_two_backups_differ_in_all_that_is_sealed_and_in_nothing_else(
 
 def test_a_copy_that_kept_the_seals_would_be_found_out(tmp_path: Path, store: SqliteStore, panel: Survey) -> None:
     before, after = tmp_path / "before.db", tmp_path / "after.db"
-    with closing(store._connect()) as connection:
+    with closing(store.file.connect()) as connection:
         for target in (before, after):
             connection.execute("VACUUM INTO ?", [str(target)])
     assert sealed(before) == sealed(after)
@@ -118,24 +119,24 @@ def test_a_copy_that_kept_the_seals_would_be_found_out(tmp_path: Path, store: Sq
 
 def test_another_key_is_refused_by_name_and_changes_nothing(tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make) -> None:
     (code,) = invited(store, 1)
-    store.add("panel", submissions(to=panel, invitation=code))
+    store.submissions.add("panel", submissions(to=panel, invitation=code))
     store.backup(tmp_path / "copy.db")
     before = (tmp_path / "copy.db").read_bytes()
     with pytest.raises(UnavailableError, match="the key file beside the database must be the one that it was written with"):
-        SqliteStore(tmp_path / "copy.db").count("panel")
+        count_of(SqliteStore(tmp_path / "copy.db"), "panel")
     assert sealed(tmp_path / "copy.db") != []
     assert len((tmp_path / "copy.db").read_bytes()) == len(before)
     shutil.copy(tmp_path / "deniable.db.key", tmp_path / "copy.db.key")
     again = SqliteStore(tmp_path / "copy.db")
-    again.set_open("panel", False)
-    assert again.count("panel") == 1
+    again.surveys.set_open("panel", False)
+    assert count_of(again, "panel") == 1
     again.close()
 
 
 def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make) -> None:
     made = invited(store, 12)
     for code in made:
-        store.add("panel", submissions(to=panel, invitation=code))
+        store.submissions.add("panel", submissions(to=panel, invitation=code))
     store.backup(tmp_path / "copy.db")
     with closing(sqlite3.connect(tmp_path / "copy.db")) as connection, connection:
         connection.execute("DELETE FROM intake")  # as the operations page says
@@ -143,7 +144,7 @@ def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: Sq
     again = CliRunner().invoke(main, words, env={"PASSWORD": "correct horse battery"})
     assert again.exit_code == 0, again.output
     with closing(SqliteStore(tmp_path / "copy.db")) as restored:
-        assert (restored.count("panel"), restored.recount("panel").n, restored.invitations("panel")) == (10, 10, (12, 10))
+        assert (count_of(restored, "panel"), recount_of(restored, "panel").n, restored.access.invitations("panel")) == (10, 10, (12, 10))
         assert [len(blob) for blob in sealed(tmp_path / "copy.db")] == [len(blob) for blob in sealed(tmp_path / "deniable.db")]
 
 
@@ -185,8 +186,8 @@ def test_a_backup_never_writes_over_a_file_and_leaves_none_when_it_fails(
     with pytest.raises(FileExistsError):
         store.backup(there)
     assert there.read_text() == "mine"
-    monkeypatch.setattr(store._seal, "open", lambda *_: 1 / 0)
-    store.publish(Survey.from_dict({**store.published("study").survey.to_dict(), "id": "sealed", "batch": 10}))
+    monkeypatch.setattr(store.file.seal, "open", lambda *_: 1 / 0)
+    store.surveys.publish(Survey.from_dict({**store.surveys.published("study").survey.to_dict(), "id": "sealed", "batch": 10}))
     with pytest.raises(ZeroDivisionError):
         store.backup(tmp_path / "new.db")
     assert not (tmp_path / "new.db").exists()

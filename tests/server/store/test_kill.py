@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from tests.server.tallies import count_of, recount_of, tally_of
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
@@ -111,20 +112,20 @@ def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
     for number, pause in enumerate(pauses):
         load.wait_for(SENT * (number + 1))  # a busy machine takes longer
         time.sleep(pause)  # whatever the server does then
-        store.tally("buckets")
+        tally_of(store, "buckets")
         server.kill()
         if number % CLOSED == 0:
-            store.set_open("buckets", False)
-            store.set_open("buckets", True)
+            store.surveys.set_open("buckets", False)
+            store.surveys.set_open("buckets", True)
         server.start()
     load.ending.set()
     for thread in threads:
         thread.join()
     server.stop()
-    waiting = len(load.acknowledged) - store.count("buckets")
+    waiting = len(load.acknowledged) - count_of(store, "buckets")
     print(f"{waiting} wait, or are still to leave the counts")
-    store.set_open("buckets", False)
-    tally, recount = store.tally("buckets"), store.recount("buckets")
+    store.surveys.set_open("buckets", False)
+    tally, recount = tally_of(store, "buckets"), recount_of(store, "buckets")
     store.close()
     return load, tally, recount
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 from scipy.stats import spearmanr
+from tests.server.tallies import tally_of
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -26,8 +27,7 @@ from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.researchers.results import results_of
-from deniable_server.store.sqlite import intake, rewriting
-from deniable_server.store.sqlite import store as sqlite_store
+from deniable_server.store.sqlite import file, intake, rewriting
 from deniable_server.store.sqlite.store import SqliteStore
 
 QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(20)]
@@ -48,7 +48,7 @@ def record_of(survey: Survey, invitation: bytes | None = None) -> Submission:
 @contextmanager
 def opened(path: Path, survey: Survey) -> Iterator[SqliteStore]:
     store = SqliteStore(path)
-    store.publish(survey)
+    store.surveys.publish(survey)
     yield store
     store.close()
 
@@ -56,7 +56,7 @@ def opened(path: Path, survey: Survey) -> Iterator[SqliteStore]:
 def settled(store: SqliteStore) -> None:
     """Waits until the file has been written anew and the log is empty."""
     with closing(sqlite3.connect(store._path)) as connection:
-        while connection.execute("PRAGMA user_version").fetchone() != (0,) or store._rewriting._timer is not None:
+        while connection.execute("PRAGMA user_version").fetchone() != (0,) or store.file.rewriting._timer is not None:
             time.sleep(0.005)
     while store._path.with_name(store._path.name + "-wal").stat().st_size:
         time.sleep(0.005)
@@ -84,12 +84,12 @@ def mean_orders(folder: Path, survey: Survey, n: int, databases: int) -> dict[st
             ids = []
             for _ in range(n):
                 submission = record_of(survey)
-                store.add("small", submission)
+                store.submissions.add("small", submission)
                 ids.append(submission.id)
             store.backup(copy)  # at any moment, also before the file is written anew
             settled(store)
             running = orders(path, ids)
-            store.set_open("small", False)
+            store.surveys.set_open("small", False)
         every = {"running": running, "backup": orders(copy, ids), "stopped": orders(path, ids)}
         found.append({f"{name}, {which}": value for name, one in every.items() for which, value in one.items()})
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
@@ -117,13 +117,13 @@ def test_five_records_that_wait_stand_nowhere_and_five_of_a_closed_survey_in_no_
 def test_records_that_are_counted_one_by_one_in_a_file_that_is_left_alone_would_be_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_store, "SMALL_BYTES", 0)
+    monkeypatch.setattr(file, "SMALL_BYTES", 0)
     found = mean_orders(tmp_path, survey_of(batch=1), 30, 2)
     assert max(abs(value) for name, value in found.items() if name.startswith("running")) > 0.9
 
 
 def test_a_batch_in_a_file_that_is_left_alone_would_be_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_store, "SMALL_BYTES", 0)
+    monkeypatch.setattr(file, "SMALL_BYTES", 0)
     found = mean_orders(tmp_path, survey_of(), 30, 4)
     assert max(abs(value) for name, value in found.items() if name.startswith("running")) > 0.5
 
@@ -132,12 +132,12 @@ def test_with_the_key_a_thief_sees_which_records_came_last_and_neither_their_ord
     survey = survey_of(access="invited")
     with opened(tmp_path / "small.db", survey) as store:
         people = [os.urandom(15) for _ in range(39)]
-        store.invite("small", [access_codes.invitation_hash("small", code) for code in people])
+        store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
         sent = [record_of(survey, code) for code in people]
         for submission in sent:
-            store.add("small", submission)
-        with closing(store._connect()) as connection:
-            ((_, waiting),) = intake.read(connection, store._seal)
+            store.submissions.add("small", submission)
+        with closing(store.file.connect()) as connection:
+            ((_, waiting),) = intake.read(connection, store.file.seal)
     assert list(waiting.arrived) == sorted(one.id for one in sent[30:])  # the set of the last nine, in the order of random ids
     assert waiting.codes == {access_codes.invitation_hash("small", code) for code in people[30:]}
 
@@ -152,14 +152,14 @@ def nightly(folder: Path, batch: int) -> dict[str, int]:
     people = {access_codes.invitation_hash("small", code): code for code in (os.urandom(15) for _ in range(PEOPLE))}
     truth: dict[bytes, bytes] = {}  # whose record it is
     with opened(folder / "small.db", survey) as store:
-        store.invite("small", list(people))
+        store.access.invite("small", list(people))
         coming, known, spent = list(people), set(), set()
         chance.shuffle(coming)
         while coming or len(known) < PEOPLE:
             for _ in range(min(chance.randrange(4), len(coming))):
                 person = coming.pop()
                 submission = record_of(survey, people[person])
-                store.add("small", submission)
+                store.submissions.add("small", submission)
                 truth[submission.id] = person
             copy = folder / "night.db"
             store.backup(copy)
@@ -179,7 +179,7 @@ def nightly(folder: Path, batch: int) -> dict[str, int]:
             for way, pairs in pairings.items():
                 right[way] += sum(truth[id_] == person for id_, person in pairs)
             if not coming:
-                store.set_open("small", False)
+                store.surveys.set_open("small", False)
     return right
 
 
@@ -204,12 +204,12 @@ def polled(folder: Path, batch: int) -> tuple[int, int]:
     survey, chance = survey_of(batch), random.Random(7)
     alone, right = 0, 0
     with opened(folder / "small.db", survey) as store:
-        before, arrived = store.tally("small"), []
+        before, arrived = tally_of(store, "small"), []
         for _ in range(PEOPLE):
             submission = record_of(survey)
-            store.add("small", submission)
+            store.submissions.add("small", submission)
             arrived.append(submission)
-            after = store.tally("small")
+            after = tally_of(store, "small")
             if after.n == before.n:
                 assert after.to_bytes() == before.to_bytes()
                 continue
@@ -237,16 +237,18 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     client: FlaskClient, store: SqliteStore, submissions: Callable[..., Submission]
 ) -> None:
     survey = survey_of(access="invited", groups=["North", "South"])
-    store.publish(survey)
+    store.surveys.publish(survey)
     people = [os.urandom(15) for _ in range(30)]
-    store.invite("small", [access_codes.invitation_hash("small", code) for code in people])
+    store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
     client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
     seen = []
     for number, code in enumerate(people):
-        store.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
+        store.submissions.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
         pages = ["/manage", "/manage/surveys/small", "/manage/surveys/small?group=South", "/manage/surveys/small/results.json"]
         texts = [client.get(page).text for page in pages]
-        seen.append([without_tokens(text) for text in texts] + [str(store.invitations("small")), results_of(store, "small", {}).to_json()])
+        seen.append(
+            [without_tokens(text) for text in texts] + [str(store.access.invitations("small")), results_of(store, "small", {}).to_json()]
+        )
     changes = [number + 1 for number in range(1, len(seen)) if seen[number] != seen[number - 1]]
     assert changes == [10, 25]
 

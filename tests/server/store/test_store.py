@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlite_utils import Database
+from tests.server.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire.record import unpack
@@ -23,6 +24,7 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, UnavailableError, UnknownSurveyError
 from deniable_server.store.sqlite import schema, tallies, writer
+from deniable_server.store.sqlite.file import File
 from deniable_server.store.sqlite.store import SqliteStore
 
 Make = Callable[..., Submission]
@@ -42,19 +44,19 @@ def same(one: Tally, other: Tally) -> bool:
 
 
 def test_a_survey_is_published_once_and_never_changes(store: SqliteStore, survey: Survey) -> None:
-    assert store.publish(survey) is False
+    assert store.surveys.publish(survey) is False
     changed = Survey.from_dict({**survey.to_dict(), "title": "Another"})
     with pytest.raises(ConflictError, match="never changes"):
-        store.publish(changed)
-    assert store.published("study").survey == survey
+        store.surveys.publish(changed)
+    assert store.surveys.published("study").survey == survey
 
 
 def test_an_unknown_survey_is_an_error(store: SqliteStore, submissions: Make) -> None:
     for call in (
-        lambda: store.published("nope"),
-        lambda: store.add("nope", submissions()),
-        lambda: store.tally("nope"),
-        lambda: store.set_open("nope", False),
+        lambda: store.surveys.published("nope"),
+        lambda: store.submissions.add("nope", submissions()),
+        lambda: tally_of(store, "nope"),
+        lambda: store.surveys.set_open("nope", False),
     ):
         with pytest.raises(UnknownSurveyError):
             call()
@@ -62,37 +64,37 @@ def test_an_unknown_survey_is_an_error(store: SqliteStore, submissions: Make) ->
 
 def test_the_same_submission_again_is_counted_once(store: SqliteStore, submissions: Make) -> None:
     submission = submissions(3)
-    assert store.add("study", submission) is True
-    assert store.add("study", submission) is False
-    assert store.tally("study").n == 3
+    assert store.submissions.add("study", submission) is True
+    assert store.submissions.add("study", submission) is False
+    assert tally_of(store, "study").n == 3
 
 
 def test_the_same_id_with_other_bytes_is_a_conflict_and_changes_nothing(store: SqliteStore, submissions: Make) -> None:
     submission = submissions(200)
-    store.add("study", submission)
-    before = store.tally("study")
+    store.submissions.add("study", submission)
+    before = tally_of(store, "study")
     with pytest.raises(ConflictError):
-        store.add("study", submissions(200, id_=submission.id))
-    assert same(store.tally("study"), before)
+        store.submissions.add("study", submissions(200, id_=submission.id))
+    assert same(tally_of(store, "study"), before)
 
 
-@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"by_hand": True}])
+@pytest.mark.parametrize("change", [{"group": "North"}, {"group": None}, {"mode": "by_hand"}, {"mode": "organisation"}])
 def test_the_same_id_with_another_group_or_made_by_hand_is_a_conflict(
     change: dict[str, Any], store: SqliteStore, submissions: Make
 ) -> None:
     submission = submissions(group="South")
-    store.publish(Survey.from_text(SURVEY.replace("id: study", "id: another")))
-    store.add("study", submission)
+    store.surveys.publish(Survey.from_text(SURVEY.replace("id: study", "id: another")))
+    store.submissions.add("study", submission)
     with pytest.raises(ConflictError):
-        store.add("study", replace(submission, **change))
+        store.submissions.add("study", replace(submission, **change))
     with pytest.raises(ConflictError):
-        store.add("another", submission)
-    assert store.tally("study").n == store.tally("study", "South").n == 1
+        store.submissions.add("another", submission)
+    assert tally_of(store, "study").n == tally_of(store, "study", "South").n == 1
 
 
 def test_groups_and_what_was_made_by_hand_are_counted_apart(store: SqliteStore, submissions: Make) -> None:
-    for count, group, by_hand in ((1, "North", False), (20, "South", False), (300, "North", True), (4000, "South", False)):
-        store.add("study", submissions(count, group=group, by_hand=by_hand))
+    for count, group, mode in ((1, "North", "device"), (20, "South", "organisation"), (300, "North", "by_hand"), (4000, "South", "device")):
+        store.submissions.add("study", submissions(count, group=group, mode=mode))
     expected = {
         (None, False): 4021,
         ("North", False): 1,
@@ -101,20 +103,20 @@ def test_groups_and_what_was_made_by_hand_are_counted_apart(store: SqliteStore, 
         ("North", True): 300,
         ("South", True): 0,
     }
-    assert {part: store.tally("study", *part).n for part in expected} == expected
-    assert all(same(store.tally("study", *part), store.recount("study", *part)) for part in expected)
-    assert same(store.tally("study"), store.tally("study", "North") + store.tally("study", "South"))
-    assert store.tally("study", "nobody's").n == 0
+    assert {part: tally_of(store, "study", *part).n for part in expected} == expected
+    assert all(same(tally_of(store, "study", *part), recount_of(store, "study", *part)) for part in expected)
+    assert same(tally_of(store, "study"), tally_of(store, "study", "North") + tally_of(store, "study", "South"))
+    assert tally_of(store, "study", "nobody's").n == 0
 
 
 def test_one_conflict_does_not_undo_the_others_of_its_commit(store: SqliteStore, submissions: Make) -> None:
     taken = submissions()
-    store.add("study", taken)
+    store.submissions.add("study", taken)
     outcomes: list[object] = []
 
     def send(submission: Submission) -> None:
         try:
-            outcomes.append(store.add("study", submission))
+            outcomes.append(store.submissions.add("study", submission))
         except ConflictError as error:
             outcomes.append(error)
 
@@ -125,28 +127,28 @@ def test_one_conflict_does_not_undo_the_others_of_its_commit(store: SqliteStore,
     for thread in threads:
         thread.join()
     assert sum(outcome is True for outcome in outcomes) == 20
-    assert store.tally("study").n == 21
+    assert tally_of(store, "study").n == 21
 
 
 def test_a_closed_survey_takes_nothing_new_but_still_knows_what_it_has(store: SqliteStore, submissions: Make) -> None:
     kept = submissions()
-    store.add("study", kept)
-    store.set_open("study", False)
+    store.submissions.add("study", kept)
+    store.surveys.set_open("study", False)
     with pytest.raises(ClosedError):
-        store.add("study", submissions())
-    assert store.add("study", kept) is False
-    store.set_open("study", True)
-    assert store.add("study", submissions()) is True
+        store.submissions.add("study", submissions())
+    assert store.submissions.add("study", kept) is False
+    store.surveys.set_open("study", True)
+    assert store.submissions.add("study", submissions()) is True
 
 
 def test_the_tally_is_what_the_reports_say(store: SqliteStore, survey: Survey, submissions: Make) -> None:
     expected = Tally.empty(7)
     for count in (1, 10, 100, 1):
         submission = submissions(count)
-        store.add("study", submission)
+        store.submissions.add("study", submission)
         expected += Tally.from_bits(unpack(survey, submission.reports, count))
-        assert same(store.tally("study"), expected)
-    assert same(store.recount("study"), expected)
+        assert same(tally_of(store, "study"), expected)
+    assert same(recount_of(store, "study"), expected)
 
 
 def test_each_report_is_scanned_once_and_when_it_is_counted(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,49 +160,49 @@ def test_each_report_is_scanned_once_and_when_it_is_counted(store: SqliteStore, 
 
     monkeypatch.setattr(tallies, "unpack", counting)
     for count in (10, 10, 200, 10):
-        store.add("study", submissions(count))
-        assert store.tally("study").n == store.count("study") == sum(scanned)
+        store.submissions.add("study", submissions(count))
+        assert tally_of(store, "study").n == count_of(store, "study") == sum(scanned)
     assert sum(scanned) == 230
 
 
 def test_two_processes_that_write_together_count_everything_once(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
     other = SqliteStore(tmp_path / "deniable.db")
     with ThreadPoolExecutor(8) as pool:
-        assert all(pool.map(lambda number: (store, other)[number % 2].add("study", submissions(2)), range(50)))
-    assert store.tally("study").n == other.tally("study").n == 100
-    assert same(other.tally("study"), store.recount("study"))
+        assert all(pool.map(lambda number: (store, other)[number % 2].submissions.add("study", submissions(2)), range(50)))
+    assert tally_of(store, "study").n == tally_of(other, "study").n == 100
+    assert same(tally_of(other, "study"), recount_of(store, "study"))
     other.close()
 
 
 def test_a_wide_survey_has_the_same_tally_and_no_large_row(store: SqliteStore, submissions: Make) -> None:
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(tallies.WIDE + 1)]
     wide = Survey.from_dict({"deniable": 1, "batch": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
-    store.publish(wide)
+    store.surveys.publish(wide)
     sent = [submissions(count, to=wide) for count in (1, 3, 100)]
     for submission in sent:
-        store.add("wide", submission)
-    store.withdraw("wide", sent[1].id)
+        store.submissions.add("wide", submission)
+    store.submissions.withdraw("wide", sent[1].id)
     expected = sum((Tally.from_bits(unpack(wide, s.reports, s.count)) for s in sent[::2]), Tally.empty(len(questions)))
-    assert same(store.tally("wide"), expected)
-    assert store.count("wide") == 101
-    connection = store._connect()
+    assert same(tally_of(store, "wide"), expected)
+    assert count_of(store, "wide") == 101
+    connection = store.file.connect()
     assert connection.execute("SELECT sum(length(pairs)) FROM tallies WHERE survey = 'wide'").fetchone() == (0,)
     connection.close()
 
 
 def test_what_was_kept_is_there_after_opening_the_file_again(tmp_path: Path, store: SqliteStore, submissions: Make) -> None:
-    store.add("study", submissions(7))
+    store.submissions.add("study", submissions(7))
     again = SqliteStore(tmp_path / "deniable.db")
-    assert again.tally("study").n == 7
+    assert tally_of(again, "study").n == 7
     again.close()
 
 
 def test_a_closed_store_refuses_instead_of_waiting(tmp_path: Path, submissions: Make, survey: Survey) -> None:
     store = SqliteStore(tmp_path / "other.db")
-    store.publish(survey)
+    store.surveys.publish(survey)
     store.close()
     with pytest.raises(UnavailableError):
-        store.add("study", submissions())
+        store.submissions.add("study", submissions())
 
 
 def test_a_full_disk_is_said_so_keeps_nothing_and_ends_when_there_is_room(
@@ -208,34 +210,34 @@ def test_a_full_disk_is_said_so_keeps_nothing_and_ends_when_there_is_room(
 ) -> None:
     pages: list[int] = []
 
-    def connect(self: SqliteStore) -> sqlite3.Connection:
+    def connect(self: File) -> sqlite3.Connection:
         connection = original(self)
         if pages:
             connection.execute(f"PRAGMA max_page_count = {pages[0]}")
         return connection
 
-    original = SqliteStore._connect
+    original = File.connect
     first = SqliteStore(tmp_path / "small.db")
-    first.publish(survey)
+    first.surveys.publish(survey)
     first.close()
     pages.append(40)
-    monkeypatch.setattr(SqliteStore, "_connect", connect)
+    monkeypatch.setattr(File, "connect", connect)
     store = SqliteStore(tmp_path / "small.db")
     accepted = 0
     refusals: list[FullError] = []
     while not refusals:
         try:
-            store.add("study", submissions(10_000))
+            store.submissions.add("study", submissions(10_000))
             accepted += 10_000
         except FullError as error:
             refusals.append(error)
     assert "disk is full" in str(refusals[0])
-    assert store.tally("study").n == accepted > 0
+    assert tally_of(store, "study").n == accepted > 0
     store.close()
     pages[0] = 4000
     store = SqliteStore(tmp_path / "small.db")
-    assert store.add("study", submissions(10_000)) is True
-    assert same(store.tally("study"), store.recount("study"))
+    assert store.submissions.add("study", submissions(10_000)) is True
+    assert same(tally_of(store, "study"), recount_of(store, "study"))
     store.close()
 
 
@@ -244,7 +246,7 @@ def test_the_file_is_readable_by_its_owner_only(tmp_path: Path, store: SqliteSto
 
 
 def test_commits_are_durable_and_deleted_bytes_are_overwritten(store: SqliteStore) -> None:
-    connection = store._connect()
+    connection = store.file.connect()
     assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
     assert connection.execute("PRAGMA secure_delete").fetchone() == (1,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -253,21 +255,21 @@ def test_commits_are_durable_and_deleted_bytes_are_overwritten(store: SqliteStor
 
 def test_requests_that_wait_together_share_a_commit(store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[int] = []
-    commit = store._writer._commit
+    commit = store.file.writer._commit
 
     def counting(connection: sqlite3.Connection, batch: list[object]) -> None:
         commits.append(len(batch))
         commit(connection, batch)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(store._writer, "_commit", counting)
+    monkeypatch.setattr(store.file.writer, "_commit", counting)
     begun, hold = threading.Event(), threading.Event()
-    blocked = threading.Thread(target=store._writer.run, args=[lambda connection: begun.set() or hold.wait()])
+    blocked = threading.Thread(target=store.file.writer.run, args=[lambda connection: begun.set() or hold.wait()])
     blocked.start()
     begun.wait()  # else a request could share its commit
-    threads = [threading.Thread(target=store.add, args=["study", submissions()]) for _ in range(30)]
+    threads = [threading.Thread(target=store.submissions.add, args=["study", submissions()]) for _ in range(30)]
     for thread in threads:
         thread.start()
-    while store._writer._jobs.qsize() < 30:
+    while store.file.writer._jobs.qsize() < 30:
         time.sleep(0.001)
     hold.set()
     for thread in [blocked, *threads]:
@@ -276,8 +278,8 @@ def test_requests_that_wait_together_share_a_commit(store: SqliteStore, submissi
 
 
 def test_an_empty_survey_has_an_empty_tally(store: SqliteStore) -> None:
-    assert store.tally("study").n == 0
-    assert not np.any(store.tally("study").pairs)
+    assert tally_of(store, "study").n == 0
+    assert not np.any(tally_of(store, "study").pairs)
 
 
 def first_version(path: Path, survey: Survey, tallied: list[Submission], untallied: list[Submission]) -> None:
@@ -299,16 +301,16 @@ def test_a_database_of_the_first_version_is_brought_up_to_date_without_loss(tmp_
     tallied, untallied = [submissions(50) for _ in range(20)], [submissions(5) for _ in range(20)]
     first_version(tmp_path / "first.db", survey, tallied, untallied)
     store = SqliteStore(tmp_path / "first.db")
-    assert store.published("study").survey == survey
-    assert store.tally("study").n == 1100
-    assert same(store.tally("study"), store.recount("study"))
+    assert store.surveys.published("study").survey == survey
+    assert tally_of(store, "study").n == 1100
+    assert same(tally_of(store, "study"), recount_of(store, "study"))
     assert store.accounts.password_hash("ada") == "hash"
-    assert not any(store.add("study", submission) for submission in (*tallied, *untallied))
+    assert not any(store.submissions.add("study", submission) for submission in (*tallied, *untallied))
     for submission in (tallied[0], untallied[0]):
-        store.withdraw("study", submission.id)
-    assert store.add("study", submissions(group="North")) is True
-    assert store.tally("study").n == 1046
-    assert same(store.tally("study"), store.recount("study"))
+        store.submissions.withdraw("study", submission.id)
+    assert store.submissions.add("study", submissions(group="North")) is True
+    assert tally_of(store, "study").n == 1046
+    assert same(tally_of(store, "study"), recount_of(store, "study"))
     store.close()
 
 
@@ -317,7 +319,7 @@ def test_processes_that_open_an_old_database_together_bring_it_up_to_date_once(t
         first_version(tmp_path / name, survey, [submissions(3)], [submissions(4)])
         with ThreadPoolExecutor(4) as pool:
             stores = list(pool.map(lambda path: SqliteStore(path), [tmp_path / name] * 4))
-        assert [store.tally("study").n for store in stores] == [7] * 4
+        assert [tally_of(store, "study").n for store in stores] == [7] * 4
         for store in stores:
             store.close()
 
@@ -333,7 +335,7 @@ def test_a_database_that_cannot_be_brought_up_to_date_stays_as_it_was(tmp_path: 
         assert list(connection.iterdump()) == before
         connection.execute("DROP TABLE withdrawn")
     store = SqliteStore(tmp_path / "first.db")
-    assert store.tally("study").n == 7
+    assert tally_of(store, "study").n == 7
     store.close()
 
 
@@ -344,9 +346,9 @@ def test_a_file_that_is_no_database_or_is_damaged_is_said_so(tmp_path: Path, sur
         SqliteStore(path)
     path.unlink()
     store = SqliteStore(path)
-    store.publish(survey)
+    store.surveys.publish(survey)
     for _ in range(20):
-        store.add("study", submissions(10_000))
+        store.submissions.add("study", submissions(10_000))
     store.close()
     content = bytearray(path.read_bytes())
     content[3 * 4096 :] = os.urandom(len(content) - 3 * 4096)
@@ -354,7 +356,7 @@ def test_a_file_that_is_no_database_or_is_damaged_is_said_so(tmp_path: Path, sur
 
     def use() -> None:
         with closing(SqliteStore(path)) as store:
-            store.recount("study")
+            recount_of(store, "study")
 
     with pytest.raises(UnavailableError):
         use()
@@ -363,21 +365,21 @@ def test_a_file_that_is_no_database_or_is_damaged_is_said_so(tmp_path: Path, sur
 def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so_in_time(
     tmp_path: Path, store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.add("study", submissions(5))
+    store.submissions.add("study", submissions(5))
     with closing(sqlite3.connect(tmp_path / "deniable.db", isolation_level=None)) as program, ThreadPoolExecutor(20) as pool:
         program.execute("BEGIN IMMEDIATE")
-        refused = [pool.submit(store.add, "study", submissions()) for _ in range(18)]
-        while store._writer._jobs.qsize() < 17:
+        refused = [pool.submit(store.submissions.add, "study", submissions()) for _ in range(18)]
+        while store.file.writer._jobs.qsize() < 17:
             time.sleep(0.001)  # one has the writer, and waits for the file; the others wait for the writer
-        read = [pool.submit(read) for read in (store.surveys, lambda: store.tally("study"), lambda: store.recount("study"))]
+        read = [pool.submit(read) for read in (store.surveys.all, lambda: tally_of(store, "study"), lambda: recount_of(store, "study"))]
         assert [bool(reading.result()) for reading in read] == [True] * 3
         assert not any(writing.done() for writing in refused)  # the readers were first, though they came last
         for writing in refused:
             with pytest.raises(UnavailableError, match="nothing was kept"):
                 writing.result()
         program.execute("ROLLBACK")
-    assert store.add("study", submissions()) is True
-    assert store.count("study") == store.recount("study").n == 6
+    assert store.submissions.add("study", submissions()) is True
+    assert count_of(store, "study") == recount_of(store, "study").n == 6
 
 
 def test_what_was_taken_back_while_it_waited_is_not_done_later(
@@ -385,15 +387,15 @@ def test_what_was_taken_back_while_it_waited_is_not_done_later(
 ) -> None:
     monkeypatch.setattr(writer, "WAIT_SECONDS", 0.05)
     begun, hold = threading.Event(), threading.Event()
-    blocked = threading.Thread(target=store._writer.run, args=[lambda connection: begun.set() or hold.wait()])
+    blocked = threading.Thread(target=store.file.writer.run, args=[lambda connection: begun.set() or hold.wait()])
     blocked.start()
     begun.wait()
     with pytest.raises(UnavailableError, match="busy"):
-        store.add("study", submissions())
+        store.submissions.add("study", submissions())
     hold.set()
     blocked.join()
-    store.invite("study", [])
-    assert store.count("study") == 0
+    store.access.invite("study", [])
+    assert count_of(store, "study") == 0
 
 
 def test_a_survey_that_closes_on_a_full_disk_is_closed_and_says_so(
@@ -402,10 +404,10 @@ def test_a_survey_that_closes_on_a_full_disk_is_closed_and_says_so(
     def full() -> None:
         raise FullError("no room")
 
-    monkeypatch.setattr(store, "rewrite", full)
-    store.set_open("study", False)
-    assert store.published("study").is_open is False
-    assert store._rewriting._timer is not None  # it is tried again
+    monkeypatch.setattr(store.file, "rewrite", full)
+    store.surveys.set_open("study", False)
+    assert store.surveys.published("study").is_open is False
+    assert store.file.rewriting._timer is not None  # it is tried again
 
 
 BY_ID_ALONE = """CREATE TABLE submissions (id BLOB PRIMARY KEY, survey TEXT, label TEXT, by_hand INTEGER, count INTEGER, reports BLOB)
@@ -429,8 +431,8 @@ def bytes_read(connection: sqlite3.Connection, insert: str) -> float:
 
 
 def test_a_search_for_an_id_reads_a_few_pages_however_large_the_submissions_are(store: SqliteStore) -> None:
-    insert = "INSERT INTO submissions (key, id, survey, label, by_hand, count, reports) VALUES (abs(random()), ?, 'study', '', 0, 1, ?)"
-    with closing(store._connect()) as connection:
+    insert = "INSERT INTO submissions (key, id, survey, label, mode, count, reports) VALUES (abs(random()), ?, 'study', '', 0, 1, ?)"
+    with closing(store.file.connect()) as connection:
         assert bytes_read(connection, insert) < 4 * 4096
 
 

@@ -13,15 +13,18 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
+from tests.server.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.part import MODES, Mode
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
 from deniable_server.store.sqlite import releasing
-from deniable_server.store.sqlite import store as sqlite_store
+from deniable_server.store.sqlite import submissions as submissions_shelf
+from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.intake import Intake
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -45,7 +48,7 @@ def submission(survey: Survey, code: bytes, answers: list[list[bool]], **fields:
     return Submission(submission_id(code), survey.digest, len(answers), pack(survey, bits), **fields)
 
 
-Place = tuple[str, str, bool]
+Place = tuple[str, str, Mode]
 
 
 @dataclass
@@ -75,7 +78,7 @@ class Beside(RuleBasedStateMachine):
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="model-"))
         self.store, self.other = (SqliteStore(self.folder / "deniable.db") for _ in range(2))
-        self.is_open = {name: self.store.publish(survey) for name, survey in SURVEYS.items()}
+        self.is_open = {name: self.store.surveys.publish(survey) for name, survey in SURVEYS.items()}
         self.parts: dict[Place, Part] = {}
         self.withdrawn: set[bytes] = set()
         self.spent: dict[bytes, bool] = {}
@@ -100,7 +103,7 @@ class Beside(RuleBasedStateMachine):
 
     def expected(self, survey: str, new: Submission) -> bool | type[StoreError]:
         known = self.find(new.id)
-        if known and known == ((survey, new.group, new.by_hand), replace(new, invitation=known[1].invitation)):
+        if known and known == ((survey, new.group, new.mode), replace(new, invitation=known[1].invitation)):
             return False
         if not self.is_open[survey]:
             return ClosedError
@@ -111,12 +114,12 @@ class Beside(RuleBasedStateMachine):
     def add(self, survey: str, new: Submission) -> tuple[str, Submission]:
         expected = self.expected(survey, new)
         try:
-            outcome: bool | type[StoreError] = self.store.add(survey, new)
+            outcome: bool | type[StoreError] = self.store.submissions.add(survey, new)
         except StoreError as error:
             outcome = type(error)
         assert outcome is expected
         if outcome is True:
-            part = self.parts.setdefault((survey, str(new.group), new.by_hand), Part())
+            part = self.parts.setdefault((survey, str(new.group), new.mode), Part())
             part.arrived[new.id] = new
             part.codes |= {new.invitation} - {None}
             self.settle()
@@ -141,9 +144,9 @@ class Beside(RuleBasedStateMachine):
                 self.spent |= dict.fromkeys(part.codes, True)
                 part.codes = set()
 
-    @rule(target=sent, code=codes, answers=records, group=groups, by_hand=st.booleans())
-    def submit(self, code: bytes, answers: list[list[bool]], group: str, by_hand: bool) -> tuple[str, Submission]:
-        return self.add("open", submission(SURVEYS["open"], code, answers, group=group, by_hand=by_hand))
+    @rule(target=sent, code=codes, answers=records, group=groups, mode=st.sampled_from(MODES))
+    def submit(self, code: bytes, answers: list[list[bool]], group: str, mode: Mode) -> tuple[str, Submission]:
+        return self.add("open", submission(SURVEYS["open"], code, answers, group=group, mode=mode))
 
     @rule(target=sent, code=codes, answers=records, group=groups, invitation=codes)
     def submit_with_an_invitation(self, code: bytes, answers: list[list[bool]], group: str, invitation: bytes) -> tuple[str, Submission]:
@@ -153,28 +156,28 @@ class Beside(RuleBasedStateMachine):
     def repeat(self, earlier: tuple[str, Submission]) -> None:
         self.add(*earlier)
 
-    @rule(earlier=sent, group=groups, by_hand=st.booleans())
-    def repeat_with_another_label(self, earlier: tuple[str, Submission], group: str, by_hand: bool) -> None:
-        self.add(earlier[0], replace(earlier[1], group=group, by_hand=by_hand))
+    @rule(earlier=sent, group=groups, mode=st.sampled_from(MODES))
+    def repeat_with_another_label(self, earlier: tuple[str, Submission], group: str, mode: Mode) -> None:
+        self.add(earlier[0], replace(earlier[1], group=group, mode=mode))
 
     @rule(earlier=sent, survey=surveys)
     def withdraw(self, earlier: tuple[str, Submission], survey: str) -> None:
-        self.store.withdraw(survey, earlier[1].id)
+        self.store.submissions.withdraw(survey, earlier[1].id)
         self.erase(earlier[1].id)
 
     @rule(code=codes, survey=surveys)
     def withdraw_whatever_it_is(self, code: bytes, survey: str) -> None:
-        self.store.withdraw(survey, submission_id(code))
+        self.store.submissions.withdraw(survey, submission_id(code))
         self.erase(submission_id(code))
 
     @rule(made=st.lists(codes, max_size=3))
     def invite(self, made: list[bytes]) -> None:
-        self.store.invite("invited", [invitation_hash("invited", code) for code in made])
+        self.store.access.invite("invited", [invitation_hash("invited", code) for code in made])
         self.spent = dict.fromkeys(made, False) | self.spent
 
     @rule(survey=surveys, is_open=st.booleans())
     def open_or_close(self, survey: str, is_open: bool) -> None:
-        self.store.set_open(survey, is_open)
+        self.store.surveys.set_open(survey, is_open)
         self.is_open[survey] = is_open
         self.settle()
 
@@ -199,14 +202,18 @@ class Beside(RuleBasedStateMachine):
     def counts_are_those_of_the_model(self) -> None:
         for name in SURVEYS:
             for part in [(group, by_hand) for group in (None, "North", "South") for by_hand in (False, True)]:
-                expected, tally, recount = self.count(name, *part), self.store.tally(name, *part), self.store.recount(name, *part)
-                assert self.store.count(name, *part) == tally.n
+                expected, tally, recount = self.count(name, *part), tally_of(self.store, name, *part), recount_of(self.store, name, *part)
+                assert count_of(self.store, name, *part) == tally.n
                 assert (tally.n, tally.to_bytes()) == (recount.n, recount.to_bytes()) == (expected.n, expected.to_bytes())
-        assert self.store.invitations("invited") == (len(self.spent), sum(self.spent.values()))
+        assert self.store.access.invitations("invited") == (len(self.spent), sum(self.spent.values()))
 
     def count(self, survey: str, group: str | None, by_hand: bool) -> Tally:
         """One by one, from what the model has counted."""
-        parts = [part for place, part in self.parts.items() if place[0] == survey and place[2] == by_hand and group in (None, place[1])]
+        parts = [
+            part
+            for place, part in self.parts.items()
+            if place[0] == survey and (place[2] == "by_hand") == by_hand and group in (None, place[1])
+        ]
         own = [one for part in parts for one in part.counted.values()]
         return sum((Tally.from_bits(unpack(SURVEYS[survey], s.reports, s.count)) for s in own), Tally.empty(3))
 
@@ -238,7 +245,7 @@ def erased_and_always_counted(patch: pytest.MonkeyPatch) -> None:
 
 
 def forgotten_withdrawals(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sqlite_store, "_refuse_later", lambda *_: True)
+    patch.setattr(submissions_shelf, "_refuse_later", lambda *_: True)
 
 
 def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
@@ -246,7 +253,7 @@ def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteStore, "_usable", lambda *_: True)
+    patch.setattr(SqliteAccess, "admits", lambda *_: True)
 
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:

@@ -151,7 +151,7 @@ def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_ser
         columns = [row[1] for table in ("invitations", "submissions") for row in connection.execute(f"PRAGMA table_info({table})")]
         assert connection.execute("SELECT count(*), sum(spent) FROM invitations").fetchone() == (ARRIVALS, ARRIVALS)
     print(f"running {running:.3f}, stopped {stopped:.3f}")
-    assert columns == ["survey", "hash", "spent", "key", "id", "survey", "label", "by_hand", "count", "reports"]
+    assert columns == ["survey", "hash", "spent", "key", "id", "survey", "label", "mode", "count", "reports"]
     assert max(running, stopped) <= LEAST_CORRELATION
 
 

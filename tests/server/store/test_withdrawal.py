@@ -14,17 +14,20 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from tests.server.tallies import count_of, recount_of, tally_of
 from werkzeug.test import TestResponse
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
+from deniable.wire.part import MODES
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers.results import results_of
 from deniable_server.store.errors import ConflictError, FullError, UnavailableError, UnknownSurveyError
-from deniable_server.store.sqlite import releasing, rewriting
-from deniable_server.store.sqlite import store as sqlite_store
+from deniable_server.store.sqlite import file, releasing, rewriting
+from deniable_server.store.sqlite import submissions as submissions_shelf
+from deniable_server.store.sqlite.file import File
 from deniable_server.store.sqlite.store import SqliteStore
 from deniable_server.web import limits
 
@@ -38,7 +41,7 @@ def clinics(store: SqliteStore) -> Survey:
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
     source = {"deniable": 1, "batch": 1, "id": "clinics", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
     survey = Survey.from_dict({**source, "questions": questions})
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 
@@ -46,14 +49,14 @@ def new_code() -> bytes:
     return os_words(4).tobytes()[:15]
 
 
-def counts(store: SqliteStore, count: Callable[..., Tally] | None = None) -> dict[Any, tuple[int, bytes]]:
+def counts(store: SqliteStore, count: Callable[..., Tally] = tally_of) -> dict[Any, tuple[int, bytes]]:
     """Every tally of the survey, byte for byte."""
-    found = {part: (count or store.tally)("clinics", *part) for part in PARTS}
+    found = {part: count(store, "clinics", *part) for part in PARTS}
     return {part: (tally.n, tally.to_bytes()) for part, tally in found.items()}
 
 
 def rows(store: SqliteStore, table: str) -> list[Any]:
-    connection = store._connect()
+    connection = store.file.connect()
     found = connection.execute(f"SELECT * FROM {table}").fetchall()
     connection.close()
     return found
@@ -73,13 +76,13 @@ def test_after_a_withdrawal_every_count_is_what_it_was_before(
     group: str, by_hand: bool, store: SqliteStore, clinics: Survey, submissions: Make
 ) -> None:
     for part in (("North", False), ("South", False), ("North", True)):
-        store.add("clinics", submissions(30, to=clinics, group=part[0], by_hand=part[1]))
+        store.submissions.add("clinics", submissions(30, to=clinics, group=part[0], mode=MODES[part[1]]))
     before, kept, estimates = counts(store), rows(store, "tallies"), results_of(store, "clinics", {}).to_json()
-    withdrawn = submissions(20, to=clinics, group=group, by_hand=by_hand)
-    store.add("clinics", withdrawn)
+    withdrawn = submissions(20, to=clinics, group=group, mode=MODES[by_hand])
+    store.submissions.add("clinics", withdrawn)
     assert counts(store) != before
-    store.withdraw("clinics", withdrawn.id)
-    assert counts(store) == counts(store, store.recount) == before
+    store.submissions.withdraw("clinics", withdrawn.id)
+    assert counts(store) == counts(store, recount_of) == before
     assert sorted(row[1:] for row in rows(store, "tallies")) == sorted(row[1:] for row in kept)
     assert results_of(store, "clinics", {}).to_json() == estimates
     assert rows(store, "withdrawn") == [(withdrawn.id,)]
@@ -90,10 +93,10 @@ def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
 ) -> None:
     before = counts(store)
     submission = submissions(20, to=clinics, group="North")
-    store.add("clinics", submission)
+    store.submissions.add("clinics", submission)
     assert counts(store) != before
     monkeypatch.setattr(releasing.tallies, "change", lambda *_: None)
-    store.withdraw("clinics", submission.id)
+    store.submissions.withdraw("clinics", submission.id)
     assert counts(store) != before
 
 
@@ -107,7 +110,7 @@ def test_a_repetition_that_comes_late_is_refused_and_not_counted(
     for late in (submission, submissions(to=clinics, id_=submission.id, group="South")):
         reply = send(client, late)
         assert (reply.status_code, reply.get_json()["error"]["rule"]) == (409, "conflict")
-    assert store.tally("clinics").n == store.recount("clinics").n == 0
+    assert tally_of(store, "clinics").n == recount_of(store, "clinics").n == 0
 
 
 def test_a_submission_that_was_withdrawn_before_it_came_is_refused(
@@ -116,7 +119,7 @@ def test_a_submission_that_was_withdrawn_before_it_came_is_refused(
     code = new_code()
     assert send_code(client, code).status_code == 200
     assert send(client, submissions(to=clinics, id_=submission_id(code), group="North")).status_code == 409
-    assert store.tally("clinics").n == 0
+    assert tally_of(store, "clinics").n == 0
 
 
 def test_a_known_an_unknown_and_a_withdrawn_code_get_the_same_reply(client: FlaskClient, clinics: Survey, submissions: Make) -> None:
@@ -129,25 +132,25 @@ def test_a_known_an_unknown_and_a_withdrawn_code_get_the_same_reply(client: Flas
 
 def test_a_closed_survey_lets_go_of_what_it_has(client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make) -> None:
     code = new_code()
-    store.add("clinics", submissions(to=clinics, id_=submission_id(code), group="North"))
-    store.set_open("clinics", False)
+    store.submissions.add("clinics", submissions(to=clinics, id_=submission_id(code), group="North"))
+    store.surveys.set_open("clinics", False)
     assert send_code(client, code).status_code == 200
-    assert store.tally("clinics").n == 0
+    assert tally_of(store, "clinics").n == 0
 
 
 def test_an_unknown_survey_is_an_error_of_a_withdrawal(client: FlaskClient, store: SqliteStore) -> None:
     assert send_code(client, new_code(), "nope").status_code == 404
     with pytest.raises(UnknownSurveyError):
-        store.withdraw("nope", bytes(16))
+        store.submissions.withdraw("nope", bytes(16))
     assert rows(store, "withdrawn") == []
 
 
 def test_a_code_erases_its_record_in_whichever_survey_it_is(store: SqliteStore, clinics: Survey, submissions: Make) -> None:
     submission = submissions(to=clinics, group="North")
-    store.add("clinics", submission)
-    store.tally("clinics")
-    store.withdraw("study", submission.id)
-    assert store.tally("clinics").n == store.recount("clinics").n == 0
+    store.submissions.add("clinics", submission)
+    tally_of(store, "clinics")
+    store.submissions.withdraw("study", submission.id)
+    assert tally_of(store, "clinics").n == recount_of(store, "clinics").n == 0
 
 
 BAD = {
@@ -184,30 +187,30 @@ def test_a_body_that_is_larger_than_any_code_is_refused_by_its_size(client: Flas
 def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
     store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_store, "UNMATCHED", 3)
+    monkeypatch.setattr(submissions_shelf, "UNMATCHED", 3)
     made_up = [os_words(4).tobytes() for _ in range(10)]
     for id_ in [made_up[0]] * 5 + made_up:
-        store.withdraw("clinics", id_)
+        store.submissions.withdraw("clinics", id_)
     assert {row[0] for row in rows(store, "withdrawn")} == set(made_up[:3])
     late = submissions(to=clinics, id_=made_up[9], group="North")
-    store.add("clinics", late)
-    store.withdraw("clinics", late.id)  # the same code, once more
+    store.submissions.add("clinics", late)
+    store.submissions.withdraw("clinics", late.id)  # the same code, once more
     with pytest.raises(ConflictError):
-        store.add("clinics", late)
-    store.withdraw("study", os_words(4).tobytes())  # another survey has a limit of its own
+        store.submissions.add("clinics", late)
+    store.submissions.withdraw("study", os_words(4).tobytes())  # another survey has a limit of its own
     assert len(rows(store, "withdrawn")) == 5
-    assert store.tally("clinics").n == 0
+    assert tally_of(store, "clinics").n == 0
 
 
 def withdrawn_from(path: Path, submissions: Make, clinics: Survey) -> list[Submission]:
     """Makes a database at `path` of 400 submissions, each with reports like no other's; returns those that were withdrawn."""
     store = SqliteStore(path)
-    store.publish(clinics)
+    store.surveys.publish(clinics)
     sent = [submissions(count, to=clinics, group="North") for count in range(100, 500)]
     for submission in sent:
-        store.add("clinics", submission)
+        store.submissions.add("clinics", submission)
     for submission in sent[::7]:
-        store.withdraw("clinics", submission.id)
+        store.submissions.withdraw("clinics", submission.id)
     store.close()
     assert traces(path, sent) >= len(sent) - len(sent[::7])
     return sent[::7]
@@ -245,22 +248,22 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
 ) -> None:
     calls: list[int] = []
     monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(sqlite_store, "SMALL_BYTES", 0)  # else what arrives would do the same
-    monkeypatch.setattr(store._rewriting, "_rewrite", lambda: calls.append(store.tally("clinics").n))
+    monkeypatch.setattr(file, "SMALL_BYTES", 0)  # else what arrives would do the same
+    monkeypatch.setattr(store.file.rewriting, "_rewrite", lambda: calls.append(tally_of(store, "clinics").n))
     sent = [submissions(to=clinics, group="North") for _ in range(20)]
     for submission in sent:
-        store.add("clinics", submission)
-    store.withdraw("clinics", os_words(4).tobytes())
-    assert store._rewriting._timer is None
+        store.submissions.add("clinics", submission)
+    store.submissions.withdraw("clinics", os_words(4).tobytes())
+    assert store.file.rewriting._timer is None
     timers = set()
     for submission in sent:
-        store.withdraw("clinics", submission.id)
-        timers.add(store._rewriting._timer)
+        store.submissions.withdraw("clinics", submission.id)
+        timers.add(store.file.rewriting._timer)
     (timer,) = timers
     assert timer is not None
     timer.function()
     assert calls == [0]
-    assert store._rewriting._timer is None
+    assert store.file.rewriting._timer is None
 
 
 def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,26 +292,26 @@ def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_closed_store_rewrites_nothing_more(store: SqliteStore, clinics: Survey, submissions: Make) -> None:
     submission = submissions(to=clinics, group="North")
-    store.add("clinics", submission)
-    store.withdraw("clinics", submission.id)
-    timer = store._rewriting._timer
+    store.submissions.add("clinics", submission)
+    store.submissions.withdraw("clinics", submission.id)
+    timer = store.file.rewriting._timer
     assert timer is not None
     store.close()
-    store._rewriting.due()
+    store.file.rewriting.due()
     timer.join()
-    assert store._rewriting._timer is timer
+    assert store.file.rewriting._timer is timer
 
 
 def test_a_database_that_only_unlinks_would_be_found_out(
     tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def connect(self: SqliteStore) -> sqlite3.Connection:
+    def connect(self: File) -> sqlite3.Connection:
         connection = original(self)
         connection.execute("PRAGMA secure_delete = OFF")
         return connection
 
-    original = SqliteStore._connect
-    monkeypatch.setattr(SqliteStore, "_connect", connect)
+    original = File.connect
+    monkeypatch.setattr(File, "connect", connect)
     assert traces(tmp_path / "traces.db", withdrawn_from(tmp_path / "traces.db", submissions, clinics)) > 0
 
 
@@ -317,20 +320,20 @@ def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
 ) -> None:
     going, staying = submissions(10, to=clinics, group="North"), submissions(10, to=clinics, group="North")
     for submission in (going, staying):
-        store.add("clinics", submission)
-    store.tally("clinics")
+        store.submissions.add("clinics", submission)
+    tally_of(store, "clinics")
 
     def stored(id_: bytes) -> Any:
-        monkeypatch.setattr(store, "_stored", original)
+        monkeypatch.setattr(store.submissions, "_stored", original)
         found = original(id_)
-        store.withdraw("clinics", going.id)
+        store.submissions.withdraw("clinics", going.id)
         return found
 
-    original = store._stored
-    monkeypatch.setattr(store, "_stored", stored)
-    store.withdraw("clinics", going.id)
-    assert store.tally("clinics").n == 10
-    assert counts(store) == counts(store, store.recount)
+    original = store.submissions._stored
+    monkeypatch.setattr(store.submissions, "_stored", stored)
+    store.submissions.withdraw("clinics", going.id)
+    assert tally_of(store, "clinics").n == 10
+    assert counts(store) == counts(store, recount_of)
 
 
 def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
@@ -342,12 +345,12 @@ def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
     def stored(id_: bytes) -> Any:
         found = original(id_)
         if arriving:
-            store.add("clinics", arriving.pop())
+            store.submissions.add("clinics", arriving.pop())
         return found
 
-    original = store._stored
-    monkeypatch.setattr(store, "_stored", stored)
-    store.withdraw("clinics", submission.id)
+    original = store.submissions._stored
+    monkeypatch.setattr(store.submissions, "_stored", stored)
+    store.submissions.withdraw("clinics", submission.id)
     assert rows(store, "submissions") == []
     assert rows(store, "withdrawn") == [(submission.id,)]
 
@@ -356,15 +359,15 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
     tmp_path: Path, store: SqliteStore, clinics: Survey, submissions: Make
 ) -> None:
     other = SqliteStore(tmp_path / "deniable.db")
-    sent = [submissions(to=clinics, group=("North", "South")[i % 2], by_hand=i % 3 == 0) for i in range(120)]
+    sent = [submissions(to=clinics, group=("North", "South")[i % 2], mode=MODES[i % 3]) for i in range(120)]
 
     def one(own: SqliteStore, part: list[Submission]) -> None:
         for i, submission in enumerate(part):
-            own.add("clinics", submission)
+            own.submissions.add("clinics", submission)
             if i % 4 == 0:
-                own.tally("clinics")
+                tally_of(own, "clinics")
             if i % 2 == 0:
-                own.withdraw("clinics", submission.id)
+                own.submissions.withdraw("clinics", submission.id)
 
     threads = [threading.Thread(target=one, args=[(store, other)[i % 2], sent[i::6]]) for i in range(6)]
     for thread in threads:
@@ -373,8 +376,8 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
         thread.join()
     staying = {s.id for i in range(6) for s in sent[i::6][1::2]}
     assert {row[1] for row in rows(store, "submissions")} == staying
-    assert counts(store) == counts(other) == counts(store, store.recount)
-    assert sum(store.tally("clinics", by_hand=b).n for b in (False, True)) == len(staying) == 60
+    assert counts(store) == counts(other) == counts(store, recount_of)
+    assert sum(tally_of(store, "clinics", by_hand=b).n for b in (False, True)) == len(staying) == 60
     other.close()
 
 
@@ -387,47 +390,47 @@ def waiting(store: SqliteStore) -> Survey:
     question = {"id": "q", "text": "?", "type": "yes_no"}
     source = {"deniable": 1, "batch": 5, "id": "waiting", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
     survey = Survey.from_dict({**source, "questions": [question]})
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 
 def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
     sent = [submissions(to=waiting, group="North") for _ in range(4)]
     for submission in sent:
-        store.add("waiting", submission)
-    store.withdraw("waiting", sent[0].id)
-    store.add("waiting", submissions(to=waiting, group="North"))
-    assert store.count("waiting") == 0
-    store.add("waiting", submissions(to=waiting, group="North"))
-    assert store.count("waiting") == store.recount("waiting").n == 5
+        store.submissions.add("waiting", submission)
+    store.submissions.withdraw("waiting", sent[0].id)
+    store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    assert count_of(store, "waiting") == 0
+    store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 5
     assert sent[0].id not in {row[1] for row in rows(store, "submissions")}
 
 
 def test_a_record_leaves_the_counts_together_with_other_changes(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
     sent = [submissions(to=waiting, group="North") for _ in range(10)]
     for submission in sent:
-        store.add("waiting", submission)
-    before = store.tally("waiting").to_bytes()
+        store.submissions.add("waiting", submission)
+    before = tally_of(store, "waiting").to_bytes()
     for number, submission in enumerate(sent[:4], start=1):
-        store.withdraw("waiting", submission.id)
+        store.submissions.withdraw("waiting", submission.id)
         assert submission.id not in {row[1] for row in rows(store, "submissions")}  # erased at once
-        assert store.tally("waiting").to_bytes() == store.recount("waiting").to_bytes() == before, number
-    store.add("waiting", submissions(to=waiting, group="South"))  # another part
-    assert store.count("waiting") == 10
-    store.add("waiting", submissions(to=waiting, group="North"))
-    assert store.count("waiting") == store.recount("waiting").n == 7  # five changes: one came, four went
-    assert store.count("waiting", "North") == 7
+        assert tally_of(store, "waiting").to_bytes() == recount_of(store, "waiting").to_bytes() == before, number
+    store.submissions.add("waiting", submissions(to=waiting, group="South"))  # another part
+    assert count_of(store, "waiting") == 10
+    store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 7  # five changes: one came, four went
+    assert count_of(store, "waiting", "North") == 7
 
 
 def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
     sent = [submissions(to=waiting, group="North") for _ in range(6)]
     for submission in sent:
-        store.add("waiting", submission)
-    store.withdraw("waiting", sent[0].id)
-    store.set_open("waiting", False)
-    assert store.count("waiting") == store.recount("waiting").n == 5
-    store.withdraw("waiting", sent[1].id)  # a closed survey keeps nothing waiting
-    assert store.count("waiting") == store.recount("waiting").n == 4
+        store.submissions.add("waiting", submission)
+    store.submissions.withdraw("waiting", sent[0].id)
+    store.surveys.set_open("waiting", False)
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 5
+    store.submissions.withdraw("waiting", sent[1].id)  # a closed survey keeps nothing waiting
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 4
 
 
 def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_waits_was_withdrawn_or_never_came(
@@ -436,16 +439,23 @@ def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_wa
     codes = {name: new_code() for name in ("counted", "waits", "withdrawn", "never came", "in a closed survey")}
     for name in ("counted", *("another",) * 4, "withdrawn", "waits"):
         id_ = submission_id(codes[name]) if name in codes else None
-        store.add("waiting", submissions(to=waiting, group="North", id_=id_))
-    store.withdraw("waiting", submission_id(codes["withdrawn"]))
+        store.submissions.add("waiting", submissions(to=waiting, group="North", id_=id_))
+    store.submissions.withdraw("waiting", submission_id(codes["withdrawn"]))
     seen = set()
     for name, code in codes.items():
         if name == "in a closed survey":
-            store.set_open("waiting", False)
+            store.surveys.set_open("waiting", False)
         reply = send_code(client, code, "waiting")
-        seen.add((reply.status, tuple(reply.headers), reply.data, store.tally("waiting").n if store.published("waiting").is_open else 5))
+        seen.add(
+            (
+                reply.status,
+                tuple(reply.headers),
+                reply.data,
+                tally_of(store, "waiting").n if store.surveys.published("waiting").is_open else 5,
+            )
+        )
     assert len(seen) == 1
-    store.set_open("waiting", True)
+    store.surveys.set_open("waiting", True)
     later = set()
     for code in codes.values():
         other = submissions(to=waiting, group="South", id_=submission_id(code))
@@ -460,9 +470,9 @@ def test_whoever_has_no_right_to_submit_learns_nothing_of_an_id(
 ) -> None:
     kept, withdrawn = (submissions(to=waiting, group="North") for _ in range(2))
     for submission in (kept, withdrawn):
-        store.add("waiting", submission)
-    store.withdraw("waiting", withdrawn.id)
-    store.set_open("waiting", False)
+        store.submissions.add("waiting", submission)
+    store.submissions.withdraw("waiting", withdrawn.id)
+    store.surveys.set_open("waiting", False)
     replies = set()
     for id_ in (kept.id, withdrawn.id, os_words(4).tobytes()):
         other = submissions(to=waiting, group="South", id_=id_)
@@ -475,14 +485,14 @@ def written_by_a_withdrawal(store: SqliteStore, submissions: Make, is_open: bool
     """What the writer writes, in bytes, to withdraw one of ten records of 2,048 bits."""
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(2048)]
     wide = Survey.from_dict({"deniable": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
-    store.publish(wide)
+    store.surveys.publish(wide)
     sent = [submissions(to=wide) for _ in range(10)]
     for submission in sent:
-        store.add("wide", submission)
-    store.set_open("wide", is_open)
-    written = Path(f"/proc/self/task/{store._writer._thread.native_id}/io")
+        store.submissions.add("wide", submission)
+    store.surveys.set_open("wide", is_open)
+    written = Path(f"/proc/self/task/{store.file.writer._thread.native_id}/io")
     before = int(written.read_text().split()[3])
-    store.withdraw("wide", sent[0].id)
+    store.submissions.withdraw("wide", sent[0].id)
     return int(written.read_text().split()[3]) - before
 
 

@@ -29,7 +29,7 @@ TWENTY = [
 def long_survey(store: SqliteStore) -> Survey:
     keys = {"deniable": 1, "id": "long", "title": "A long study", "about": "Who asks, and why. " * 20, "epsilon": 4, "questions": TWENTY}
     survey = Survey.from_dict(keys)
-    store.publish(survey)
+    store.surveys.publish(survey)
     return survey
 
 

@@ -100,7 +100,7 @@ def test_a_language_of_one_country_has_its_own_tag_and_name(catalog: Catalog, cl
 
 
 def test_a_page_links_to_itself_in_every_language_and_marks_its_own(client: FlaskClient, store: SqliteStore) -> None:
-    store.set_open("study", False)
+    store.surveys.set_open("study", False)
     page = client.get("/s/study?lang=ar").text
     links = re.findall(r'<a href="\?lang=(\S+)" lang="(\S+)" hreflang="(\S+)" dir="(\S+)"( aria-current="true")?>(.*?)</a>', page)
     assert [(a, b, c, d, name) for a, b, c, d, _, name in links] == [(k, k, k, v.direction, v.name) for k, v in LANGUAGES.items()]
@@ -140,7 +140,7 @@ def test_an_error_that_respondents_meet_is_told_in_their_language_its_detail_in_
     assert "There is no survey at this address." in page
     assert '<bdi lang="en" dir="ltr">No survey with this id is published here.</bdi>' in page
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(store, "published", lambda _: 1 / 0)
+        patch.setattr(store.surveys, "published", lambda _: 1 / 0)
         page = client.get("/s/study").text
     assert "<h1>Something went wrong</h1>" in page
     assert re.search(r"The server's log has it as [0-9a-f]{8}\.</bdi>", page.replace("&#39;", "'"))
@@ -188,7 +188,7 @@ def test_no_translation_can_leave_its_data_block(catalog: Catalog) -> None:
 
 
 def test_the_data_block_is_the_same_for_all_surveys(client: FlaskClient, store: SqliteStore, survey: Survey) -> None:
-    store.publish(Survey.from_dict({**survey.to_dict(), "id": "other", "title": "Another"}))
+    store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "other", "title": "Another"}))
     pages = [client.get(f"/s/{name}?lang=de").text for name in ("study", "other")]
     blocks = [re.findall(r'<script type="application/json" id="messages">(.*?)</script>', page, re.DOTALL) for page in pages]
     assert blocks == [[str(LANGUAGES["de"].messages)]] * 2

@@ -7,9 +7,10 @@ import html
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
-from flask import Flask
+from flask import Blueprint, Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -73,8 +74,8 @@ class Door:
         question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
         keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
         self.survey, other = (Survey.from_dict({**keys_, "id": name}) for name in ("here", "elsewhere"))
-        store.publish(self.survey)
-        store.publish(other)
+        store.surveys.publish(self.survey)
+        store.surveys.publish(other)
         made = {
             "key to submit": keys.make(store, "submit", ["submit"]),
             "key to results": keys.make(store, "results", ["results"]),
@@ -102,7 +103,7 @@ class Door:
             return {"json": {"code": codes_base64(secret)}}
         if name == "auth.login":
             return {"data": {"user": "ada", "password": "a wrong password", "csrf_token": token(client) if role == "researcher" else ""}}
-        if name.startswith("manage."):
+        if name.startswith("account."):
             return {"data": {"csrf_token": token(client) if role == "researcher" else ""}}
         return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
 
@@ -162,16 +163,42 @@ def test_who_is_not_let_in_does_not_learn_whether_there_is_such_a_survey(door: D
 # Controls: what the matrix must notice.
 
 
-def test_a_route_that_nobody_thought_of_is_noticed(door: Door) -> None:
-    door.app._got_first_request = False  # Flask takes no route after the first request otherwise
-    door.app.add_url_rule("/manage/surveys/<survey_id>/rows", "researchers.rows", lambda survey_id: "rows")
-    assert set(routes(door.app)) - set(MATRIX) - {("api.submit", "POST")} == {("researchers.rows", "GET")}
-    assert door.knock("researchers.rows", "GET", "stranger", "here").status_code == 302  # and it is closed all the same
+@pytest.fixture
+def extended(door: Door) -> Door:
+    """The application can still be given routes."""
+    door.app._got_first_request = False
+    return door
 
 
-def test_pages_without_their_guard_are_noticed(door: Door) -> None:
-    door.app.before_request_funcs["manage"].clear()
-    assert [line for line in door.wrong() if line.startswith("manage.survey GET, stranger: 302 expected, got 200")]
+def test_a_route_that_nobody_thought_of_is_noticed(extended: Door) -> None:
+    extended.app.add_url_rule("/manage/surveys/<survey_id>/rows", "researchers.rows", lambda survey_id: "rows")
+    assert set(routes(extended.app)) - set(MATRIX) - {("api.submit", "POST")} == {("researchers.rows", "GET")}
+    assert extended.knock("researchers.rows", "GET", "stranger", "here").status_code == 302  # and it is closed all the same
+
+
+def test_a_route_without_an_audience_is_noticed_and_open_to_nobody(extended: Door) -> None:
+    new = Blueprint("new", __name__)
+    new.add_url_rule("/new", "rows", lambda: "rows")
+    extended.app.register_blueprint(new)
+    extended.app.add_url_rule("/bare", "bare", lambda: "rows")
+    assert set(routes(extended.app)) - set(MATRIX) - {("api.submit", "POST")} == {("new.rows", "GET"), ("bare", "GET")}
+    for path in ("/new", "/bare"):
+        for client in (extended.app.test_client(), extended.log_in(extended.app)):
+            reply = client.get(path)
+            assert (reply.status_code, "rows" in reply.text, "Set-Cookie" in reply.headers) == (403, False, False), path
+    assert extended.app.test_client().get("/nothing").status_code == 404
+
+
+def test_without_the_question_for_an_audience_such_a_route_would_be_open(extended: Door) -> None:
+    extended.app.add_url_rule("/bare", "bare", lambda: "rows")
+    del extended.app.before_request_funcs[None][-1]
+    assert extended.app.test_client().get("/bare").text == "rows"
+
+
+def test_pages_that_are_open_by_mistake_are_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = door.app.blueprints["researchers"]
+    monkeypatch.setattr(pages, "audience", replace(pages.audience, login=False))
+    assert [line for line in door.wrong() if line.startswith("researchers.survey GET, stranger: 302 expected, got 200")]
 
 
 def test_an_api_without_its_guard_is_noticed(door: Door) -> None:

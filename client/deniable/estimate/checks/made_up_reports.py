@@ -243,28 +243,34 @@ class _Reports:
         self._bits = self._full_bits(len(stored))
 
     def _full_bits(self, width: int) -> csr_array:
-        """The matrix that makes b - d/k of all k bits out of the stored ones; a last column stands for 1, where all are asked."""
+        """The matrix that makes b - d/k of all k bits out of the stored ones; a last column stands for 1, where all are asked.
+
+        Of k = 2 bits one is the other turned round: the first stands for both, its length made up for in `_scales`.
+        """
         entries: list[tuple[int, int, float]] = []
         start = 0
         for place in self._places:
             k, d, asked = place.item.k, place.item.d, width - 1 if place.mask is None else place.mask
             for i, column in enumerate(range(place.bits.start, place.bits.stop)):
-                entries += [(start + i, column, 1.0), (start + i, asked, -d / k), (start + k - 1, column, -1.0)]
-            entries.append((start + k - 1, asked, d - d / k))
-            start += k
+                entries += [(start + i, column, 1.0), (start + i, asked, -d / k)]
+                entries += [(start + k - 1, column, -1.0)] if k > 2 else []
+            entries += [(start + k - 1, asked, d - d / k)] if k > 2 else []
+            start += _rows(k)
         rows, columns, values = zip(*entries, strict=True)
         return csr_array((values, (rows, columns)), shape=(start, width))
 
     def agreement(self, end: int) -> float:
         """The mean of T^2 over the first (0) or the last (-1) options."""
-        starts = np.cumsum([0, *(place.item.k for place in self._places)])
+        sizes = np.array([place.item.k for place in self._places])
+        starts = np.cumsum([0, *map(_rows, sizes.tolist())])
         chosen = starts[:-1] if end == 0 else starts[1:] - 1
-        along = self._bits[chosen].sum(axis=0)
+        signs = np.where((sizes == 2) & (end == -1), -1.0, 1.0)
+        along = signs @ self._bits[chosen]
         return float(along @ self._stored @ along) / self._n
 
     @property
     def largest_eigenvalue(self) -> float:
-        scales = np.concatenate([np.full(one.k, math.sqrt((one.k - 1) * one.k / (one.d * (one.k - one.d)))) for one in self._channels])
+        scales = np.concatenate([_scales(one) for one in self._channels])
         moments = np.asarray(self._bits @ self._stored @ self._bits.T) * np.outer(scales, scales) / self._n
         last = len(moments) - 1
         if last < _DENSE:
@@ -275,6 +281,16 @@ class _Reports:
     @property
     def _channels(self) -> list[Channel]:
         return [place.item.channel for place in self._places]
+
+
+def _rows(k: int) -> int:
+    return k if k > 2 else 1
+
+
+def _scales(channel: Channel) -> _Floats:
+    """What makes z of the rows of one question: |z|^2 = k - 1."""
+    k, d = channel.k, channel.d
+    return np.full(_rows(k), math.sqrt((k - 1) * k / (d * (k - d)) * (k / _rows(k))))
 
 
 def _farthest_moved(survey: Survey) -> tuple[str, float]:

@@ -15,8 +15,9 @@ from deniable.errors import EstimateError
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.results import Collected, CollectedRow
 from deniable.estimate.designs.varying_designs import Strata
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.normal import limits
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, Share, check_interval, share
+from deniable.estimate.limits.proportion import Share, proportion
 
 _Floats = NDArray[np.float64]
 _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
@@ -47,13 +48,6 @@ class RowDesigns:
             raise EstimateError(f"row {same[0] + 1:,}: q0 must differ from q1: the report says nothing")
 
 
-@dataclass(frozen=True)
-class _Interval:
-    confidence: float
-    method: str
-    target: str
-
-
 def collected(
     reports: Sequence[Any] | NDArray[Any],
     design: Design | RowDesigns | CategoryDesign,
@@ -71,15 +65,14 @@ def collected(
     design is no bit with two rates, intervals are "normal", within [0, 1].
     Raises EstimateError for what breaks a rule. A report is named by its row from 1 and never quoted.
     """
-    check_interval(confidence, method, target)
-    asked = _Interval(confidence, method, target)
+    interval = Interval(confidence, method, target)
     labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
     codes = _codes(reports, labels, isinstance(design, CategoryDesign))
     if not len(codes):
         raise EstimateError("there must be at least 1 report, got 0")
     if isinstance(design, RowDesigns) and len(design.q0) != len(codes):
         raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
-    found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), asked)]
+    found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
     return Collected(variable, design.name, len(codes), _epsilon(design), tuple(found))
 
 
@@ -144,17 +137,17 @@ def _epsilon(design: Design | RowDesigns | CategoryDesign) -> float | None:
     return loss if math.isfinite(loss) else None
 
 
-def _rows(group: str, codes: NDArray[np.int64], design: Design | RowDesigns | CategoryDesign, asked: _Interval) -> Iterator[CollectedRow]:
+def _rows(group: str, codes: NDArray[np.int64], design: Design | RowDesigns | CategoryDesign, interval: Interval) -> Iterator[CollectedRow]:
     if isinstance(design, CategoryDesign):
         ones = np.bincount(codes, minlength=len(design.categories))
-        for category, found in zip(design.categories, _category_rows(ones, design.matrix, asked), strict=True):
+        for category, found in zip(design.categories, _category_rows(ones, design.matrix, interval), strict=True):
             yield _row(group, category, *found)
         return
     n = len(codes)
     q0 = design.q0 if isinstance(design, RowDesigns) else np.full(n, design.q0)
     q1 = design.q1 if isinstance(design, RowDesigns) else np.full(n, design.q1)
     strata = Strata.count(codes == 0, q0, q1)
-    yes = strata.share(asked.confidence, asked.method, asked.target)
+    yes = strata.share(interval)
     warning = _binary_warning(strata, yes)
     yield _row(group, "yes", yes, warning)
     no = Share(n - yes.ones, n, 1 - yes.estimate, yes.std_error, 1 - yes.high, 1 - yes.low, yes.confidence, yes.method, yes.target)
@@ -166,33 +159,33 @@ def _row(group: str, category: str, one: Share, warning: str) -> CollectedRow:
     return CollectedRow(group, category, *values, warning)
 
 
-def _category_rows(ones: NDArray[np.int64], matrix: _Floats, asked: _Interval) -> Iterator[tuple[Share, str]]:
+def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Iterator[tuple[Share, str]]:
     """A category whose report is equally likely under all other answers is a bit with two rates; the others have normal intervals."""
     for i, count in enumerate(ones.tolist()):
         others = np.delete(matrix[i], i)
         if np.ptp(others) < 1e-12 and others[0] != matrix[i, i]:
             n, q0, q1 = int(ones.sum()), float(others[0]), float(matrix[i, i])
-            one = share(count, n, q0=q0, q1=q1, confidence=asked.confidence, method=asked.method, target=asked.target)
+            one = proportion(count, n, q0, q1, interval)
             yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
         else:
-            one = _normal(i, ones, matrix, asked)
+            one = _normal(i, ones, matrix, interval)
             yield one, _warning(one.estimate, _tail(one))
 
 
-def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, asked: _Interval) -> Share:
+def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
     """Category i with limits that are normal and within [0, 1].
 
     Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0.
     """
-    if asked.target == "respondents":
+    if interval.target == "respondents":
         raise EstimateError("target must be population where a report's chances differ between the other answers")
     n = int(ones.sum())
     estimates, covariance = category_shares(ones, matrix)
     smoothed = np.asarray((ones + 0.5) / (n + len(ones) / 2), dtype=np.float64)
     width = np.sqrt(np.diagonal(_covariance(smoothed, matrix))[i : i + 1] / n)
-    low, high = limits(estimates[i : i + 1], width, asked.confidence, 0.0, 1.0)
-    std_error = math.sqrt(covariance[i, i])
-    return Share(int(ones[i]), n, float(estimates[i]), std_error, float(low[0]), float(high[0]), asked.confidence, "normal", asked.target)
+    low, high = limits(estimates[i : i + 1], width, interval.confidence, 0.0, 1.0)
+    value, std_error, ends = float(estimates[i]), math.sqrt(covariance[i, i]), (float(low[0]), float(high[0]))
+    return Share(int(ones[i]), n, value, std_error, *ends, interval.confidence, "normal", interval.target)
 
 
 def _binary_warning(strata: Strata, one: Share) -> str:

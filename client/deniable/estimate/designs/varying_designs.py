@@ -18,7 +18,8 @@ from scipy.special import chdtri
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, Share, share
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.proportion import Share, proportion
 
 _Floats = NDArray[np.float64]
 
@@ -42,13 +43,14 @@ class Strata:
         ones = np.bincount(which.ravel()[yes], minlength=len(designs))
         return cls(ones, n, designs[:, 0], designs[:, 1])
 
-    def share(self, confidence: float, method: str, target: str) -> Share:
+    def share(self, interval: Interval) -> Share:
         """The common share; `share` itself where there is one stratum. Raises EstimateError."""
         if not self.n.sum():
             raise EstimateError("n must be at least 1 report, got 0: without reports there is no estimate")
         if len(self.n) == 1:
             one = (int(self.ones[0]), int(self.n[0]))
-            return share(*one, q0=float(self.q0[0]), q1=float(self.q1[0]), confidence=confidence, method=method, target=target)
+            return proportion(*one, float(self.q0[0]), float(self.q1[0]), interval)
+        confidence, method, target = interval.confidence, interval.method, interval.target
         if target == "respondents":
             method, weights = "score", np.full(len(self.n), 1 / self.n.sum())
         elif method in (DEFAULT_METHOD, *METHODS):
@@ -56,7 +58,7 @@ class Strata:
         else:
             raise EstimateError(f"method must be one of {', '.join(METHODS)} where the design varies by row, got {method!r}")
         estimate = float(weights @ ((self.ones - self.n * self.q0) / (self.q1 - self.q0)))
-        z = normal_quantile(1 - confidence)
+        z = normal_quantile(interval.alpha)
         if method == "score":
             at_0, slope = self._coin_variance(weights)
             std_error = math.sqrt(at_0 + slope * min(1.0, max(0.0, estimate)))
@@ -64,7 +66,7 @@ class Strata:
         else:
             std_error = math.sqrt(self._variance(weights, estimate))
             wald = (estimate - z * std_error, estimate + z * std_error)
-            low, high = wald if method == "wald" else self._likelihood_limits(1 - confidence)
+            low, high = wald if method == "wald" else self._likelihood_limits(interval.alpha)
         return Share(int(self.ones.sum()), int(self.n.sum()), estimate, std_error, low, high, confidence, method, target)
 
     def _weights(self) -> _Floats:

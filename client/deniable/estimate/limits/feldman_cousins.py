@@ -21,6 +21,8 @@ outermost one to be accepted somewhere, and one root gives the limit inside it.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
@@ -42,6 +44,7 @@ def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tu
     return low, high
 
 
+@lru_cache(maxsize=1 << 14)  # questions of one survey often have the same counts, and those of yes and no mirror each other
 def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> float:
     """The largest accepted rate."""
     best = min(max(ones / n, lowest), highest)

@@ -11,6 +11,7 @@ from scipy.special import chdtrc, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.limits.interval import Interval
 
 _Floats = NDArray[np.float64]
 
@@ -122,16 +123,14 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
     return p_value
 
 
-def limited(what: str, n: int, value: float, variance: float, confidence: float, target: str, bounds: tuple[float, float]) -> Estimate:
+def limited(what: str, n: int, value: float, variance: float, interval: Interval, bounds: tuple[float, float]) -> Estimate:
     """An estimate of that variance, with the limits above."""
     std_error = math.sqrt(variance)
-    low, high = limits(np.array(value), np.array(std_error), confidence, *bounds)
-    return Estimate(what, n, value, std_error, float(low), float(high), confidence, target)
+    low, high = limits(np.array(value), np.array(std_error), interval.confidence, *bounds)
+    return Estimate(what, n, value, std_error, float(low), float(high), interval.confidence, interval.target)
 
 
-def ratio(
-    what: str, n: int, parts: tuple[float, float], covariance: _Floats, confidence: float, target: str, bounds: tuple[float, float]
-) -> Estimate:
+def ratio(what: str, n: int, parts: tuple[float, float], covariance: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
     """A ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
 
     Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is
@@ -139,7 +138,7 @@ def ratio(
     Raises EstimateError where `under` is not clearly above 0, since then no ratio can be excluded.
     """
     over, under = parts
-    z = normal_quantile(1 - confidence)
+    z = normal_quantile(interval.alpha)
     if under <= z * math.sqrt(covariance[1, 1]):
         raise EstimateError(
             f"{what}: the denominator must be clearly above 0, got {under:.4g} with a standard error of {math.sqrt(covariance[1, 1]):.4g}; "
@@ -149,7 +148,7 @@ def ratio(
     best = min(max(value, bounds[0]), bounds[1])
     drop = z**2 + (over - best * under) ** 2 / _spread(best, covariance)
     low, high = _around(best, _ratio_polynomial(over, under, covariance, drop), bounds)
-    return Estimate(what, n, value, math.sqrt(_spread(value, covariance)) / under, low, high, confidence, target)
+    return Estimate(what, n, value, math.sqrt(_spread(value, covariance)) / under, low, high, interval.confidence, interval.target)
 
 
 def _spread(x: float, covariance: _Floats) -> float:

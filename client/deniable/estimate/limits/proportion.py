@@ -11,13 +11,11 @@ from typing import Any
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits import closed_form, feldman_cousins, finite_population, likelihood_ratio
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 
-DEFAULT_METHOD = "feldman-cousins"
 EXACT_UP_TO = 10_000  # reports; above, the default interval is one for large n, constrained to [0, 1] like the exact one
 RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that n is not yet large
 RARE = 25  # expected bits of that kind
-
-TARGETS = ("population", "respondents")
 
 _Limits = Callable[[int, int, float, float, float], tuple[float, float]]
 """Of ones, n, two rates and an error probability: limits for a rate between the two; for respondents, limits for the share itself."""
@@ -28,8 +26,6 @@ _RATE_LIMITS: dict[str, _Limits] = {
     "wilson": lambda ones, n, lowest, highest, alpha: closed_form.wilson(ones, n, alpha),
     "clopper-pearson": lambda ones, n, lowest, highest, alpha: closed_form.clopper_pearson(ones, n, alpha),
 }
-METHODS = (*_RATE_LIMITS, "wald")
-
 _RESPONDENTS_LIMITS: dict[str, _Limits] = {
     "feldman-cousins": finite_population.exact,
     "constrained-score": finite_population.constrained_score,
@@ -78,19 +74,21 @@ def share(
     "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/methods.md.
     Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
     """
-    ones, n = _counts(ones, n)
     low_rate, high_rate = _probability("q0", q0), _probability("q1", q1)
-    check_interval(confidence, method, target)
+    interval = Interval(confidence, method, target)
     if q0 == q1 or low_rate == high_rate:
         raise EstimateError(
             f"q0 must differ from q1, got {low_rate:g} for both: the bit is as likely under every answer, "
             "so the reports say nothing (epsilon is 0)"
         )
-    return _share(ones, n, low_rate, high_rate, confidence, method, target)
+    return proportion(ones, n, low_rate, high_rate, interval)
 
 
-def _share(ones: int, n: int, q0: float, q1: float, confidence: float, method: str, target: str) -> Share:
-    gap, rate, alpha = q1 - q0, ones / n, 1 - confidence
+def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> Share:
+    """As `share`, of rates that are known to keep its rules. Raises EstimateError for counts that do not."""
+    ones, n = _counts(ones, n)
+    gap, rate, alpha = q1 - q0, ones / n, interval.alpha
+    confidence, method, target = interval.confidence, interval.method, interval.target
     estimate = (rate - q0) / gap
     variance = rate * (1 - rate)
     if target == "respondents":
@@ -148,14 +146,3 @@ def _number(name: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise EstimateError(f"{name} must be a number, got {value!r}") from None
-
-
-def check_interval(confidence: Any, method: Any, target: Any) -> None:
-    """Raises EstimateError unless these three describe an interval that `share` can compute."""
-    if not 0 < 1 - _number("confidence", confidence) < 1:
-        raise EstimateError(f"confidence must be above 0 and below 1, got {confidence!r}")
-    if target not in TARGETS:
-        raise EstimateError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
-    methods = METHODS if target == "population" else tuple(_RESPONDENTS_LIMITS)
-    if method not in methods:
-        raise EstimateError(f"method must be one of {', '.join(methods)} where target is {target}, got {method!r}")

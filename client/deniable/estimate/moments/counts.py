@@ -22,9 +22,10 @@ def find(survey: Survey, name: str) -> tuple[Question, slice]:
 
 def place_of(survey: Survey, name: str) -> Field:
     """The place of the item of that id. Raises EstimateError."""
-    for place in survey.record.fields:
-        if place.item.id == name:
-            return place
+    try:
+        return survey.record.field(name)
+    except (KeyError, TypeError):  # TypeError: of what is no text, and may be unhashable
+        pass
     known = ", ".join(item.id for item in survey.items[:8])
     raise EstimateError(f"the question must be one of survey {survey.id} ({known}), got {name!r}")
 

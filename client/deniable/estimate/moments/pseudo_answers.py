@@ -36,7 +36,7 @@ def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
     """E[(u_i v_j ..)^2] in each cell i, j, .., if the true answers have these joint shares; same shape."""
     moments = shares
     for axis, channel in enumerate(channels):
-        own, other, _, _ = _second(channel)
+        own, other, _, _ = second_moments(channel)
         moments = own * moments + other * (moments.sum(axis=axis, keepdims=True) - moments)
     return moments
 
@@ -106,7 +106,7 @@ def at_least(coins: _Floats, plain: _Floats) -> _Floats:
 
 def _pairs(weights: _Floats, channel: Channel) -> _Floats:
     """The sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
-    own, other, either, neither = _second(channel)
+    own, other, either, neither = second_moments(channel)
     total = weights.sum(axis=-1)[..., None]
     touched = weights[..., :, None] + weights[..., None, :]
     moments: _Floats = either * touched + neither * (total[..., None] - touched)
@@ -116,7 +116,7 @@ def _pairs(weights: _Floats, channel: Channel) -> _Floats:
 
 
 @lru_cache(maxsize=256)
-def _second(channel: Channel) -> tuple[float, float, float, float]:
+def second_moments(channel: Channel) -> tuple[float, float, float, float]:
     """E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither."""
     k, d, theta, phi = channel.k, channel.d, channel.theta, channel.phi
     either = theta * (d - 1) / (k - 1)

@@ -59,7 +59,7 @@ def phi_coefficient(table: Crosstab) -> Estimate:
     by_q = -p / scale - value * (1 - 2 * q) / (2 * spread_q)
     gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
     what = f"phi of {' and '.join(table.questions)}"
-    found = normal.limited(what, table.n, value, table.variance_of(gradient), table.confidence, table.target, (-1.0, 1.0))
+    found = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
     return replace(found, warning=next(filter(None, table.warnings), ""))
 
 
@@ -82,7 +82,7 @@ def cramers_v(table: Crosstab) -> Estimate:
     along = table.variance_of(gradient) / (4 * observed) if observed > 0 else trace_of_square / trace
     unbiased = max(0.0, observed - trace)
     spread = math.sqrt((along * unbiased + trace_of_square / 2) / max(unbiased, trace))
-    ends = _noncentrality_limits(observed, trace, trace_of_square, along, 1 - table.confidence)
+    ends = _noncentrality_limits(observed, trace, trace_of_square, along, table.interval.alpha)
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
     what = f"Cramer's V of {' and '.join(table.questions)}"
@@ -106,7 +106,7 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
     if min(c, d) <= 0:
         raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
     covariance = table.covariance_of(over, under)
-    found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.confidence, table.target, (0.0, math.inf))
+    found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
     return replace(found, warning=table.too_few(*(_only(table, cell) for cell in cells)))
 
 
@@ -121,7 +121,7 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
-    found = normal.ratio(what, table.n, parts, table.covariance_of(over, under), table.confidence, table.target, (0.0, 1.0))
+    found = normal.ratio(what, table.n, parts, table.covariance_of(over, under), table.interval, (0.0, 1.0))
     return replace(found, warning=table.too_few(over, under - over))
 
 
@@ -139,7 +139,7 @@ def _margins(table: Crosstab) -> tuple[_Floats, _Floats]:
 def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
     """The margins, where every one is clearly above 0."""
     p, q = _margins(table)
-    z = normal_quantile(1 - table.confidence)
+    z = normal_quantile(table.interval.alpha)
     for name, margin, options in zip(table.questions, (p, q), table.options, strict=True):
         errors = table.margin(name).std_error
         for option, share, error in zip(options, margin, errors, strict=True):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
@@ -55,6 +55,11 @@ class Crosstab(Tabular):
     target: str
     on_grid: tuple[str, ...] = ()
     together: NDArray[np.int64] | None = None
+
+    @property
+    def interval(self) -> Interval:
+        """Which limits the table was asked for."""
+        return Interval(self.confidence, target=self.target)
 
     @cached_property
     def covariance(self) -> _Floats:
@@ -102,7 +107,7 @@ class Crosstab(Tabular):
         """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells."""
         weights = self.cells(chosen)
         value, variance = float((weights * self.shares).sum()), self.variance_of(weights)
-        found = normal.limited(in_words(chosen), self.n, value, variance, self.confidence, self.target, (0.0, 1.0))
+        found = normal.limited(in_words(chosen), self.n, value, variance, self.interval, (0.0, 1.0))
         return replace(found, warning=self.too_few(weights))
 
     def too_few(self, *parts: _Floats) -> str:
@@ -122,7 +127,7 @@ class Crosstab(Tabular):
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
         shares = self.shares.sum(axis=others)
-        found = _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.confidence, self.target)
+        found = _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.interval)
         set_ = None if self.together is None else self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
         return replace(found, on_grid=tuple(n for n in self.on_grid if n == name), together=set_)
 
@@ -154,10 +159,10 @@ def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float 
     Raises EstimateError where an argument breaks its rule, where there are no reports, and for a target that the questions or the
     survey's design do not allow (see `applicability`).
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("cross table", survey, (a, b), target)
     found, n, together = counts.pair_counts(survey, tally, a, b)
-    return _from_counts(found, n, together, confidence, target)
+    return _from_counts(found, n, together, interval)
 
 
 def joint(
@@ -168,7 +173,7 @@ def joint(
     bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. questions: ids. The error grows by a factor of about
     1 / (theta - phi) with each further question. Raises EstimateError, as `crosstab` does.
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("cross table", survey, questions, target)
     if len(set(questions)) != len(questions) or len(questions) < 2:
         raise EstimateError(f"questions must be two or more different ones, got {', '.join(map(repr, questions)) or 'none'}")
@@ -176,7 +181,7 @@ def joint(
     cells = math.prod(question.k for question in found)
     if cells > MAX_CELLS:
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-    return _from_counts(found, len(bits), _count_together(parts), confidence, target)
+    return _from_counts(found, len(bits), _count_together(parts), interval)
 
 
 def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:
@@ -199,10 +204,10 @@ def _count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
     return total.reshape(shape)
 
 
-def _from_counts(found: Sequence[Question], n: int, together: NDArray[np.int64], confidence: float, target: str) -> Crosstab:
+def _from_counts(found: Sequence[Question], n: int, together: NDArray[np.int64], interval: Interval) -> Crosstab:
     channels = [question.channel for question in found]
     shares = pseudo_answers.invert(together / n, channels)
-    table = _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, confidence, target)
+    table = _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, interval)
     return replace(table, on_grid=tuple(q.id for q in found if applicability.on_grid(q)), together=together)
 
 
@@ -212,9 +217,8 @@ def _crosstab(
     channels: Sequence[Channel],
     n: int,
     shares: _Floats,
-    confidence: float,
-    target: str,
+    interval: Interval,
 ) -> Crosstab:
-    std_error = np.sqrt(pseudo_answers.variances(shares, channels, target) / n)
-    low, high = normal.limits(shares, std_error, confidence, 0.0, 1.0)
-    return Crosstab(tuple(names), tuple(options), tuple(channels), n, shares, std_error, low, high, confidence, target)
+    std_error = np.sqrt(pseudo_answers.variances(shares, channels, interval.target) / n)
+    low, high = normal.limits(shares, std_error, interval.confidence, 0.0, 1.0)
+    return Crosstab(tuple(names), tuple(options), tuple(channels), n, shares, std_error, low, high, interval.confidence, interval.target)

@@ -11,8 +11,8 @@ import numpy as np
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
@@ -78,7 +78,7 @@ def between_options(
 
     Raises EstimateError.
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("difference", survey, (question,), target)
     asked, n, ones = counts.counts(survey, tally, question)
     i, j = counts.option_index(asked, one), counts.option_index(asked, other)
@@ -88,7 +88,7 @@ def between_options(
     weights[i], weights[j] = 1.0, -1.0
     shares = pseudo_answers.invert(ones / n, [asked.channel])
     variance = pseudo_answers.variance_of(weights, shares, [asked.channel], target) / n
-    found = normal.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, confidence, target, (-1.0, 1.0))
+    found = normal.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
     return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n))
 
 
@@ -105,14 +105,14 @@ def difference(
     bounds: what the difference can be, such as (-1, 1) for two shares; the limits stay within. Raises EstimateError where
     an estimate is missing, and where the targets differ.
     """
-    check_interval(confidence, DEFAULT_METHOD, one.target)
+    interval = Interval(confidence, target=one.target)
     if one.target != other.target:
         raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
     if one.estimate is None or one.std_error is None or other.estimate is None or other.std_error is None:
         raise EstimateError("both estimates must have a figure, got one without")
     if (variance := one.std_error**2 + other.std_error**2) == 0:
         raise EstimateError("one of the two standard errors must be above 0, got 0 for both: too few reports")
-    found = normal.limited(what, one.n + other.n, one.estimate - other.estimate, variance, confidence, one.target, bounds)
+    found = normal.limited(what, one.n + other.n, one.estimate - other.estimate, variance, interval, bounds)
     return replace(found, warning=_too_few(one) or _too_few(other))
 
 
@@ -129,7 +129,7 @@ def compare(
 
     The test is a Wald test with k - 1 degrees of freedom. Raises EstimateError.
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("difference", survey, (question,), target)
     asked, _ = counts.find(survey, question)
     channel = asked.channel
@@ -144,7 +144,7 @@ def compare(
     each = zip(asked.categories, gap.tolist(), np.asarray(variances).tolist(), warnings, strict=True)
     differences = (
         replace(
-            normal.limited(f"{asked.id} = {option}: second less first", n, value, variance, confidence, target, (-1.0, 1.0)),
+            normal.limited(f"{asked.id} = {option}: second less first", n, value, variance, interval, (-1.0, 1.0)),
             warning=warning,
         )
         for option, value, variance, warning in each

@@ -13,8 +13,8 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.mechanism import Channel
@@ -57,7 +57,7 @@ def mean(
     levels are evenly spaced: answers between them were rounded at random, which keeps the mean of nothing else right.
     Raises EstimateError.
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("mean", survey, (question,), target)
     asked, n, ones = counts.counts(survey, tally, question)
     values, counted = _scores(scores, asked.k, asked.id)
@@ -67,11 +67,11 @@ def mean(
     what, warning = f"mean of {asked.id}", few.scores(int(ones.max()), n)
     if counted.all():
         variance = pseudo_answers.variance_of(values, shares, [channel], target) / n
-        return replace(normal.limited(what, n, float(values @ shares), variance, confidence, target, bounds), warning=warning)
+        return replace(normal.limited(what, n, float(values @ shares), variance, interval, bounds), warning=warning)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = pseudo_answers.covariance_of(weights, shares, [channel], target) / n
-    return replace(normal.ratio(what, n, parts, covariance, confidence, target, bounds), warning=warning)
+    return replace(normal.ratio(what, n, parts, covariance, interval, bounds), warning=warning)
 
 
 def quantile(
@@ -89,7 +89,7 @@ def quantile(
     leave_out: options that are no place in the order ("no answer"). Limits: R. Woodruff, J. Am. Stat. Assoc. 47 (1952), by inverting the
     one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("quantile", survey, (question,), target)
     if not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
@@ -100,14 +100,12 @@ def quantile(
         raise EstimateError(f"leave_out must leave at least one option of question {asked.id}")
     fitted = adjusted(ones, n, float(asked.channel.phi), float(asked.channel.theta))[order]
     reached = np.cumsum(fitted) >= q * fitted.sum() * (1 - 1e-12)
-    low, high = _limits(pseudo_answers.invert(ones / n, [asked.channel]), n, asked.channel, order, q, confidence, target)
+    low, high = _limits(pseudo_answers.invert(ones / n, [asked.channel]), n, asked.channel, order, q, interval)
     option, first, last = (asked.categories[order[place]] for place in (int(reached.argmax()), low, high))
     return Quantile(asked.id, q, n, option, first, last, confidence, target)
 
 
-def _limits(
-    shares: _Floats, n: int, channel: Channel, order: NDArray[np.intp], q: float, confidence: float, target: str
-) -> tuple[int, int]:
+def _limits(shares: _Floats, n: int, channel: Channel, order: NDArray[np.intp], q: float, interval: Interval) -> tuple[int, int]:
     """Places in the order. What is tested at each place: (share up to here) - q (share of all in the order) against 0.
 
     The low limit is the first place where that may be 0 or more, the high one follows the last place where it may be below 0.
@@ -118,8 +116,8 @@ def _limits(
         below[place, order[: place + 1]] += 1
     if not len(below):
         return 0, 0
-    errors = np.sqrt([pseudo_answers.variance_of(weights, shares, [channel], target) / n for weights in below])
-    reach = normal_quantile(1 - confidence) * errors
+    errors = np.sqrt([pseudo_answers.variance_of(weights, shares, [channel], interval.target) / n for weights in below])
+    reach = normal_quantile(interval.alpha) * errors
     value = below @ shares
     may_reach, may_miss = np.flatnonzero(value + reach >= 0), np.flatnonzero(value - reach < 0)
     low = int(may_reach[0]) if may_reach.size else len(order) - 1

@@ -99,7 +99,8 @@ class Results(Tabular):
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
     all intervals of a question together instead of for each alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
-    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these. made_up: whether
+    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these.
+    n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
     some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
     at most; a server counts them in batches, and does not say how many there are.
     """
@@ -115,6 +116,7 @@ class Results(Tabular):
     group: str | None = None
     by_hand: bool = False
     n_by_hand: int = 0
+    n_organisation: int = 0
     made_up: MadeUp | None = None
     may_wait: int = 0
 
@@ -246,6 +248,8 @@ class Results(Tabular):
         if self.rows:
             first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
+        if self.n_organisation:
+            parts.append(f"{self.n_organisation:,} of them perturbed by an organisation that had the answers")
         if self.n_by_hand:
             parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
         if self.may_wait:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, Share, check_interval, share
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.tables.results import Results, Row
@@ -38,11 +39,11 @@ def estimate(
     warning says why. Raises EstimateError where an argument breaks its rule, where the survey's design has no estimate for this target
     (see `applicability`), or the tally is not one of this survey.
     """
-    check_interval(confidence, method, target)
+    interval = Interval(confidence, method, target)
     applicability.require_of("share", survey, (), target)
     if len(tally.pairs) != survey.record.bits:
         raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
-    request = _Request(confidence, method, target, simultaneous, plausibility.level(q.k for q in survey.items))
+    request = _Request(interval, simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
     means = mean_rows(survey, tally, confidence=confidence, target=target)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
@@ -51,15 +52,13 @@ def estimate(
 
 @dataclass(frozen=True)
 class _Request:
-    confidence: float
-    method: str
-    target: str
+    interval: Interval
     simultaneous: bool
     false_alarm: float
 
-    def confidence_of_one(self, k: int) -> float:
+    def for_options(self, k: int) -> Interval:
         """The two intervals of k = 2 are mirror images, so they hold together by themselves."""
-        return 1 - (1 - self.confidence) / k if self.simultaneous and k > 2 else self.confidence
+        return replace(self.interval, confidence=1 - self.interval.alpha / k) if self.simultaneous and k > 2 else self.interval
 
 
 def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, int, NDArray[np.int64]]]:
@@ -76,13 +75,13 @@ def _rows(question: Question, ones: NDArray[np.int64], n: int, request: _Request
         return
     phi, theta = float(question.channel.phi), float(question.channel.theta)
     numbers = [question.id] if applicability.on_grid(question) else []
-    if reason := applicability.why_not("share", request.target, numbers):
+    if reason := applicability.why_not("share", request.interval.target, numbers):
         for option, count in zip(question.categories, ones.tolist(), strict=True):
             yield replace(_row(question, option, None, None, request, reason), n=n, ones=count)
         return
-    each = request.confidence_of_one(question.k)
+    each = request.for_options(question.k)
     for option, count, fitted in zip(question.categories, ones.tolist(), adjusted(ones, n, phi, theta).tolist(), strict=True):
-        one = share(count, n, q0=phi, q1=theta, confidence=each, method=request.method, target=request.target)
+        one = proportion(count, n, phi, theta, each)
         remark = plausibility.remark(count, n, phi, theta, request.false_alarm)
         yield _row(question, option, one, fitted, request, "; ".join(filter(None, [remark, applicability.LEVELS_NOTE if numbers else ""])))
 
@@ -99,9 +98,9 @@ def _row(question: Question, option: str, one: Share | None, fitted: float | Non
         high=one.high if one else None,
         adjusted=fitted,
         epsilon=question.epsilon,
-        confidence=request.confidence,
-        method=one.method if one else request.method,
-        target=request.target,
+        confidence=request.interval.confidence,
+        method=one.method if one else request.interval.method,
+        target=request.interval.target,
         chance_rate=float(question.channel.phi),
         warning=warning,
     )

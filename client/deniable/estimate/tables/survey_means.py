@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability
 from deniable.estimate.tables.means import mean
 from deniable.estimate.tables.results import MeanRow
@@ -30,21 +30,21 @@ def mean_rows(survey: Survey, tally: Tally, *, confidence: float = 0.95, target:
 
     Raises EstimateError where the survey's design has no mean for this target (see `applicability`).
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("mean", survey, (), target)
     scored = [(item, scores) for item in survey.items if (scores := scores_of(item)) is not None]
-    return tuple(_row(survey, tally, item, scores, confidence, target) for item, scores in scored)
+    return tuple(_row(survey, tally, item, scores, interval) for item, scores in scored)
 
 
-def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], confidence: float, target: str) -> MeanRow:
+def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], interval: Interval) -> MeanRow:
     one: Estimate | None = None
-    reason = applicability.why_not_of("mean", survey, (item.id,), target)
+    reason = applicability.why_not_of("mean", survey, (item.id,), interval.target)
     if not reason:
         with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
-            one = mean(survey, tally, item.id, scores, confidence=confidence, target=target)
+            one = mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
     known = [score for score in scores if score is not None]
     epsilon, ends = item.epsilon, (min(known), max(known))
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
-        return MeanRow(item.id, tally.n, None, None, None, None, epsilon, confidence, target, *ends, reason or empty)
-    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, epsilon, confidence, target, *ends, one.warning)
+        return MeanRow(item.id, tally.n, None, None, None, None, epsilon, interval.confidence, interval.target, *ends, reason or empty)
+    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, epsilon, one.confidence, one.target, *ends, one.warning)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.limits.proportion import DEFAULT_METHOD, check_interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table
@@ -80,13 +80,13 @@ def weighted_shares(
     bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter.
     target "respondents": only the coins are random. Raises EstimateError.
     """
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("share", survey, (question,), target)
     (asked,), (set_,) = counts.bits_of(survey, bits, [question])
     w = _checked(weights, len(bits))[counts.asked(survey, bits, [question])]
     scores = np.eye(asked.k)
     shares = tuple(
-        _weighted(f"{asked.id} = {option}", set_, asked.channel, w, row, (confidence, target, (0.0, 1.0)))
+        _weighted(f"{asked.id} = {option}", set_, asked.channel, w, row, interval, (0.0, 1.0))
         for option, row in zip(asked.categories, scores, strict=True)
     )
     return Weighted(asked.id, asked.categories, shares, effective_size(w))
@@ -103,7 +103,7 @@ def weighted_mean(
     target: str = "population",
 ) -> Estimate:
     """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
-    check_interval(confidence, DEFAULT_METHOD, target)
+    interval = Interval(confidence, target=target)
     applicability.require_of("mean", survey, (question,), target)
     (asked,), (set_,) = counts.bits_of(survey, bits, [question])
     w = _checked(weights, len(bits))[counts.asked(survey, bits, [question])]
@@ -112,7 +112,7 @@ def weighted_mean(
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
     applicability.require_linear(asked, values)
     bounds = float(values.min()), float(values.max())
-    return _weighted(f"mean of {asked.id}", set_, asked.channel, w, values, (confidence, target, bounds))
+    return _weighted(f"mean of {asked.id}", set_, asked.channel, w, values, interval, bounds)
 
 
 def _weighted(
@@ -121,18 +121,18 @@ def _weighted(
     channel: Channel,
     w: _Floats,
     scores: _Floats,
-    interval: tuple[float, str, tuple[float, float]],
+    interval: Interval,
+    bounds: tuple[float, float],
 ) -> Estimate:
-    confidence, target, bounds = interval
     # the score of a report is linear in its bits: sum of scores (b - phi) / (theta - phi)
     answers = (set_ @ scores - float(channel.phi) * scores.sum()) / float(channel.theta - channel.phi)
     value = float(w @ answers / w.sum())
     squared = w**2 / w.sum() ** 2
     typical = pseudo_answers.invert(squared @ set_ / squared.sum(), [channel])
     variance = float(squared.sum()) * pseudo_answers.variance_of(scores, typical, [channel], "respondents")
-    if target == "population":
+    if interval.target == "population":
         variance = max(variance, float(squared @ (answers - value) ** 2))
-    return normal.limited(what, len(w), value, variance, confidence, target, bounds)
+    return normal.limited(what, len(w), value, variance, interval, bounds)
 
 
 def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from deniable.survey import Survey
+from deniable.wire.part import Part
+from deniable_server.store.sqlite import parts
 from deniable_server.store.sqlite import waiting as layout
-from deniable_server.store.sqlite.published import find
+from deniable_server.store.sqlite.published import COLUMNS, find, published_of
 from deniable_server.store.sqlite.releasing import release
 from deniable_server.store.sqlite.sealing import Seal
-from deniable_server.store.sqlite.tallies import Part
 from deniable_server.store.sqlite.waiting import Records, Waiting
 
-Place = tuple[str, str, bool]  # the survey's id, and the part
+
+class Place(NamedTuple):
+    """A part of a survey."""
+
+    survey: str
+    part: Part
 
 
 class Intake:
@@ -40,19 +47,19 @@ class Intake:
         if version != self._version:
             self._waiting = dict(read(connection, self._seal))
             self._places = {id_: place for place, waiting in self._waiting.items() for id_ in waiting.arrived}
-            self._codes = {(place[0], code) for place, waiting in self._waiting.items() for code in waiting.codes}
+            self._codes = {(place.survey, code) for place, waiting in self._waiting.items() for code in waiting.codes}
             self._touched.clear()
             self._version = version
 
     def settle(self, connection: sqlite3.Connection) -> None:
         """At the end of a transaction: counts what is due, and seals the rest."""
-        for place in sorted(self._touched):
-            published = find(connection, place[0])
+        for place in sorted(self._touched, key=_name):
+            published = find(connection, place.survey)
             due = self._due(place, published.survey, published.is_open)
             if due:
-                release(connection, published.survey, place[1:], due)
+                release(connection, published.survey, place.part, due)
                 self._released(connection)
-            self._write(connection, published.survey, place[1:], self._waiting[place])
+            self._write(connection, published.survey, place.part, self._waiting[place])
         self._touched.clear()
 
     def forget(self) -> None:
@@ -75,7 +82,7 @@ class Intake:
         self._places[submission_id] = place
         if code is not None:
             waiting.codes.add(code)
-            self._codes.add((place[0], code))
+            self._codes.add((place.survey, code))
 
     def remove(self, submission_id: bytes) -> None:
         """Erases a submission that waits; its code stays used."""
@@ -87,13 +94,21 @@ class Intake:
 
     def touch(self, survey_id: str) -> None:
         """Looks at all parts of a survey at the end of this transaction: it was closed."""
-        self._touched |= {place for place in self._waiting if place[0] == survey_id}
+        self._touched |= {place for place in self._waiting if place.survey == survey_id}
 
     def prepare(self, connection: sqlite3.Connection, survey: Survey) -> None:
         """Makes room for every part of a new survey, so that the first record of a part does not show."""
-        for label in survey.groups or [""]:
-            for by_hand in (False, True) if survey.coins_can_answer else (False,):
-                self._write(connection, survey, (label, by_hand), Waiting())
+        for part in _parts(survey):
+            self._write(connection, survey, part, Waiting())
+
+    def prepare_all(self, connection: sqlite3.Connection) -> None:
+        """Makes room for every part of every survey that has none yet; there is nothing to do unless another version wrote the file."""
+        there = {Place(name, parts.part(label, mode)) for name, label, mode in connection.execute("SELECT survey, label, mode FROM intake")}
+        for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
+            survey = published_of(row).survey
+            for part in _parts(survey):
+                if Place(survey.id, part) not in there:
+                    self._write(connection, survey, part, Waiting())
 
     def _touch(self, place: Place) -> Waiting:
         self._touched.add(place)
@@ -114,28 +129,36 @@ class Intake:
 
     def _write(self, connection: sqlite3.Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
         if survey.batch > 1:
-            sealed = self._seal.close(layout.pack(survey, waiting), _name((survey.id, *part)))
-            connection.execute(_KEEP, [survey.id, *part, sealed])
+            sealed = self._seal.close(layout.pack(survey, waiting), _name(Place(survey.id, part)))
+            connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
 
 
 def read(connection: sqlite3.Connection, seal: Seal, survey_id: str | None = None) -> Iterator[tuple[Place, Waiting]]:
     """What waits, of all surveys or of one. Raises UnavailableError where the key is another."""
-    query = "SELECT survey, label, by_hand, sealed FROM intake WHERE :survey IS NULL OR survey = :survey"
-    for name, label, by_hand, sealed in connection.execute(query, {"survey": survey_id}).fetchall():
-        place = (name, label, bool(by_hand))
+    query = "SELECT survey, label, mode, sealed FROM intake WHERE :survey IS NULL OR survey = :survey"
+    for name, label, mode, sealed in connection.execute(query, {"survey": survey_id}).fetchall():
+        place = Place(name, parts.part(label, mode))
         yield place, layout.unpack(find(connection, name).survey, seal.open(sealed, _name(place)))
 
 
 def reseal(connection: sqlite3.Connection, seal: Seal) -> None:
     """Seals everything under new nonces, so that two copies of the file do not show where something arrived between them."""
-    for key, name, label, by_hand, sealed in connection.execute("SELECT key, survey, label, by_hand, sealed FROM intake").fetchall():
-        place = _name((name, label, bool(by_hand)))
+    for key, name, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
+        place = _name(Place(name, parts.part(label, mode)))
         connection.execute("UPDATE intake SET sealed = ? WHERE key = ?", [seal.close(seal.open(sealed, place), place), key])
 
 
-_KEEP = """INSERT INTO intake (survey, label, by_hand, sealed) VALUES (?, ?, ?, ?)
-ON CONFLICT (survey, label, by_hand) DO UPDATE SET sealed = excluded.sealed"""
+_KEEP = """INSERT INTO intake (survey, label, mode, sealed) VALUES (?, ?, ?, ?)
+ON CONFLICT (survey, label, mode) DO UPDATE SET sealed = excluded.sealed"""
 
 
 def _name(place: Place) -> str:
-    return f"{place[0]} {int(place[2])} {place[1]}"
+    label, mode = parts.row(place.part)
+    return f"{place.survey} {mode} {label}"
+
+
+def _parts(survey: Survey) -> list[Part]:
+    """All parts that a survey can have."""
+    return [
+        Part(label, mode) for label in survey.groups or [None] for mode in parts.NUMBERS if mode != "by_hand" or survey.coins_can_answer
+    ]

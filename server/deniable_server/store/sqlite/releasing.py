@@ -10,19 +10,20 @@ import sqlite3
 from collections.abc import Collection
 
 from deniable.survey import Survey
+from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
-from deniable_server.store.sqlite import tallies
-from deniable_server.store.sqlite.tallies import Counts, Part
+from deniable_server.store.sqlite import parts, tallies
+from deniable_server.store.sqlite.tallies import Counts
 from deniable_server.store.sqlite.waiting import Records, Waiting
 
-_INSERT = "INSERT INTO submissions (key, id, survey, label, by_hand, count, reports) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO submissions (key, id, survey, label, mode, count, reports) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SPEND = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?"
 
 
 def release(connection: sqlite3.Connection, survey: Survey, part: Part, batch: Waiting) -> None:
     """Counts what has waited, inside the caller's transaction."""
-    rows = [(secrets.randbits(63), id_, survey.id, *part, one.count, one.reports) for id_, one in batch.arrived.items()]
+    rows = [(secrets.randbits(63), id_, survey.id, *parts.row(part), one.count, one.reports) for id_, one in batch.arrived.items()]
     connection.executemany(_INSERT, sorted(rows))
     connection.executemany(_SPEND, [(survey.id, code) for code in sorted(batch.codes)])
     if batch.changes:

@@ -11,8 +11,8 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from deniable_server.store.sqlite import accounts as sqlite_accounts
 from deniable_server.store.sqlite import tallies
+from deniable_server.store.sqlite.parts import part
 from deniable_server.store.sqlite.published import find
 
 migrations = Migrations("deniable_server")
@@ -77,13 +77,37 @@ def third(db: Database) -> None:
     for pair in sorted(kept):
         db.execute(move, pair)
     db.execute("DROP TABLE submissions_by_id")
-    for name, label, by_hand in db.execute("SELECT DISTINCT survey, label, by_hand FROM submissions").fetchall():
-        tallies.count_again(db.conn, find(db.conn, name).survey, (label, bool(by_hand)))
+
+
+@migrations()
+def fourth(db: Database) -> None:
+    """Who perturbed the answers, as a number (`parts.MODES`) that is what by_hand was; and tallies of what has none yet."""
+    for table in ("submissions", "tallies", "intake"):
+        db.execute(f"ALTER TABLE {table} RENAME COLUMN by_hand TO mode")
+    query = "SELECT DISTINCT survey, label, mode FROM submissions EXCEPT SELECT survey, label, mode FROM tallies"
+    for name, label, mode in db.execute(query).fetchall():
+        tallies.count_again(db.conn, find(db.conn, name).survey, part(label, mode))
+
+
+accounts = Migrations("deniable_server_accounts")  # after those of the store, which made the table of users
+
+
+@accounts(name="first")
+def sessions_and_keys(db: Database) -> None:
+    """Sessions and keys. Removing an account ends its sessions; scopes are words with a space between them."""
+    for statement in (
+        "CREATE TABLE sessions (hash BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE, "
+        "until INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE INDEX sessions_of_user ON sessions (user)",
+        "CREATE TABLE keys (name TEXT PRIMARY KEY, hash BLOB NOT NULL UNIQUE, scopes TEXT NOT NULL, survey TEXT REFERENCES surveys (id), "
+        "made_on TEXT NOT NULL) WITHOUT ROWID",
+    ):
+        db.execute(statement)
 
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, sqlite_accounts.migrations)
+    db, sets = Database(connection), (migrations, accounts)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")

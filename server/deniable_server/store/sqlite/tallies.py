@@ -1,6 +1,6 @@
 """The stored tallies: one for each part of a survey, changed in the transaction that makes or removes its records.
 
-A part is a public group (its label, empty where there is none) and whether its records were made by hand. Of surveys up to WIDE bits
+Of surveys up to WIDE bits
 all pairs of bits are kept; of wider ones n alone, since the pairs of 2,048 bits take 16.8 MB a part; they are counted when they are wanted.
 """
 
@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.survey import Survey
+from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
+from deniable_server.store.sqlite import parts
 
-Part = tuple[str, bool]
-CHOSEN = "survey = :survey AND by_hand = :by_hand AND (:label IS NULL OR label = :label)"
-"""The condition on rows that names one part of a survey, or with no label all its groups."""
 WIDE = 512
 SCANNED_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
-_KEEP = """INSERT INTO tallies (key, survey, label, by_hand, n, pairs) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (survey, label, by_hand) DO UPDATE SET n = excluded.n, pairs = excluded.pairs"""
+_KEEP = """INSERT INTO tallies (key, survey, label, mode, n, pairs) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (survey, label, mode) DO UPDATE SET n = excluded.n, pairs = excluded.pairs"""
 
 
 @dataclass(frozen=True)
@@ -56,57 +54,58 @@ def is_wide(survey: Survey) -> bool:
     return survey.record.bits > WIDE
 
 
-def count(connection: sqlite3.Connection, chosen: dict[str, Any]) -> int:
-    """How many records are counted, of what CHOSEN names."""
-    (n,) = connection.execute(f"SELECT coalesce(sum(n), 0) FROM tallies WHERE {CHOSEN}", chosen).fetchone()  # noqa: S608 - our own constant
-    return int(n)
+def counts(connection: sqlite3.Connection, survey_id: str) -> dict[Part, int]:
+    """How many records are counted, for each part that has some. No pairs are read: n stands before them in a row."""
+    rows = connection.execute("SELECT label, mode, n FROM tallies WHERE survey = ?", [survey_id])
+    return {parts.part(label, mode): n for label, mode, n in rows}
 
 
-def total(connection: sqlite3.Connection, survey: Survey, chosen: dict[str, Any]) -> Tally:
-    """The sum over what CHOSEN names, of a survey that is not wide. Raises UnavailableError where the file is damaged."""
+def total(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
+    """The sum over some parts of a survey that is not wide. Raises UnavailableError where the file is damaged."""
     bits = survey.record.bits
     found = Counts(0, np.zeros(bits * (bits + 1) // 2, dtype=np.int64))
-    for n, pairs in connection.execute(f"SELECT n, pairs FROM tallies WHERE {CHOSEN}", chosen):  # noqa: S608 - our own constant
+    condition, values = parts.among(survey.id, chosen)
+    for n, pairs in connection.execute(f"SELECT n, pairs FROM tallies WHERE {condition}", values):  # noqa: S608 - our own text
         found += _counts(survey, n, pairs)
     return Tally.from_bytes(found.n, bits, found.pairs.astype("<i8").tobytes())
 
 
 def change(connection: sqlite3.Connection, survey: Survey, part: Part, more: Counts) -> None:
     """Adds to the counts of a part, or takes from them; nothing is left of a part without records."""
-    query = "SELECT n, pairs FROM tallies WHERE survey = ? AND label = ? AND by_hand = ?"
-    row = connection.execute(query, [survey.id, *part]).fetchone()
+    query = "SELECT n, pairs FROM tallies WHERE survey = ? AND label = ? AND mode = ?"
+    row = connection.execute(query, [survey.id, *parts.row(part)]).fetchone()
     found = _counts(survey, *row) + more if row else more
     if found.n:
-        connection.execute(_KEEP, [secrets.randbits(63), survey.id, *part, found.n, found.pairs.astype("<i8").tobytes()])
+        connection.execute(_KEEP, [secrets.randbits(63), survey.id, *parts.row(part), found.n, found.pairs.astype("<i8").tobytes()])
     else:
-        connection.execute("DELETE FROM tallies WHERE survey = ? AND label = ? AND by_hand = ?", [survey.id, *part])
+        connection.execute("DELETE FROM tallies WHERE survey = ? AND label = ? AND mode = ?", [survey.id, *parts.row(part)])
 
 
-def recount(connection: sqlite3.Connection, survey: Survey, chosen: dict[str, Any]) -> Tally:
-    """What CHOSEN names, counted anew from every report, with all pairs."""
-    found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in _scanned(connection, chosen))
+def recount(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
+    """Some parts, counted anew from every report, with all pairs."""
+    found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in scanned(connection, survey.id, chosen))
     return sum(found, Tally.empty(survey.record.bits))
 
 
 def count_again(connection: sqlite3.Connection, survey: Survey, part: Part) -> None:
     """Keeps the counts of a part that has none, from its reports."""
-    chosen = {"survey": survey.id, "label": part[0], "by_hand": part[1]}
-    for n, reports in _scanned(connection, chosen):
+    for n, reports in scanned(connection, survey.id, [part]):
         change(connection, survey, part, Counts.of(survey, reports, n))
 
 
-def _scanned(connection: sqlite3.Connection, chosen: dict[str, Any]) -> Iterator[tuple[int, bytes]]:
-    """Counts and reports of what CHOSEN names, joined until they pass SCANNED_BYTES."""
+def scanned(connection: sqlite3.Connection, survey_id: str, chosen: Collection[Part]) -> Iterator[tuple[int, bytes]]:
+    """Counts and reports of some parts, joined until they pass SCANNED_BYTES."""
     n, size = 0, 0
-    parts: list[bytes] = []
-    query = f"SELECT count, reports FROM submissions WHERE {CHOSEN}"  # noqa: S608 - our own constant
-    for number, reports in connection.execute(query, chosen):
+    chunks: list[bytes] = []
+    condition, values = parts.among(survey_id, chosen)
+    query = f"SELECT count, reports FROM submissions WHERE {condition}"  # noqa: S608 - our own text
+    for number, reports in connection.execute(query, values):
         n, size = n + number, size + len(reports)
-        parts.append(reports)
+        chunks.append(reports)
         if size > SCANNED_BYTES:
-            yield n, b"".join(parts)
-            n, parts, size = 0, [], 0
-    yield n, b"".join(parts)
+            yield n, b"".join(chunks)
+            n, chunks, size = 0, [], 0
+    yield n, b"".join(chunks)
 
 
 def _counts(survey: Survey, n: int, raw: bytes) -> Counts:

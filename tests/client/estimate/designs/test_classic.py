@@ -17,6 +17,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import collected, designs, share
 from deniable.estimate.designs import CategoryDesign, Design, RowDesigns, category_shares
 from deniable.estimate.designs.varying_designs import Strata
+from deniable.estimate.limits.interval import Interval
 
 
 def reports(ones: int, n: int) -> list[int]:
@@ -201,7 +202,7 @@ def test_strata_with_nearly_one_design_agree_with_share() -> None:
     two = Strata(np.array([150, 150]), np.array([500, 500]), np.array([0.2, 0.2 + 1e-9]), np.array([0.9, 0.9 + 1e-9]))
     for method, target in (("likelihood-ratio", "population"), ("wald", "population"), ("score", "respondents")):
         one = share(300, 1000, q0=0.2, q1=0.9, method=method, target=target)
-        both = two.share(0.95, method, target)
+        both = two.share(Interval(0.95, method, target))
         assert both.method == one.method
         assert [both.estimate, both.std_error, both.low, both.high] == pytest.approx(
             [one.estimate, one.std_error, one.low, one.high], abs=1e-6
@@ -212,7 +213,7 @@ def test_weights_that_ignore_how_much_a_row_says_would_be_noisier() -> None:
     n = np.array([500, 500])
     strata = Strata(np.array([250, 250]), n, np.array([0.1, 0.45]), np.array([0.9, 0.55]))
     plain = math.sqrt(sum(250 / gap**2 for gap in (0.8, 0.1))) / 1000 / math.sqrt(2)
-    assert strata.share(0.95, "wald", "population").std_error < plain / 3
+    assert strata.share(Interval(method="wald")).std_error < plain / 3
 
 
 @pytest.mark.parametrize(
@@ -220,7 +221,7 @@ def test_weights_that_ignore_how_much_a_row_says_would_be_noisier() -> None:
     [((0, 0), (5, 5)), ((5, 5), (5, 5)), ((5, 0), (5, 5))],
 )
 def test_limits_exist_where_a_design_makes_some_counts_impossible(ones: Sequence[int], n: Sequence[int]) -> None:
-    found = Strata(np.array(ones), np.array(n), np.array([0.0, 0.3]), np.array([0.6, 1.0])).share(0.95, "likelihood-ratio", "population")
+    found = Strata(np.array(ones), np.array(n), np.array([0.0, 0.3]), np.array([0.6, 1.0])).share(Interval(method="likelihood-ratio"))
     assert 0 <= found.low < found.high <= 1
 
 

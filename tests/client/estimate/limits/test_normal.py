@@ -10,6 +10,7 @@ from scipy import stats
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
 
 
 def one_sided(x: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -78,7 +79,7 @@ def fieller(over: float, under: float, covariance: np.ndarray, z: float) -> tupl
 
 
 def test_the_limits_of_a_ratio_are_those_of_fieller() -> None:
-    one = normal.ratio("a ratio", 100, (0.2, 0.5), COVARIANCE, 0.95, "population", (0.0, 1.0))
+    one = normal.ratio("a ratio", 100, (0.2, 0.5), COVARIANCE, Interval(), (0.0, 1.0))
     assert one.estimate == pytest.approx(0.4)
     assert (one.low, one.high) == pytest.approx(fieller(0.2, 0.5, COVARIANCE, 1.959963984540054))
     assert one.std_error == pytest.approx(math.sqrt(0.0004 - 2 * 0.4 * 0.0001 + 0.16 * 0.0009) / 0.5)
@@ -86,7 +87,7 @@ def test_the_limits_of_a_ratio_are_those_of_fieller() -> None:
 
 @pytest.mark.parametrize("over", [-0.15, -0.03, 0.0, 0.55, 0.9])
 def test_a_ratio_outside_its_range_keeps_an_interval_inside_it(over: float) -> None:
-    one = normal.ratio("a ratio", 100, (over, 0.5), COVARIANCE, 0.95, "population", (0.0, 1.0))
+    one = normal.ratio("a ratio", 100, (over, 0.5), COVARIANCE, Interval(), (0.0, 1.0))
     assert one.estimate == over / 0.5
     assert 0 <= one.low < one.high <= 1
     x = np.linspace(0, 1, 100_001)
@@ -98,11 +99,11 @@ def test_a_ratio_outside_its_range_keeps_an_interval_inside_it(over: float) -> N
 @pytest.mark.parametrize("under", [0.05, 0.0, -0.5])
 def test_a_ratio_to_what_may_be_0_is_refused(under: float) -> None:
     with pytest.raises(EstimateError, match="a ratio: the denominator must be clearly above 0, got"):
-        normal.ratio("a ratio", 100, (0.2, under), COVARIANCE, 0.95, "population", (0.0, 1.0))
+        normal.ratio("a ratio", 100, (0.2, under), COVARIANCE, Interval(), (0.0, 1.0))
 
 
 def test_an_estimate_is_tested_by_its_distance_in_standard_errors() -> None:
-    one = normal.limited("the share", 100, 0.3, 0.01, 0.95, "population", (0.0, 1.0))
+    one = normal.limited("the share", 100, 0.3, 0.01, Interval(), (0.0, 1.0))
     assert one.test().p_value == pytest.approx(2 * stats.norm.sf(3))
     assert one.test(0.3).p_value == 1
     assert str(one.test(0.1)).startswith("the share is 0.1: chi-squared 4 with 1 df, p 0.045")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Results, estimate, share
 from deniable.estimate.checks import plausibility
+from deniable.estimate.moments import counts as bit_counts
 from deniable.survey import Survey
+from deniable.survey.layout import Field
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally
 
@@ -204,3 +208,35 @@ def test_honest_coins_are_flagged_in_at_most_1_of_100_surveys(options: list[str]
         bits = randomize(channel, np.zeros(n, dtype=np.int64), lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32))
         alarms += any("declared" in warning for warning in warnings(estimate(survey, Tally.from_bits(bits[:, :-1]))))
     assert alarms <= 1  # fixed seed
+
+
+class _Counted(tuple[Field, ...]):
+    """Fields that know how often somebody walks through all of them."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Field]:
+        _Counted.walks += 1
+        return super().__iter__()
+
+
+def walks(questions: int) -> int:
+    """How often all fields are walked through to estimate a survey of so many scales."""
+    asked = [{"id": f"q{i}", "text": "Q", "type": "scale", "options": ["a", "b"]} for i in range(questions)]
+    survey = Survey.from_dict({**SURVEY.to_dict(), "questions": asked, "epsilon": 2})
+    survey.__dict__["record"] = replace(survey.record, fields=_Counted(survey.record.fields))
+    _Counted.walks = 0
+    estimate(survey, Tally.from_bits(np.random.default_rng(4).random((50, questions)) < 0.5))
+    return _Counted.walks
+
+
+def test_the_places_of_questions_are_not_searched_anew_for_each() -> None:
+    assert 0 < walks(60) == walks(3) < 10
+
+
+def test_a_search_for_each_question_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def searched(survey: Survey, name: str) -> Field:
+        return next(field for field in survey.record.fields if field.item.id == name)
+
+    monkeypatch.setattr(bit_counts, "place_of", searched)
+    assert walks(60) > walks(3) + 50

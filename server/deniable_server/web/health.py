@@ -20,7 +20,7 @@ def healthz() -> Response:
 def readyz() -> Response:
     """200 when the database answers; 503 when it does not, whatever the reason."""
     try:
-        current_store().surveys()
+        current_store().surveys.all()
     except Exception:
         abort(503, "the database cannot be read now")
     return jsonify(status="ok")

@@ -1,0 +1,245 @@
+"""The same table gives the same categories in every format; what cannot be read with certainty is refused, and no message has a cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+import warnings
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import polars
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import feather, parquet
+
+from deniable.device.sealed import Sealed
+from deniable.device.sources import as_rows
+from deniable.device.tables import batches
+from deniable.errors import AnswerError, MissingExtraError
+from deniable.files import File
+from deniable.survey import Survey
+
+OPTIONS = ["Käse", "a,b", "x;y", "tab and|", 'say "so"', "7"]
+SURVEY = Survey.from_dict(
+    {
+        "deniable": 1,
+        "id": "formats",
+        "title": "T",
+        "about": "A",
+        "epsilon": 3,
+        "questions": [
+            {"id": "smokes", "text": "Q", "type": "yes_no"},
+            {
+                "id": "food",
+                "text": "Q",
+                "type": "choice",
+                "options": OPTIONS,
+                "required": False,
+            },
+            {"id": "age", "text": "Q", "type": "number", "low": 0, "high": 100, "levels": 11},
+        ],
+    }
+)
+MORE = {"id": "more", "text": "Q", "type": "yes_no", "epsilon": 1}
+WIDER = Survey.from_dict({**SURVEY.to_dict(), "questions": [*SURVEY.to_dict()["questions"], MORE]})
+NAMES = ("note", "smokes", "food", "age")
+ROW = st.tuples(
+    st.sampled_from(["", "n", "; , |"]),
+    st.sampled_from(["yes", "no", "1", "0"]),
+    st.sampled_from([*OPTIONS, None]),
+    st.integers(0, 10).map(lambda n: n * 10),
+)
+"""Ages are levels, which no coin rounds."""
+
+
+def words(n: int) -> np.ndarray:
+    return np.zeros(n, dtype=np.uint32)
+
+
+def read(rows, size=3, skip=0):
+    """All categories and all that was left out, under a seal as everywhere."""
+    found = Sealed(lambda: list(batches(SURVEY, as_rows(rows), words, size=size, skip=skip)))()
+    return np.concatenate([batch.categories for batch in found], axis=1).tolist(), [one for batch in found for one in batch.rejected]
+
+
+def refused(rows) -> str:
+    with pytest.raises(AnswerError) as caught:
+        read(rows)
+    assert "CANARY" not in str(caught.value)
+    return str(caught.value)
+
+
+def text(rows, delimiter=",") -> str:
+    made = io.StringIO(newline="")
+    csv.writer(made, delimiter=delimiter).writerows([NAMES, *rows])
+    return made.getvalue()
+
+
+def workbook(path: Path, *sheets) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for number, rows in enumerate(sheets):
+        sheet = book.create_sheet(f"sheet {number}")
+        for row in rows:
+            sheet.append(list(row))
+    book.save(path)
+    return path
+
+
+def every_format(folder: Path, rows):
+    """The table in each format that is read."""
+    dicts = [dict(zip(NAMES, row, strict=True)) for row in rows]
+    for delimiter in (",", ";", "\t", "|"):
+        for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
+            path = folder / f"{ord(delimiter)}{encoding}.csv"
+            path.write_bytes(text(rows, delimiter).encode(encoding))
+            yield path
+        path = folder / f"{ord(delimiter)}.txt"
+        path.write_bytes(text(rows, delimiter).encode("cp1252"))
+        yield File(path, encoding="cp1252", delimiter=delimiter)
+        yield File(io.BytesIO(text(rows, delimiter).encode("utf-16-be")), encoding="utf-16-be")
+    lines = folder / "a.jsonl"
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in dicts), encoding="utf-16")
+    yield lines
+    table = pyarrow.Table.from_pylist(dicts, schema=pyarrow.schema([(name, "string") for name in NAMES[:3]] + [("age", "int16")]))
+    decimals = table.set_column(3, "age", pyarrow.array([Decimal(row[3]) / 1 for row in rows], pyarrow.decimal128(9, 3)))
+    for name, one in {"whole": table, "decimals": decimals}.items():
+        parquet.write_table(one, folder / f"{name}.parquet", row_group_size=2)
+        yield folder / f"{name}.parquet"
+    feather.write_feather(table, folder / "a.feather")
+    yield folder / "a.feather"
+    yield workbook(folder / "a.xlsx", [NAMES, *rows])
+    frame = pd.DataFrame(dicts, columns=list(NAMES))
+    yield from (frame, dicts, table, polars.from_arrow(table), polars.from_arrow(decimals))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(ROW, min_size=1, max_size=9))
+def test_the_same_table_gives_the_same_categories_in_every_format(rows):
+    expected = [[0 if row[1] in ("yes", "1") else 1 for row in rows]]
+    labels = SURVEY.questions[1].categories
+    expected += [[labels.index(row[2]) if row[2] else len(labels) - 1 for row in rows], [row[3] // 10 for row in rows]]
+    with tempfile.TemporaryDirectory() as folder:
+        for source in every_format(Path(folder), rows):
+            assert read(source) == (expected, []), source
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.feather", "a.csv"])
+def test_any_number_of_rows_can_be_left_out_and_a_gap_in_a_workbook_is_no_row(tmp_path, name):
+    rows = [["", "yes", "7", 10 * n] for n in range(11)]
+    sources = {getattr(source, "name", ""): source for source in every_format(tmp_path, rows) if isinstance(source, Path)}
+    sources["a.csv"] = sources["44utf-8.csv"]
+    sources["a.parquet"] = sources["whole.parquet"]
+    workbook(tmp_path / "a.xlsx", [[], NAMES, *rows[:4], [None] * 4, [], *rows[4:], []])
+    for skip in (0, 1, 5, 10):
+        assert read(sources[name], size=4, skip=skip)[0][2] == list(range(skip, 11))
+
+
+def test_a_header_that_more_than_one_delimiter_could_mean_is_refused(tmp_path):
+    ambiguous = "\tsmokes\t,\tfood\t,\tage\t\nyes,CANARY,10\n"
+    assert "more than one delimiter, , and tab: say which" in refused(File(io.StringIO(ambiguous)))
+    assert read(File(io.StringIO(ambiguous.replace("CANARY", "7")), delimiter=","))[0] == [[0], [5], [1]]
+    path = tmp_path / "a.csv"
+    path.write_text("age;smokes;food\n0,5;yes;7\n")
+    assert read(path)[1][0].question == "age"  # a decimal comma is no number here, and no delimiter either
+    assert "missing: smokes, food, age" in refused(File(path, delimiter=","))
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (text([("", "yes", "Käse", 10)]).encode("cp1252"), "must be UTF-8 text, and is not: say its encoding, such as cp1252"),
+        (text([("", "yes", "CANARY", 10)]).encode("utf-16-le"), "has zero bytes, as UTF-16 without a mark has"),
+        (text([("", "yes", "CANARY", 10)]).encode("utf-16-be"), "has zero bytes, as UTF-16 without a mark has"),
+        (b"PK\x03\x04CANARY", "begins as .xlsx files do"),
+        (b"PAR1\x15CANARY", "begins as .parquet files do"),
+        (b"\xd0\xcf\x11\xe0CANARY", "begins as .xls files do"),
+    ],
+)
+def test_text_of_an_unknown_encoding_and_what_is_no_text_are_refused(tmp_path, raw, told):
+    path = tmp_path / "a.csv"
+    path.write_bytes(raw)
+    assert told in refused(path)
+
+
+def test_a_mark_and_another_encoding_that_is_named_are_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(text([("", "yes", "Käse", 10)]).encode("utf-16"))
+    assert "begins with the mark of UTF-16, and not with cp1252 text" in refused(File(path, encoding="cp1252"))
+    assert read(File(path, encoding="utf-16-le")) == read(path)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.arrow"])
+def test_a_file_that_is_not_what_its_name_says_is_refused_without_what_it_holds(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"smokes,food,age\nCANARY,CANARY,CANARY\n")
+    assert "as its name says" in refused(path) or "a workbook" in refused(path)
+    (tmp_path / f"b{name}").write_bytes(b"PK\x03\x04PAR1CANARY")
+    assert "CANARY" not in refused(tmp_path / f"b{name}")
+
+
+def test_columns_that_are_missing_are_told_in_every_format_and_no_others(tmp_path):
+    for source in every_format(tmp_path, [("CANARY", "yes", "7", 10)]):
+        if isinstance(source, list) or getattr(source, "suffix", "") == ".jsonl":
+            continue  # each row may have keys of its own
+        with pytest.raises(AnswerError, match="missing: more; found: smokes, food, age, 1 others"):
+            list(batches(WIDER, as_rows(source), words, size=3))
+
+
+def test_a_workbook_is_read_as_it_is_or_refused(tmp_path):
+    row = ("", "yes", "7", 10)
+    two = workbook(tmp_path / "two.xlsx", [NAMES, row], [NAMES, row, row])
+    assert "has 2 sheets, so say which one" in refused(two)
+    assert len(read(File(two, sheet="sheet 1"))[0][0]) == 2
+    assert "has no sheet of that name" in refused(File(two, sheet="CANARY"))
+    (formula,) = read(workbook(tmp_path / "formula.xlsx", [NAMES, ("", "yes", '="CANARY"', 10), row]))[1]
+    assert str(formula) == "row 1: must have values, and has a formula"
+    assert read(workbook(tmp_path / "beside.xlsx", [NAMES, ("=1+1", "yes", "7", 10)]))[1] == []
+
+
+def test_a_warning_about_a_cell_is_not_shown(tmp_path):
+    """The control: read by openpyxl alone, the warning quotes the answer."""
+    path = tmp_path / "a.xlsx"
+    book = openpyxl.Workbook()
+    book.active.append(NAMES)
+    book.active.append(["", "yes", "7", 98765432101234])
+    book.active["D2"].number_format = "yyyy-mm-dd"
+    book.save(path)
+    with pytest.warns(UserWarning, match="98765432101234"):
+        list(openpyxl.load_workbook(path, read_only=True).active.iter_rows())
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert [found.question for found in read(path)[1]] == ["age"]
+    assert shown == []
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "told"),
+    [
+        ("a.xlsx", {"encoding": "cp1252"}, "encoding must be left out: a xlsx file has none"),
+        ("a.parquet", {"delimiter": ";", "sheet": "x"}, "delimiter and sheet must be left out: a parquet file has none"),
+        ("a.jsonl", {"delimiter": ";"}, "delimiter must be left out"),
+        ("a.csv", {"delimiter": ";;"}, "delimiter must be one character, got ';;'"),
+        ("a.csv", {"encoding": "klingon"}, "encoding must be one that Python knows, such as cp1252, got 'klingon'"),
+        ("a.csv", {"encoding": "rot13"}, "encoding must be one that Python knows"),
+    ],
+)
+def test_an_option_that_a_kind_does_not_have_is_refused(file, options, told):
+    with pytest.raises(ValueError, match=told):
+        File(file, **options)
+
+
+@pytest.mark.parametrize(("name", "package"), [("a.parquet", "pyarrow"), ("a.arrow", "pyarrow"), ("a.xlsx", "openpyxl")])
+def test_without_the_extra_it_is_named(tmp_path, monkeypatch, name, package):
+    (tmp_path / name).write_bytes(b"")
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf"{name} needs {package}: pip install 'deniable\[tables\]'"):
+        read(tmp_path / name)

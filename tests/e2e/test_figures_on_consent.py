@@ -1,0 +1,158 @@
+"""The figures of the consent page: the same in every language, those of exact arithmetic, and the odds of the least protected question."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome
+
+from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound
+from deniable.survey import Survey
+
+pytestmark = pytest.mark.browser
+names = (f"figures{i}" for i in itertools.count())
+LANGUAGES = ("en", "de", "ar")
+TEA = {"id": "tea", "text": "TEA", "type": "yes_no"}
+HIV = {"id": "hiv", "text": "HIV", "type": "yes_no"}
+MANY = {"id": "many", "text": "MANY", "type": "multi_choice", "options": ["A", "B", "C"]}
+TOWN = {"id": "town", "text": "TOWN", "type": "choice", "options": ["a", "b", "c", "d", "e", "f", "g"]}
+SURVEYS: dict[str, dict[str, Any]] = {
+    "low": {"epsilon": 0.2, "questions": [TEA, TOWN]},
+    "tea beside HIV": {"epsilon": None, "questions": [{**TEA, "epsilon": 0.2}, {**HIV, "epsilon": 5}]},
+    "options": {"epsilon": None, "questions": [{**MANY, "epsilon": 3}, {**TEA, "epsilon": 2}]},
+    "eight": {"epsilon": 8, "questions": [TEA]},
+    "high": {"epsilon": 10, "accept_high_epsilon": True, "questions": [TEA]},
+    "nothing hidden": {
+        "epsilon": None,
+        "accept_high_epsilon": True,
+        "questions": [{**TEA, "epsilon": 10}, TOWN | {"epsilon": 9}, HIV | {"epsilon": 10}],
+    },
+}
+
+STATE = """
+const shown = (element) => !element.closest("[hidden]");
+const state = {};
+for (const element of document.querySelectorAll("#consent [data-slot]")) {
+  if (element.querySelector("button, input, select")) continue;
+  const texts = [...element.querySelectorAll("figcaption, td")];
+  const cells = texts.length ? texts : [element];
+  state[element.dataset.slot] = shown(element) ? cells.map((cell) => cell.textContent) : null;
+}
+state.dots = [...document.querySelectorAll("#consent figure")].map((figure) => figure.querySelectorAll("circle.counted").length);
+return state;
+"""
+
+
+def figures(text: str, language: str) -> list[Decimal]:
+    """The numbers in a text, each once, read as its language writes them, in order of size: each language has an order of its own."""
+    group, point = (".", ",") if language == "de" else (",", ".")
+    written = re.findall(r"\d+(?:[.,]\d+)*", text)
+    return sorted({Decimal(number.replace(group, "").replace(point, ".")) for number in written})
+
+
+def state_of(driver: Chrome, language: str) -> dict[str, Any]:
+    """What the consent page shows and hides, as numbers."""
+    found = dict(driver.execute_script(STATE))
+    del found["title"], found["about"], found["digest"], found["length"]  # texts; counts that some languages say in words
+    dots = found.pop("dots")
+    numbers = {slot: shown and [figures(text, language) for text in shown] for slot, shown in found.items()}
+    return {**numbers, "weakest": found["weakest"], "dots": dots}
+
+
+def bound(odds: Any) -> list[Decimal]:
+    return [posterior_bound(odds)]
+
+
+def expected(survey: Survey) -> dict[str, Any]:
+    """The same page from the Python side."""
+    least = least_protected(survey.items)
+    of, own, other = people(least.channel)
+    d, k = least.channel.d, least.channel.k
+    named = [] if d == 1 else [d, k]
+    total = posterior_bound(survey.odds)
+    one = max(question.odds for question in survey.questions)
+    said = [sorted({of, counted, of - counted, *named}) for counted in (own, other)]
+    rows = [sorted({found[0], found[place]}) for found in (people(item.channel) for item in survey.items) for place in (1, 2)]
+    weak = None if total < 99 else [[Decimal(100)]] if total == 100 else [sorted({total, Decimal(100)})]
+    return {
+        "odds": said,
+        "everyQuestion": rows,
+        "surest": [bound(survey.odds)],
+        "surestOne": [bound(one)] if len(survey.questions) > 1 else None,
+        "weak": weak,
+        "twice": [sorted({*bound(survey.odds), *bound(survey.odds**2)})],
+        "dots": [own, other] if of == 100 else [0, 0],
+    }
+
+
+def publish(site: Any, **keys: Any) -> Survey:
+    published: Survey = site.publish(id=next(names), **keys)
+    return published
+
+
+def open_in(page: Any, url: str, survey: Survey, language: str) -> dict[str, Any]:
+    assert page.open(f"{url}/s/{survey.id}?lang={language}#digest={survey.digest}") == "consent"
+    return state_of(page.driver, language)
+
+
+@pytest.mark.parametrize("kind", SURVEYS)
+def test_every_language_shows_and_hides_the_same_and_its_figures_are_those_of_exact_arithmetic(page: Any, site: Any, kind: str) -> None:
+    survey = publish(site, **SURVEYS[kind])
+    english, *others = (open_in(page, site.url, survey, language) for language in LANGUAGES)
+    assert others == [english] * len(others)
+    assert {slot: english[slot] for slot in expected(survey)} == expected(survey)
+
+
+def test_the_odds_shown_are_those_of_the_least_protected_question_and_it_is_named(page: Any, site: Any) -> None:
+    """Tea at 0.2 beside HIV at 5, in either order: 99 of 100, not 55."""
+    keys = SURVEYS["tea beside HIV"]["questions"]
+    for questions in (keys, keys[::-1]):
+        state = open_in(page, site.url, publish(site, epsilon=None, questions=questions), "en")
+        assert state["weakest"] == ["HIV"]
+        assert state["dots"] == [99, 1]
+        assert "The odds of the question that is hidden least; every other is hidden at least as well: HIV" in page.text().replace(
+            "\n", " "
+        )
+
+
+def test_a_single_question_is_not_called_the_least_protected(page: Any, site: Any) -> None:
+    assert open_in(page, site.url, publish(site, **SURVEYS["eight"]), "en")["weakest"] is None
+    assert "hidden least" not in page.text()
+
+
+def test_what_a_device_has_spent_is_told_alike_in_every_language(page: Any, site: Any) -> None:
+    first = publish(site, epsilon="ln 3", questions=[TEA])
+    page.answer(site.link(first), 0)
+    second = publish(site, epsilon="ln 9", questions=[HIV])
+    spent = [open_in(page, site.url, second, language)["spent"] for language in LANGUAGES]
+    total = [posterior_bound(odds_of_sum(first.epsilon + second.epsilon))]
+    assert total == [Decimal(97)]
+    assert [[number for number in told[0] if number != 1] for told in spent] == [total] * 3  # "1 survey" is a word in some languages
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "kind"),
+    [
+        (
+            b"if (bound.percent < WEAK) return null;",
+            b"if (!(number(bound.percent, { maximumFractionDigits: 9 }) >= WEAK)) return null;",
+            "high",
+        ),
+        (b"const example = leastProtected(items);", b'const example = items.find(({ type }) => type === "yes_no");', "tea beside HIV"),
+        (b"posteriorBound(twice(odds))", b"posteriorBound(odds)", "low"),
+        (b"percent(ofOneAnswer(questions))", b"percent(ofOneAnswer(items.map((item) => ({ items: [item] }))))", "options"),
+    ],
+)
+def test_a_page_that_computes_with_what_it_has_written_or_shows_the_first_question_is_noticed(
+    page: Any, site: Any, proxy: Any, right: bytes, wrong: bytes, kind: str
+) -> None:
+    """The controls."""
+    survey = publish(site, **SURVEYS[kind])
+    proxy.alter["/browser/consent.mjs"] = (right, wrong)
+    proxy.unsealed.add(f"/s/{survey.id}?lang=de")
+    state = open_in(page, proxy.url, survey, "de")
+    assert {slot: state[slot] for slot in expected(survey)} != expected(survey)
