@@ -21,6 +21,7 @@ from flask import Flask, request
 from tests.e2e.traces import spellings
 from tests.server.conftest import ServerProcess
 from tests.server.raw import Raw
+from tests.server.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable_server.store.sqlite.store import SqliteStore
@@ -176,7 +177,7 @@ def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_c
     assert found == []
     assert holding(server.folder) == []
     store = SqliteStore(server.db)
-    kept = store.recount("open").n
+    kept = recount_of(store, "open").n
     store.close()
     server.stop()
     assert holding(server.folder) == []
@@ -188,8 +189,8 @@ def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_c
 
 
 def test_an_error_page_that_quotes_is_noticed(app: Flask, store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.publish(OPEN)
-    store.publish(INVITED)
+    store.surveys.publish(OPEN)
+    store.surveys.publish(INVITED)
     told = errors.reply
     monkeypatch.setattr(errors, "reply", lambda status, rule, message: told(status, rule, f"{message}: got {request.get_data()!r}"))
     client = app.test_client()
@@ -213,7 +214,7 @@ def test_a_server_that_writes_what_it_was_sent_is_noticed(app: Flask, store: Sql
         if where == "log":
             log.emit(app.logger.makeRecord("server", logging.WARNING, __file__, 0, "a request for %s", (sent,), None))
         elif where == "database":
-            store._writer.run(lambda c: c.execute("CREATE TABLE seen AS SELECT ? AS sent", [sent.encode("utf-16-le")]) and None)
+            store.file.writer.run(lambda c: c.execute("CREATE TABLE seen AS SELECT ? AS sent", [sent.encode("utf-16-le")]) and None)
         else:
             with tempfile.NamedTemporaryFile(dir=tmp_path, delete=False) as file:
                 file.write(base64.b64encode(sent.encode()))
