@@ -53,8 +53,8 @@ class Site:
         with self.log.open("wb") as log:
             command = [self._program, "serve", "--db", str(self.db), "--port", str(self.port)]
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
+        deadline = time.monotonic() + 300  # a busy machine may take its time; a server that has ended is not waited for
+        while self.process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):
                 httpx.get(f"{self.url}/login")
                 return
@@ -205,8 +205,9 @@ class _Forward(BaseHTTPRequestHandler):
             if name not in ("content-length", "date", "server", "connection"):
                 self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(ConnectionError):  # a browser that has gone on, or was killed, takes no reply
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, *args: Any) -> None:
         pass

@@ -72,6 +72,7 @@ def ada(stranger: httpx.Client) -> httpx.Client:
 # Logging in and out.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/manage", "/manage/surveys/any", "/manage/surveys/any/results.csv"])
 def test_a_stranger_is_sent_to_the_login_page_and_from_there_back(stranger: httpx.Client, path: str) -> None:
     reply = stranger.get(path)
@@ -122,6 +123,7 @@ def test_the_session_is_a_new_one_after_login_and_its_cookie_is_closed(stranger:
 # What researchers see.
 
 
+@pytest.mark.slow
 def test_the_list_shows_state_responses_and_the_pinned_link(ada: httpx.Client, site: Any, survey: Survey) -> None:
     answer(site, survey, 1)
     article = next(part for part in ada.get("/manage").text.split("<article") if f"/s/{survey.id}#" in part)

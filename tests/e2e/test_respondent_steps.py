@@ -257,7 +257,7 @@ def test_a_group_and_an_invitation_come_from_the_link_or_are_asked_for(page: Any
     survey = site.publish(id=next(names), questions=QUESTIONS[:1], groups=["North", "Süd & West"], access="invited")
     page.open(proxy.link(survey))
     page.press("agree")
-    WebDriverWait(page.driver, 10).until(lambda d: d.find_element(By.ID, "problem-group").is_displayed())
+    WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "problem-group").is_displayed())
     assert page.driver.find_element(By.ID, "problem-code").is_displayed()
     assert page.focused("[data-field=group]")
     code = site.invite(survey)
@@ -283,7 +283,7 @@ def test_a_spent_invitation_is_replaced_beside_the_same_record(page: Any, proxy:
     field = page.driver.find_element(By.CSS_SELECTOR, "#waiting [data-field=code]")
     field.send_keys(fresh[:-1])
     page.press("retry")
-    WebDriverWait(page.driver, 10).until(lambda d: d.find_element(By.ID, "problem-other-code").is_displayed())
+    WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "problem-other-code").is_displayed())
     field.send_keys(fresh[-1])
     page.press("retry")
     assert page.step("waiting") == "thanks"

@@ -186,6 +186,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
     return found
 
 
+@pytest.mark.slow
 def test_of_two_hundred_requests_at_once_with_one_code_exactly_one_is_let_in(make_server: Callable[..., Any], submissions: Make) -> None:
     statuses, n, recounted, made_and_spent = race(make_server(), submissions)
     assert statuses == [200] + [403] * (REQUESTS - 1)
@@ -193,6 +194,7 @@ def test_of_two_hundred_requests_at_once_with_one_code_exactly_one_is_let_in(mak
     assert made_and_spent == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_server_that_checks_a_code_first_and_spends_it_later_would_be_found_out(
     make_server: Callable[[str], Any], submissions: Make
 ) -> None:

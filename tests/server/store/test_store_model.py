@@ -29,6 +29,8 @@ from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.intake import Intake
 from deniable_server.store.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
 BASE = {"deniable": 1, "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"], "questions": QUESTIONS}
 BATCHES = {"open": 4, "invited": 3}
