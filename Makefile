@@ -45,7 +45,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	rm $(VENV)/wheels/deniable-*.whl
 	touch $@ $(VENV)/.server
 
-# Collects the texts of the respondents' pages and brings the catalogs up to date: docs/languages.md.
+# Collects the texts of the respondents' pages and brings the catalogs up to date: docs/guide/languages.md.
 MESSAGES := server/deniable_server/translations
 messages: $(VENV)/.dev
 	$(BIN)/pybabel --quiet extract --mapping-file babel.cfg --keywords t --keywords tn:1,2 --add-location file --sort-by-file \
@@ -86,7 +86,7 @@ accessibility: $(VENV)/.dev browser
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py
 
-# Benchmarks: docs/benchmarks.md has what they print. The other packages live in an environment of their own.
+# Benchmarks: docs/reference/benchmarks.md has what they print. The other packages live in an environment of their own.
 bench-peers: $(VENV)/.dev .venv-peers/.done
 	$(BIN)/python benchmarks/peers.py --python .venv-peers/bin/python
 

@@ -1,4 +1,4 @@
-"""Writes analysis.ipynb from docs/analysis.md: the same text, the same code, one cell for each thing that is shown.
+"""Writes analysis.ipynb from docs/guide/analysis.md: the same text, the same code, one cell for each thing that is shown.
 
 Run: python examples/make_notebook.py [FILE]
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "analysis.md"
+PAGE = HERE.parent / "docs" / "guide" / "analysis.md"
 FIRST = """import os
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The surveys of the examples and of docs/respondents.md are surveys, whole in every language."""
+"""The surveys of the examples and of docs/guide/respondents.md are surveys, whole in every language."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_example_of_habits_has_every_question_type() -> None:
 
 def test_the_survey_on_the_page_for_respondents_says_what_the_page_says() -> None:
     (example,) = re.findall(
-        r"^```yaml\n(.*?)^```$", (ROOT / "docs" / "respondents.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        r"^```yaml\n(.*?)^```$", (ROOT / "docs" / "guide" / "respondents.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
     survey = Survey.from_text(example)
     assert (survey.access, survey.layout, survey.groups) == ("invited", "steps", ("North", "South"))

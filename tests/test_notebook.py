@@ -1,4 +1,4 @@
-"""The notebook says what docs/analysis.md says, and runs from its first cell to its last."""
+"""The notebook says what docs/guide/analysis.md says, and runs from its first cell to its last."""
 
 from __future__ import annotations
 

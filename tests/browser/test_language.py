@@ -93,7 +93,7 @@ def test_the_links_to_other_languages_get_the_pages_fragment(javascript: Javascr
 
 
 def test_the_example_of_the_documentation_says_what_it_shows(javascript: Javascript) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "languages.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "languages.md").read_text(encoding="utf-8")
     [example] = re.findall(r"```js\nimport [^\n]*\n(.*?)```", page, re.DOTALL)
     first, second = re.findall(r"^tn?\(.*\);$", example, re.MULTILINE)
     assert javascript(f"{WITHOUT_A_PAGE} return [{first[:-1]}, {second[:-1]}];") == ["Question 2 of 7", "2 questions"]

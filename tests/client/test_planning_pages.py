@@ -1,4 +1,4 @@
-"""Every example of docs/planner.md and docs/privacy.md does what the page says."""
+"""Every example of docs/guide/planner.md and docs/reference/privacy.md does what the page says."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_example_that_is_wrong_would_be_noticed() -> None:
 def test_the_command_of_the_page_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     [block] = re.findall(
-        r"^```console\n\$ deniable (.*?)\n(.*?)^```$", (ROOT / "docs" / "planner.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+        r"^```console\n\$ deniable (.*?)\n(.*?)^```$", (ROOT / "docs" / "guide" / "planner.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
     result = CliRunner().invoke(main, shlex.split(block[0]))
     assert result.exit_code == 0

@@ -1,4 +1,4 @@
-"""The examples of docs/sdk.md run as they stand, against a server at another address."""
+"""The examples of docs/guide/sdk.md run as they stand, against a server at another address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import read
 from deniable.wire.tally import Tally
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "sdk.md").read_text()
 ADDRESS = "https://survey.example.org"
 
 
@@ -47,7 +47,7 @@ def folder(server, study, tmp_path, monkeypatch):
 def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     printed = []
     for example in examples("python"):
-        exec(compile(example.replace(ADDRESS, server.url), "docs/sdk.md", "exec"), {})
+        exec(compile(example.replace(ADDRESS, server.url), "docs/guide/sdk.md", "exec"), {})
         printed.append(capsys.readouterr().out)
     receipt, sent, refusal, groups, withdrawal, bulk, old, rejected, copies, ledger, resent, results = printed
     assert sent == "True\n"

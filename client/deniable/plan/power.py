@@ -1,7 +1,7 @@
 """How likely a true share, or a difference of two groups, is to show; and how many people make that likely.
 
 Tests compare an estimate with a multiple of its standard error under no difference; its distribution is taken as
-normal. docs/planner.md has the formulas.
+normal. docs/guide/planner.md has the formulas.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Three designs: the coins of a question; no privacy at all; and a trusted curator, who knows every answer and adds
 Laplace noise of scale 1/epsilon to the published count. Standard errors are those of `estimate` for the population:
-respondents are a random sample and the coins are tossed. docs/planner.md has the formulas.
+respondents are a random sample and the coins are tossed. docs/guide/planner.md has the formulas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every example of docs/analysis.md and docs/question-types.md does what the page says."""
+"""Every example of docs/guide/analysis.md and docs/reference/question-types.md does what the page says."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_example_that_is_wrong_would_be_noticed() -> None:
 
 
 def yaml_examples() -> list[str]:
-    text = (ROOT / "docs" / "question-types.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "question-types.md").read_text(encoding="utf-8")
     return re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""Every example of docs/designs.md and docs/regression.md does what the page says."""
+"""Every example of docs/reference/designs.md and docs/reference/regression.md does what the page says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every example of docs/joint.md does what the page says."""
+"""Every example of docs/reference/joint.md does what the page says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import doctest
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "joint.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "joint.md"
 
 
 def run(text: str) -> doctest.TestResults:

@@ -92,6 +92,6 @@ def test_the_readmes_commands_and_client_work(folder: Path, make_server: Callabl
 
 @pytest.mark.slow
 def test_the_commands_of_the_operations_page_work(folder: Path, make_server: Callable[[], Any]) -> None:
-    server, _ = run_commands("docs/operations.md", folder, make_server().port)
+    server, _ = run_commands("docs/guide/operations.md", folder, make_server().port)
     server.terminate()
     server.wait(timeout=30)

@@ -1,4 +1,4 @@
-"""What docs/languages.md says is what happens: its examples are run here."""
+"""What docs/guide/languages.md says is what happens: its examples are run here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from deniable_server.web import languages
 from deniable_server.web.extract import module_texts
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "languages.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "languages.md").read_text(encoding="utf-8")
 
 
 def examples(language: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 A mean of pseudo-answers is nearly normal once enough reports have the bit set and enough have it not, whatever the epsilon. Below `FEW` of
 either kind the interval can miss the truth far more often than it says, the more so the less noise there is. benchmarks/small_groups.py
-measures it; docs/methods.md has the figures. Single shares need no rule: their intervals are exact.
+measures it; docs/reference/methods.md has the figures. Single shares need no rule: their intervals are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The classic designs of randomized response done by hand, each as what it does to a true answer.
 
 A `Design` asks for yes or no and is two numbers, q0 = P(reported yes | true no) and q1 = P(reported yes | true yes). A
-`CategoryDesign` has k categories and a matrix P[i, j] = P(report i | true j). docs/designs.md says how each is carried out.
+`CategoryDesign` has k categories and a matrix P[i, j] = P(report i | true j). docs/reference/designs.md says how each is carried out.
 """
 
 from __future__ import annotations

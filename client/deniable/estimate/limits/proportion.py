@@ -71,7 +71,7 @@ def share(
     those who answered, so only the coins are random.
     method: "feldman-cousins" (exact up to n = 10,000, and up to 200,000 where under 25 bits of a kind are expected; then
     "likelihood-ratio", or "constrained-score" for respondents); for a population also "likelihood-ratio", "wilson",
-    "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/methods.md.
+    "clopper-pearson" or "wald", for respondents "constrained-score" or "score". Formulas and sources: docs/reference/methods.md.
     Raises EstimateError where a value breaks its rule, and for n = 0 and q0 = q1, where there is no estimate.
     """
     low_rate, high_rate = _probability("q0", q0), _probability("q1", q1)

@@ -2,7 +2,7 @@
 
 Two or three categories: the nearest point of the simplex; for two, that is maximum likelihood. More categories:
 an empirical Bayes estimate, which learns from all of them whether small estimates are mostly noise, as no estimate
-can in fewer than three dimensions (C. Stein, Proc. Third Berkeley Symp. 1, 1956). docs/methods.md has the
+can in fewer than three dimensions (C. Stein, Proc. Third Berkeley Symp. 1, 1956). docs/reference/methods.md has the
 derivation, benchmarks/adjusted.py measures it.
 
 Model: the unbiased estimates u_1 .. u_k, which add to 1, are independent normals about the shares p_i with variances

@@ -1,6 +1,6 @@
 """Joint shares of two or more questions, each perturbed by itself: cross tables.
 
-The products of pseudo-answers are unbiased for a cell's share. docs/joint.md has the formulas and what they measured.
+The products of pseudo-answers are unbiased for a cell's share. docs/reference/joint.md has the formulas and what they measured.
 """
 
 from __future__ import annotations
