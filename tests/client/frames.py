@@ -47,6 +47,7 @@ from deniable.client import SurveyClient
 from deniable.delivery import jobs, transport
 from deniable.device import perturb, sealed
 from deniable.errors import AnswerError
+from deniable.session import Session
 from deniable.survey import Survey, document
 
 PACKAGE = str(Path(deniable.__file__).parent)
