@@ -1,10 +1,11 @@
 # make demo   sets itself up, runs the main job from end to end, shows the results
 # make test   sets itself up (a browser included), runs all checks and tests
+# make quick  the tests that need no browser and little time: under a minute
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check format browser messages release-hashes screenshots clean
+.PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility canaries frames guessers order stalls
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-small-groups bench-store
 
@@ -13,6 +14,9 @@ demo: $(VENV)/.server
 
 test: $(VENV)/.dev browser check
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -n 2 -m "not browser and not slow"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -34,8 +38,11 @@ $(VENV)/.server: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[server]'
 	touch $@
 
+# All that the tests need of a package index is fetched here: also what they install into an environment of their own.
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip wheel --quiet --wheel-dir $(VENV)/wheels '.[server]'
+	rm $(VENV)/wheels/deniable-*.whl
 	touch $@ $(VENV)/.server
 
 # Collects the texts of the respondents' pages and brings the catalogs up to date: docs/languages.md.
@@ -53,7 +60,7 @@ release-hashes: $(VENV)/.dev
 # Over 200 respondents in browsers of three engines (140, and at least 60 whose profiles are compared), and a search for their answers,
 # and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s tests/e2e/test_states.py tests/e2e/test_canaries.py
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
 
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev

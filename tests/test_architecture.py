@@ -52,7 +52,7 @@ SERVER = {
     "server/store": ("what is kept", "errors survey wire"),
     "server/store/sqlite": ("how SQLite keeps it", "errors private_files survey wire server/config server/store"),
     "server/context": ("the store and the config of a request", "server/config server/store"),
-    "server/web": ("what every page shares", "errors survey server/config server/paths server/store server/context"),
+    "server/web": ("what every page shares", "errors survey wire server/config server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
     "server/researchers": ("pages for researchers", "errors survey wire estimate plan server/store server/context server/web"),

@@ -13,7 +13,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:jupyter_client", "ignore::DeprecationWarning:zmq")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:jupyter_client", "ignore::DeprecationWarning:zmq"),
+]
 
 
 def run(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -21,6 +21,9 @@ from deniable_server.store.sqlite.store import SqliteStore
 
 ROOT = Path(__file__).parents[1]
 SURVEY = ROOT / "examples" / "anes1996.yaml"
+WHEELS = Path(sys.prefix) / "wheels"  # what the server needs, fetched by `make` when it sets itself up
+
+pytestmark = pytest.mark.slow
 
 
 def run(*words: str | Path, cwd: Path, **environment: str) -> str:
@@ -38,7 +41,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = folder.glob("*.whl")
     venv.create(folder / "env", with_pip=True)
     scripts = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
-    run(scripts / "python", "-m", "pip", "install", "--quiet", f"{wheel}[server]", cwd=folder)
+    run(scripts / "python", "-m", "pip", "install", "--quiet", "--no-index", "--find-links", WHEELS, f"{wheel}[server]", cwd=folder)
     return scripts
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from tests.server.tallies import tally_of
 
 from deniable.device.encode import encode
 from deniable.device.entropy import os_words
@@ -12,7 +11,7 @@ from deniable.estimate import estimate
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 SURVEY = """
 deniable: 1
@@ -26,7 +25,7 @@ questions:
 
 
 def test_from_true_answers_to_an_honest_estimate(tmp_path: Path) -> None:
-    survey, store = Survey.from_text(SURVEY), SqliteStore(tmp_path / "server.db")
+    survey, store = Survey.from_text(SURVEY), open_store(tmp_path / "server.db")
     store.surveys.publish(survey)
     (question,) = survey.questions
     true_answers = ["yes"] * 3_000 + ["no"] * 7_000
@@ -41,7 +40,7 @@ def test_from_true_answers_to_an_honest_estimate(tmp_path: Path) -> None:
     unpack(survey, submission.reports, submission.count)
     store.submissions.add(survey.id, submission)
     store.submissions.add(survey.id, submission)  # sent again: counted once
-    tally = tally_of(store, survey.id)
+    tally = store.submissions.tally(survey.id, [submission.part])
     store.close()
 
     # For the researcher: invert the coins, and say how sure that is.

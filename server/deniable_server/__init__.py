@@ -33,6 +33,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_config"] = config
     app.extensions["deniable_passwords"] = Passwords(store.accounts)
     app.extensions["deniable_rate"] = Rate(config.most_per_second, config.most_per_second)
+    app.extensions["deniable_checks"] = Rate(config.most_per_second, config.most_per_second)
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
     csrf = CSRFProtect(app)

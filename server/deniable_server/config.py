@@ -31,8 +31,8 @@ class Config:
             raise ValueError("secret_key must be at least 32 characters")
         if self.most_per_second < 1:
             raise ValueError(f"most_per_second must be at least 1, got {self.most_per_second}")
-        if self.public_url is not None and urlsplit(self.public_url).scheme not in ("http", "https"):
-            raise ValueError(f"public_url must begin with https:// or http://, got {self.public_url!r}")
+        if self.public_url is not None and not _is_address(self.public_url):
+            raise ValueError(f"public_url must begin with https:// or http://, and name a host, got {self.public_url!r}")
 
     @property
     def https(self) -> bool:
@@ -48,6 +48,14 @@ class Config:
     def for_database(cls, db: Path, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
         """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
         return cls(db.resolve(), key_file(db).read_text().strip(), public_url, most_per_second)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as [::1 without its end, or a port that is no number
+        return False
 
 
 def key_file(db: Path) -> Path:

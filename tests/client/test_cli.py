@@ -462,6 +462,7 @@ def chained(error: BaseException | None) -> str:
     return "\n".join(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skip", [False, True])
 @pytest.mark.parametrize("name", WRONG)
 def test_no_answer_is_printed_or_kept_whatever_is_wrong_with_the_file(run, server, tmp_path, outbox, caplog, name, skip):

@@ -939,6 +939,7 @@ def killed_runs(server, tmp_path, fault, kills: int, broken: str = "", grouped: 
     return Counter((row, Submission.from_json(body).group) for submission, body in server.accepted.items() for row in of[submission])
 
 
+@pytest.mark.slow
 def test_a_bulk_that_is_killed_again_and_again_counts_every_row_once_and_randomizes_it_once(server, tmp_path, fault):
     counted = killed_runs(server, tmp_path, fault, kills=8)
     assert set(counted.values()) == {1}
@@ -952,11 +953,13 @@ def test_a_bulk_that_is_killed_again_and_again_counts_every_row_once_and_randomi
     assert list(tmp_path.glob("*.lock")) == []
 
 
+@pytest.mark.slow
 def test_a_bulk_of_several_groups_that_is_killed_counts_every_row_once_in_its_own_group(server, tmp_path, fault):
     counted = killed_runs(server, tmp_path, fault, kills=5, grouped="c")
     assert counted == {(row, str(row % 3)): 1 for row in range(BUCKETS**2)}
     assert len(server.posts) > len(server.accepted)
 
 
+@pytest.mark.slow
 def test_the_control_a_bulk_that_forgets_its_progress_counts_rows_twice(server, tmp_path, fault):
     assert max(killed_runs(server, tmp_path, fault, kills=1, broken="forgets").values()) > 1

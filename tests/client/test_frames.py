@@ -41,6 +41,7 @@ def searched(*words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_no_error_report_shows_an_answer_wherever_the_error_comes_from() -> None:
     result = searched(PATHS)
     print(json.dumps(result, indent=2))
@@ -49,6 +50,7 @@ def test_no_error_report_shows_an_answer_wherever_the_error_comes_from() -> None
     assert result["places"] >= min(60, int(PATHS) // 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", CONTROLS)
 def test_the_control_a_client_that_is_broken_is_caught(broken: str) -> None:
     assert searched("0", broken)["found"] > 0
@@ -125,6 +127,7 @@ def test_the_control_a_list_of_the_callers_is_seen(here, monkeypatch):
     assert alive == [3]
 
 
+@pytest.mark.slow
 def test_an_interrupt_by_a_real_signal_at_any_moment_shows_no_answer() -> None:
     """No tracer decides here where it comes."""
     result = searched("signals", "60")
@@ -151,6 +154,7 @@ ODD = st.one_of(
 KEYS = st.sampled_from([*ANSWERS, *CELLS, TOKEN, 4711, (TOKEN,), None])
 
 
+@pytest.mark.slow
 def test_whatever_is_wrong_with_answers_is_told_without_them(here, server, fault):
     here._surveys["canaries"] = SURVEY
 

@@ -146,6 +146,7 @@ def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vec
             assert str(posterior_bound(Fraction(int(case["own"]), int(case["other"])))) == case["bound"], case
 
 
+@pytest.mark.slow
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
     for case in vectors("submissions"):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])

@@ -18,14 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 from tests.server.tallies import tally_of
 
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire import access_codes
+from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import keys
@@ -49,8 +53,8 @@ class Site:
         with self.log.open("wb") as log:
             command = [self._program, "serve", "--db", str(self.db), "--port", str(self.port)]
             self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
+        deadline = time.monotonic() + 300  # a busy machine may take its time; a server that has ended is not waited for
+        while self.process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):
                 httpx.get(f"{self.url}/login")
                 return
@@ -78,6 +82,13 @@ class Site:
         store.access.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
         store.close()
         return access_codes.written(secret)
+
+    def spend(self, survey: Survey, code: str) -> None:
+        """Uses an invitation up, as somebody else's device would."""
+        record = pack(survey, [randomize(item.channel, np.zeros(1, dtype=np.int64), os_words) for item in survey.items])
+        store = SqliteStore(self.db)
+        store.submissions.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, 1, record, invitation=access_codes.read(code)))
+        store.close()
 
     def tally(self, survey: Survey, **part: Any) -> Tally:
         """What the store has counted."""
@@ -149,6 +160,7 @@ class Proxy(ThreadingHTTPServer):
         self.pages: dict[str, str] = {}
         self.unsealed: set[str] = set()
         self.bodies: list[bytes] = []
+        self.checks: list[bytes] = []  # of invitations, whose bodies stand apart
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def link(self, survey: Survey) -> str:
@@ -172,7 +184,7 @@ class _Forward(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.bodies.append(body)
+        (self.server.checks if self.path.endswith("/invitations/check") else self.server.bodies).append(body)
         reply = self.server.upstream.post(self.path, content=body, headers={"Content-Type": self.headers["Content-Type"]})
         if self.server.lose > 0:
             self.server.lose -= 1
@@ -193,8 +205,9 @@ class _Forward(BaseHTTPRequestHandler):
             if name not in ("content-length", "date", "server", "connection"):
                 self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(ConnectionError):  # a browser that has gone on, or was killed, takes no reply
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -235,6 +248,7 @@ class Page:
     def choose(self, *options: int) -> None:
         """Agrees, and picks an option of each question, by number; -1 leaves one out."""
         self.press("agree")
+        assert self.step("consent") == "questions"
         for question, option in zip(self.driver.find_elements(By.CSS_SELECTOR, ".question"), options, strict=True):
             if option >= 0:
                 question.find_elements(By.CSS_SELECTOR, "label.option, option:not([disabled])")[option].click()

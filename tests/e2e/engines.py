@@ -30,7 +30,6 @@ from tests.e2e import firefox
 from tests.e2e.profiles import unpacked
 
 WINDOW = Path(__file__).with_name("webkit_window.py")
-ONE_MARK = 15.0  # seconds; a browser writes its session every few seconds
 SYSTEM_PYTHON = "/usr/bin/python3"  # it has the bindings that Debian installs
 
 
@@ -52,32 +51,29 @@ def end(driver: Any, process: int) -> None:
 _marks: dict[Path, Iterator[int]] = {}
 
 
-def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> None:
+def flushed_by_a_tab(driver: Any, site: str, files: Callable[[], list[Path]]) -> str:
     """Goes to two pages in another tab, and waits for each in the browser's session: what came before is there by then.
 
-    A browser that was killed and restores its session may pass over a page meanwhile: then it goes to one more.
+    Gives what the address of the last one ends with.
     """
     own = driver.current_window_handle
     driver.switch_to.new_window("tab")
     marks = _marks.setdefault(driver.profile, itertools.count())  # new ones each time, and the same in all profiles
-    for _ in range(2):
-        wait_for(partial(_marked, driver, site, marks, files), "the session on the disk")
+    for mark in (f"mark-{next(marks)}." for _ in range(2)):
+        driver.get(f"{site}/static/base.css?{mark}")
+        wait_for(partial(_stands_in, mark, files), "the session on the disk")
     driver.close()
     driver.switch_to.window(own)
-
-
-def _marked(driver: Any, site: str, marks: Iterator[int], files: Callable[[], list[Path]]) -> bool:
-    mark = f"mark-{next(marks)}."
-    driver.get(f"{site}/static/base.css?{mark}")
-    deadline = time.monotonic() + ONE_MARK
-    while not (there := _stands_in(mark, files)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return there
+    return mark
 
 
 def _stands_in(mark: str, files: Callable[[], list[Path]]) -> bool:
     parts = [part for file in files() for part in unpacked(file)]
     return any(mark.encode(code) in part for part in parts for code in ("utf-8", "utf-16-le"))
+
+
+# Once it was killed, Chromium writes no session until somebody has closed its offer to restore the pages: nobody can, where none is seen.
+NO_OFFER = "--hide-crash-restore-bubble"
 
 
 class Chromium(Chrome):
@@ -86,13 +82,14 @@ class Chromium(Chrome):
     def __init__(self, profile: Path) -> None:
         self.profile = profile
         options = ChromeOptions()
-        for argument in (*QUIET, f"--user-data-dir={profile}", "--restore-last-session", "--no-sandbox"):
+        for argument in (*QUIET, f"--user-data-dir={profile}", "--restore-last-session", NO_OFFER, "--no-sandbox"):
             options.add_argument(argument)
         options.binary_location = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
         super().__init__(options, ChromeService(shutil.which("chromedriver")))
 
     def flushed(self, site: str) -> None:
-        flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
+        mark = flushed_by_a_tab(self, site, lambda: sorted((self.profile / "Default/Sessions").glob("*")))
+        wait_for(partial(_stands_in, mark, lambda: [self.profile / "Default/History"]), "the history, which has the titles, on the disk")
 
     def kill(self) -> None:
         if self.service.process and self.service.process.poll() is None:

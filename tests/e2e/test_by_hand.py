@@ -63,10 +63,11 @@ class Form:
     def code(self) -> str:
         return self.driver.find_element(By.CSS_SELECTOR, ".code code").text
 
-    def focused(self) -> str:
-        """The id of the element that the keyboard is at, or its class."""
-        element = self.driver.switch_to.active_element
-        return element.get_attribute("id") or element.get_attribute("class") or ""
+    def gets_the_focus(self, selector: str) -> None:
+        """Waits until the keyboard is there: a browser leads it to where a page wants it only once the page is drawn."""
+        WebDriverWait(self.driver, 20, 0.05).until(
+            lambda driver: driver.execute_script("return document.activeElement.matches(arguments[0])", selector)
+        )
 
 
 @pytest.fixture
@@ -113,11 +114,11 @@ def test_an_empty_form_is_told_all_that_is_missing_and_leads_there_by_keyboard(f
     form.open(f"{site.url}/s/{survey.id}/by-hand")
     form.mark("no")
     form.send("Error")
-    assert form.focused() == "missing"
+    form.gets_the_focus(".missing")
     links = form.driver.find_elements(By.CSS_SELECTOR, ".missing a")
     assert [link.text for link in links] == ["Choose your group.", "Question 2: mark what your coins say."]
     links[1].send_keys(Keys.ENTER)
-    WebDriverWait(form.driver, 20, 0.05).until(lambda _: form.focused() == "mark-2-0")
+    form.gets_the_focus("#mark-2-0")
     assert form.driver.find_element(By.ID, "mark-1-1").is_selected()
     form.mark("no", "yes")
     form.choose("North")
@@ -158,7 +159,7 @@ def test_a_record_is_erased_with_the_code_that_was_shown(form: Form, site: Any, 
     form.open(form.driver.find_element(By.CSS_SELECTOR, ".withdrawal a").get_attribute("href") or "")
     form.driver.find_element(By.ID, "code").send_keys(code[:-1])
     form.send("Error")
-    assert form.focused() == "missing"
+    form.gets_the_focus(".missing")
     assert tally(site, survey, by_hand=True).n == 1
     form.driver.find_element(By.ID, "code").send_keys(code[-1])
     form.send("Erased")
@@ -200,4 +201,4 @@ def test_with_javascript_the_pages_work_as_well(browser: Chrome, site: Any, surv
     form = Form(browser)
     form.open(f"{site.url}/s/{survey.id}/{page}")
     form.send("Error")
-    assert form.focused() == "missing"
+    form.gets_the_focus(".missing")

@@ -21,6 +21,7 @@ from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
+from tests.e2e.engines import wait_for
 from tests.e2e.traces import LEAKS, LOGS, count_in, requests_of, spellings, traces
 
 from deniable.survey import Survey
@@ -243,7 +244,8 @@ def test_a_browser_that_is_killed_and_restores_its_session_restores_no_answer(
     person = Respondent(driver, dice)
     person.open(own_site.link(survey))
     person.answer_all()
-    time.sleep(1)  # the browser writes its session file about now
+    sessions = tmp_path / "profile/Default/Sessions"
+    wait_for(lambda: count_in(sessions, [f"/s/{survey.id}"])[f"/s/{survey.id}"] > 0, "the session on the disk")
     os.kill(driver.capabilities["goog:processID"], signal.SIGKILL)
     with contextlib.suppress(WebDriverException):
         driver.quit()
@@ -251,6 +253,8 @@ def test_a_browser_that_is_killed_and_restores_its_session_restores_no_answer(
     again = new_browser(capabilities=LOGS, profile=tmp_path / "profile", arguments=("--restore-last-session",))
     for handle in again.window_handles:
         again.switch_to.window(handle)
+        if survey.id in again.current_url:
+            Respondent(again, dice).arrive("consent")  # it is open again, and whole
         assert missed({"page": again.page_source}, {w for w in canaries(person) if "." in w}) == {}
         assert again.execute_script("return document.querySelectorAll('input:checked').length") == 0
     person.driver = again

@@ -198,7 +198,9 @@ def test_a_fault_while_sending_keeps_the_record_blames_no_network_and_quotes_not
     assert "TypeError, delivery.mjs:" in page.text()
     assert "canary" not in page.text()
     kept = json.loads(browser.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}"))
+    browser.execute_script("window.before = true")
     page.press("again")
+    WebDriverWait(browser, 20, 0.05).until(lambda d: not d.execute_script("return window.before"))
     assert page.step("loading") == "fault"
     again = json.loads(browser.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}"))
     assert again["envelope"] == kept["envelope"]

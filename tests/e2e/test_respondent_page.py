@@ -356,6 +356,7 @@ def test_the_keyboard_alone_suffices(page: Any, proxy: Any, survey: Survey) -> N
     page.open(proxy.link(survey))
     tab_to("[data-action=agree]")
     page.keys(Keys.ENTER)
+    assert page.step("consent") == "questions"
     tab_to(".question:nth-child(1) input")
     page.keys(Keys.SPACE)
     page.keys(Keys.TAB)

@@ -55,7 +55,9 @@ ANSWERS: list[dict[str, Any]] = [
     {"smokes": "no", "town": "Town 9", "used": ["coffee", "water"], "mood": None, "age": 61},
 ]
 LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
-MOST = 6  # runs for each answer, before what still separates them counts as a trace
+MOST = (
+    10  # runs for each answer, before what still separates them counts as a trace: a second of a clock has two bits that come to the disk
+)
 
 
 def copied_if_still_there(source: str, target: str) -> None:

@@ -143,12 +143,12 @@ class ServerProcess:
         store.close()
         return key
 
-    def start(self) -> None:
-        words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port)]
+    def start(self, *options: str) -> None:
+        words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port), *options]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(words, stdout=log, stderr=log, start_new_session=True)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
+        deadline = time.monotonic() + 300  # a busy machine may take its time; a server that has ended is not waited for
+        while self.process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):
                 httpx.get(f"{self.url}/healthz", timeout=2)
                 return

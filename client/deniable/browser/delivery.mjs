@@ -11,6 +11,7 @@ const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const PATIENCE = 20000; // milliseconds for one attempt
+const GLANCE = 5000; // milliseconds that somebody waits to hear whether an invitation is good
 const AGAIN = new Set([408, 429, 500, 502, 503, 504, 507]);
 
 /** The server said no; the message is its own, and `rule` the one that was broken. */
@@ -56,6 +57,19 @@ export async function deliver(url, envelope, onPause) {
   }
 }
 
+/**
+ * Whether an invitation can be used; spends nothing. `code` is in base64url. False only where the server says so: where it says
+ * nothing, the record will show.
+ */
+export async function usable(url, code) {
+  const reply = await post(url, JSON.stringify({ code }), GLANCE);
+  try {
+    return !reply?.ok || JSON.parse(reply.body).usable !== false;
+  } catch {
+    return true;
+  }
+}
+
 /** Milliseconds before the next attempt: as long as the server asks for, in seconds, but no less than ours. */
 export function pause(attempt, asked) {
   const wanted = /^[0-9]{1,6}$/.test(asked ?? "") ? Number(asked) * 1000 : 0;
@@ -63,9 +77,9 @@ export function pause(attempt, asked) {
 }
 
 /** One attempt; undefined where no reply came. */
-async function post(url, envelope) {
+async function post(url, envelope, most = PATIENCE) {
   const patience = new AbortController(); // and no AbortSignal.timeout, which phones up to 2022 do not have
-  const timer = setTimeout(() => patience.abort(), PATIENCE);
+  const timer = setTimeout(() => patience.abort(), most);
   const sent = fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },

@@ -25,16 +25,17 @@ export class Entry {
     unchanged(root);
   }
 
-  /** Marks every part that is missing or wrong, and moves the focus to the first. */
-  async read() {
+  /** Marks every part that is missing or wrong, and moves the focus to the first. `usable` says whether a code is, to the server. */
+  async read(usable) {
     const { groups, access } = this.#survey;
     const group = groupOf(this.#survey, this.#fragment) ?? groups[this.#field("group").selectedIndex - 1];
     const invitation = access === "invited" ? await read(latinDigits(this.#field("code").value)) : undefined;
     const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && invitation === undefined]];
     for (const [name, missing] of wrong) mark(this.#field(name), missing);
     const first = wrong.find(([, missing]) => missing);
-    if (!first) return { group, invitation };
-    this.#field(first[0]).focus();
+    if (!first && (invitation === undefined || (await usable(invitation)))) return { group, invitation };
+    if (!first) mark(this.#field("code"), true, "used");
+    this.#field(first?.[0] ?? "code").focus();
     return undefined;
   }
 
@@ -60,11 +61,12 @@ export function sayGroup(step, group) {
   step.querySelector("[data-slot=group]").parentElement.hidden = group === undefined;
 }
 
-/** Shows or hides the problem beside a field. A hidden one must not describe the field: it would be read out all the same. */
-export function mark(field, wrong) {
+/** Shows the problem of this kind beside a field, or none. A hidden one must not describe the field: it would be read out all the same. */
+export function mark(field, wrong, kind = "wrong") {
   field.toggleAttribute("aria-invalid", wrong);
   if (wrong) field.setAttribute("aria-invalid", "true");
-  const [hint, problem] = [".quiet", ".problem"].map((part) => field.parentElement.querySelector(part));
-  problem.hidden = !wrong;
-  field.setAttribute("aria-describedby", [hint, wrong ? problem : null].flatMap((part) => part?.id ?? []).join(" "));
+  const problems = [...field.parentElement.querySelectorAll(".problem")];
+  for (const problem of problems) problem.hidden = !wrong || (problem.dataset.kind ?? "wrong") !== kind;
+  const described = [field.parentElement.querySelector(".quiet"), ...problems.filter(({ hidden }) => !hidden)];
+  field.setAttribute("aria-describedby", described.flatMap((part) => part?.id ?? []).join(" "));
 }

@@ -11,7 +11,7 @@ import { giveBack, takeBack } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
-import { DeliveryError, Device, RejectedError, deliver, download } from "./delivery.mjs";
+import { DeliveryError, Device, RejectedError, deliver, download, usable } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
 import { refuse, sayFault, watch } from "./faults.mjs";
@@ -51,7 +51,7 @@ async function start(url, { survey: id, closed }) {
   await possible().catch(forbidden); // a browser that forbids one forbids the other
   const words = wordsOf(definition.survey, language());
   document.title = words.title.text; // one title to the end: browsers write titles to the disk
-  const context = { url: `${url}/submissions`, definition, device, fragment, link, words };
+  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, fragment, link, words };
   watch((error) => refuse(error, device));
   if (device.answered) sayAnswered(context);
   else if (device.waiting) send(context);
@@ -120,7 +120,7 @@ function askConsent(context) {
     return false;
   };
   onPress(step, "agree", async () => {
-    context.more = await entry.read();
+    context.more = await entry.read((code) => usable(context.check, base64url(code)));
     if (!context.more) return;
     sayGroup(document.getElementById("review"), context.more.group);
     if (asking) asking.resume();

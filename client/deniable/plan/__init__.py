@@ -30,7 +30,8 @@ from deniable.plan.precision import (
     std_error,
     widest_share,
 )
-from deniable.plan.survey import Plan, QuestionPlan, people_needed, plan
+from deniable.plan.result import Plan, QuestionPlan
+from deniable.plan.survey import people_needed, plan
 
 __all__ = [
     "NO_PRIVACY",

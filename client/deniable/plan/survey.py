@@ -4,122 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deniable.errors import EstimateError
-from deniable.estimate.present.table import Table
-from deniable.estimate.present.tabular import Tabular
 from deniable.mechanism import Channel
 from deniable.plan import power, precision
 from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
-from deniable.plan.tables import tables_of
+from deniable.plan.result import Plan, QuestionPlan
 from deniable.privacy.posterior import people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.question import Question
-
-if TYPE_CHECKING:
-    import altair as alt
-
-
-@dataclass(frozen=True)
-class QuestionPlan:
-    """What to expect of one question; all shares and widths as fractions of 1.
-
-    options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
-    record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
-    P(bit set | this category). respondents: reports that this row is about. share: the true share that widths are for. std_error: there.
-    half_width: of the interval that an estimate will have, as in `planned_half_width`: tables, charts and sample sizes go by it.
-    half_width_no_privacy, half_width_curator: of the same people with the two other designs.
-    respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
-    mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
-    difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
-    table with another question as private as this one; None where nobody is asked two questions.
-    smallest_share: that a one-sided 5 % test tells from 0 in 80 % of surveys. smallest_difference: around one half,
-    between two groups that are half of the respondents each, that a two-sided 5 % test finds in 80 % of surveys.
-    Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
-    reaches the plan's group_half_width. chance_negative: of an estimate below 0 where the true share is the plan's `rare`.
-    """
-
-    question: str
-    options: int
-    part: float
-    people: int
-    own: int
-    other: int
-    epsilon: float
-    phi: float
-    theta: float
-    respondents: int
-    share: float
-    std_error: float
-    half_width: float
-    half_width_no_privacy: float
-    half_width_curator: float
-    respondents_no_privacy: int
-    respondents_curator: int
-    mean_half_width: float | None
-    scale_low: float | None
-    scale_high: float | None
-    difference_half_width: float
-    cell_half_width: float | None
-    smallest_share: float | None
-    smallest_difference: float | None
-    smallest_group: int
-    chance_negative: float
-
-
-@dataclass(frozen=True)
-class Plan(Tabular):
-    """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
-
-    epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
-    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
-    order.
-    """
-
-    survey: str
-    title: str
-    epsilon: float
-    belief: float
-    n: int
-    half_width: float | None
-    confidence: float
-    share: float | None
-    group_half_width: float
-    rare: float
-    rows: tuple[QuestionPlan, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last."""
-        return asdict(self)
-
-    def tables(self) -> tuple[Table, ...]:
-        """Three tables, and what their columns mean."""
-        return tables_of(self)
-
-    def records(self) -> tuple[Table, ...]:
-        """One row a question: the fields of `rows`."""
-        return (Table("question", tuple(field.name for field in fields(QuestionPlan)), tuple(map(astuple, self.rows))),)
-
-    def plot(self) -> alt.LayerChart:
-        """An Altair chart of the least precise question: half-width against respondents, for the three designs.
-
-        `.save("plan.svg")` or `.save("plan.png")` writes it without a browser. Raises EstimateError where the extra
-        `deniable[plot]` is missing.
-        """
-        try:
-            from deniable.plan.chart import chart
-        except ModuleNotFoundError as error:
-            raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
-        return chart(self)
-
-    @property
-    def least_precise(self) -> QuestionPlan:
-        """The question that needs the most respondents."""
-        return max(self.rows, key=lambda row: row.std_error * math.sqrt(row.respondents))
 
 
 def plan(

@@ -136,6 +136,7 @@ def other_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
         yield Visit("form", f"{path}/withdraw?lang={tag}", tag, b"code=0000")
     yield Visit("json", f"{api}/submissions", body=b"{}")
     yield Visit("json", f"{api}/withdrawals", body=b"{}")
+    yield Visit("json", f"{api}/invitations/check", body=b"{}")
 
 
 _SHARED = (

@@ -107,8 +107,8 @@ class Submission:
             raise SubmissionError("count", f"count must be 1 with an invitation, got {self.count:,}")
 
 
-def withdrawal_secret(body: bytes) -> bytes:
-    """The 15 bytes of the code in the body of a withdrawal, `{"code": base64url}`. Raises SubmissionError naming the rule."""
+def secret_of(body: bytes) -> bytes:
+    """The 15 bytes of the code in a body `{"code": base64url}`: of a withdrawal, or an invitation to be checked. Raises SubmissionError."""
     envelope = _flat_json(body)
     if not isinstance(envelope, Mapping) or set(envelope) != {"code"}:
         raise SubmissionError("keys", "the body must be an object with the key code and no other")

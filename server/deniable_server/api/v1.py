@@ -10,8 +10,8 @@ from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Unauthorized
 
 from deniable.survey import Survey
-from deniable.wire.access_codes import submission_id
-from deniable.wire.submission import MAX_COUNT, Submission, withdrawal_secret
+from deniable.wire.access_codes import invitation_hash, submission_id
+from deniable.wire.submission import MAX_COUNT, Submission, secret_of
 from deniable_server.api import callers
 from deniable_server.context import current_store
 from deniable_server.researchers.passwords import current_passwords
@@ -20,7 +20,7 @@ from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
-from deniable_server.web.limiter import current_rate
+from deniable_server.web.limiter import current_checks, current_rate
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 
@@ -74,8 +74,16 @@ def submit(survey_id: str) -> Response:
 @bp.post("/surveys/<survey_id>/withdrawals")
 def withdraw(survey_id: str) -> Response:
     """Erases the submission of a code. The reply is the same whether or not there was one."""
-    current_store().submissions.withdraw(survey_id, submission_id(withdrawal_secret(_body())))
+    current_store().submissions.withdraw(survey_id, submission_id(secret_of(_body())))
     return jsonify(withdrawn=True)
+
+
+@bp.post("/surveys/<survey_id>/invitations/check")
+def check_invitation(survey_id: str) -> Response:
+    """Whether a submission with this code would be let in now: told before the questions, spends nothing, and says no more than that."""
+    current_checks().take()
+    code_hash = invitation_hash(survey_id, secret_of(_body()))
+    return jsonify(usable=current_store().access.usable(survey_id, code_hash))
 
 
 @bp.get("/surveys/<survey_id>/results")

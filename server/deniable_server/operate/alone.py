@@ -44,6 +44,8 @@ def listen(host: str, port: int) -> socket.socket:
         except OSError:
             listener.close()
             raise
+    except UnicodeError:  # a label of more than 63 letters, or none between two dots
+        raise InUseError(f"cannot listen on {host}:{port}: this is no name of a host") from None
     except OSError as error:
         raise InUseError(f"cannot listen on {host}:{port}: {(error.strerror or str(error)).lower()}") from None
     return listener

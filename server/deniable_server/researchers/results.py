@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from deniable.errors import EstimateError
-from deniable.estimate import Comparison, Results, Row, analyse, compare
+from deniable.estimate import Comparison, Estimate, MeanRow, Results, Row, analyse, compare, difference
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.part import Part
@@ -17,11 +18,44 @@ from deniable_server.store.protocol import Published, Store
 
 @dataclass(frozen=True)
 class Compared:
-    """One question among the groups: each group's rows, and what sets the second of two groups apart; None where one has no estimate."""
+    """What is randomized by itself, among the groups: each group's rows, and what sets the second of two groups apart.
 
-    question: Question
+    label: the option of a multiple choice that it is about, else empty. comparison: None where one of the two has no estimate.
+    """
+
+    item: Question
+    label: str
     rows: Mapping[str, tuple[Row, ...]]
     comparison: Comparison | None
+
+    def by_group(self, option: int) -> list[Row]:
+        """One option's share in every group: a row for each, labelled by the group."""
+        return [replace(rows[option], option=group) for group, rows in self.rows.items()]
+
+
+@dataclass(frozen=True)
+class ComparedMean:
+    """A question's mean in each group, and that of the second of two groups less that of the first; None where there is none of one."""
+
+    rows: Mapping[str, MeanRow]
+    difference: Estimate | None
+
+
+@dataclass(frozen=True)
+class ComparedQuestion:
+    """One question of the survey file among the groups.
+
+    items: one, or one for each option of a multiple choice. mean: of a question with scores.
+    """
+
+    question: Question
+    items: tuple[Compared, ...]
+    mean: ComparedMean | None
+
+    @property
+    def levels(self) -> bool:
+        """Whether it is a number that was rounded to levels: its mean is right, and their shares are shown below it."""
+        return self.question.rounds
 
 
 @dataclass(frozen=True)
@@ -31,7 +65,7 @@ class Groups:
     results: Mapping[str, Results]
     first: str
     second: str
-    questions: tuple[Compared, ...]
+    questions: tuple[ComparedQuestion, ...]
 
 
 def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
@@ -83,7 +117,7 @@ def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Group
     results = {group: results_of(store, survey_id, {**common, "group": group}) for group in survey.groups}
     tallies = [store.submissions.tally(survey_id, protocol.estimated(survey, group)) for group in (first, second)]
     pair = _Pair(survey, (first, second), (tallies[0], tallies[1]))
-    return Groups(results, first, second, tuple(_compared(pair, question, results) for question in survey.items))
+    return Groups(results, first, second, tuple(_question(pair, question, results) for question in survey.questions))
 
 
 @dataclass(frozen=True)
@@ -95,12 +129,38 @@ class _Pair:
     tallies: tuple[Tally, Tally]
 
 
-def _compared(pair: _Pair, question: Question, results: Mapping[str, Results]) -> Compared:
-    rows = {group: tuple(row for row in found.rows if row.question == question.id) for group, found in results.items()}
+def _question(pair: _Pair, question: Question, results: Mapping[str, Results]) -> ComparedQuestion:
+    labels = question.labels or ("",)
+    items = tuple(_compared(pair, item, label, results) for item, label in zip(question.items, labels, strict=True))
+    means = {group: row for group, found in results.items() for row in found.means if row.question == question.id}
+    return ComparedQuestion(question, items, _mean(pair, question, means) if means else None)
+
+
+def _compared(pair: _Pair, item: Question, label: str, results: Mapping[str, Results]) -> Compared:
+    rows = {group: tuple(row for row in found.rows if row.question == item.id) for group, found in results.items()}
     first, second = (rows[group][0] for group in pair.groups)
     if first.estimate is None or second.estimate is None:
-        return Compared(question, rows, None)
-    return Compared(question, rows, compare(pair.survey, *pair.tallies, question.id, confidence=first.confidence, target=first.target))
+        return Compared(item, label, rows, None)
+    return Compared(item, label, rows, compare(pair.survey, *pair.tallies, item.id, confidence=first.confidence, target=first.target))
+
+
+def _mean(pair: _Pair, question: Question, means: Mapping[str, MeanRow]) -> ComparedMean:
+    first, second = (_estimate(means[group]) for group in pair.groups)
+    scores = question.scores or (0.0,)
+    span = scores[-1] - scores[0]
+    found = None
+    if first and second:
+        with suppress(EstimateError):  # no error in either: too few reports
+            found = difference(
+                second, first, confidence=first.confidence, bounds=(-span, span), what=f"mean of {question.id}: second less first"
+            )
+    return ComparedMean(means, found)
+
+
+def _estimate(row: MeanRow) -> Estimate | None:
+    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
+        return None
+    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
 
 
 def _group(survey: Survey, name: str, label: str | None) -> str | None:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
-from flask import Response, abort, render_template, request
+from flask import Response, abort, g, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable.estimate import Row
 from deniable_server.context import current_store
-from deniable_server.researchers.chart import Chart, chart
+from deniable_server.researchers import figures
+from deniable_server.researchers.cards import cards, scale_of
+from deniable_server.researchers.chart import SHARE_TICKS, SHARES, mark, share_mark
 from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.results import Compared, counted, groups_of, results_of
+from deniable_server.researchers.results import counted, groups_of, results_of
+from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.web.audience import Audience, Routes
 
 bp = Routes("researchers", __name__, Audience(login=True, forms=True, csrf=True, translated=False))
 Page = str | AnyResponse | tuple[str, int]
+
+
+@bp.context_processor
+def shown_on_every_page() -> dict[str, Any]:
+    """Who is logged in, and what writes figures and places marks."""
+    marks = {"mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
+    return {"user": g.get("user"), "figures": figures, **marks}
 
 
 @bp.get("/manage")
@@ -33,11 +42,11 @@ def surveys() -> Page:
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     results = results_of(store, survey_id, request.args)
-    questions = [(item, [row for row in results.rows if row.question == item.id]) for item in published.survey.items]
     parts = store.submissions.counts(survey_id)
     sizes = {group: counted(parts, estimated(published.survey, group)) for group in published.survey.groups}
-    shown = {"published": published, "results": results, "questions": questions, "means": {row.question: row for row in results.means}}
-    return render_template("researchers/results.html", **shown, sizes=sizes, chart=chart, form=ActionForm())
+    needed = figures.needed(published.survey, results.rows[0].confidence)
+    shown = {"published": published, "results": results, "cards": cards(published.survey, results), "sizes": sizes}
+    return render_template("researchers/results.html", **shown, needed=needed, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
@@ -47,7 +56,9 @@ def groups(survey_id: str) -> Page:
     if not published.survey.groups:
         abort(404, "this survey has no groups")
     compared = groups_of(current_store(), survey_id, request.args)
-    return render_template("researchers/groups.html", published=published, compared=compared, chart_of=_chart_of, form=ActionForm())
+    needed = figures.needed(published.survey, compared.results[compared.first].rows[0].confidence)
+    ways = {"scale_of": scale_of, "share_lines": share_lines, "mean_lines": mean_lines}
+    return render_template("researchers/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
@@ -57,9 +68,3 @@ def download(survey_id: str, kind: str) -> Page:
     name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
     body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})
-
-
-def _chart_of(question: Compared, option: int) -> tuple[list[Row], Chart | None]:
-    """One option's share in every group: a row for each, labelled by the group, and their chart."""
-    rows = [replace(rows[option], option=group) for group, rows in question.rows.items()]
-    return rows, chart(rows)

@@ -130,3 +130,8 @@ class Lane:
 def current_rate() -> Rate:
     """How many submissions without a key the application that handles this request still takes."""
     return cast(Rate, current_app.extensions["deniable_rate"])
+
+
+def current_checks() -> Rate:
+    """How many invitations the application that handles this request still checks."""
+    return cast(Rate, current_app.extensions["deniable_checks"])

@@ -201,6 +201,7 @@ TOYS = [  # the channel, and how many words a report takes where none is rejecte
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("channel", "length"), TOYS, ids=[f"k={c.k},d={c.d},T={c.keep_threshold}/{c.coin}" for c, _ in TOYS])
 def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length: int) -> None:
     table = [enumerated(RANDOMIZER, channel, length, category) for category in range(channel.k)]
@@ -237,6 +238,7 @@ def agrees(check: Callable[[], bool]) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_seeded_bug_fails_the_enumeration_or_the_vectors(bug: str, vectors: Vectors) -> None:
     broken = with_bug(*BUGS[bug])

@@ -47,6 +47,7 @@ def reports(survey: Survey, n: int, rng: np.random.Generator) -> Tally:
     return Tally.from_bits(np.hstack(bits))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [1.0, 7.0, 40.0])
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_every_figure_of_a_results_page_is_there_or_left_out(epsilon: float, target: str) -> None:
@@ -72,6 +73,7 @@ def with_each(epsilon: float) -> dict[str, object]:
     return {**SURVEY, "accept_high_epsilon": True, "questions": [{**question, "epsilon": epsilon} for question in SURVEY["questions"]]}  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_what_joins_two_questions_gives_figures_or_a_reason() -> None:
     survey = Survey.from_dict({**SURVEY, "epsilon": 9, "accept_high_epsilon": True})
     rng = np.random.default_rng(6)

@@ -31,7 +31,7 @@ from deniable.plan import (
     private,
     sample_size,
 )
-from deniable.plan.tables import points
+from deniable.plan.result import points
 from deniable.survey import Survey
 
 FILE = """

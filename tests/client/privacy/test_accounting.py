@@ -193,6 +193,7 @@ def wins(channel: Channel) -> dict[str, float]:
     return {how: float((yes == (truth == 0)).mean()) for how, yes in said_yes.items()}
 
 
+@pytest.mark.slow
 def test_no_adversary_guesses_an_answer_more_often_than_promised() -> None:
     rates = wins(Channel.for_epsilon(LN3, 2))
     assert max(rates.values()) <= five_sigma_above(0.75)
@@ -201,6 +202,7 @@ def test_no_adversary_guesses_an_answer_more_often_than_promised() -> None:
     assert 0.5 < rates["compares the count"] < 0.65
 
 
+@pytest.mark.slow
 def test_coins_that_give_away_more_than_promised_would_be_noticed() -> None:
     leaky = Channel(2, 1, int(0.77 * WORD))
     assert wins(leaky)["reads the record"] > five_sigma_above(0.75)

@@ -104,6 +104,7 @@ ledger.close()
 """
 
 
+@pytest.mark.slow
 def test_processes_that_charge_at_once_never_exceed_the_cap_together(path):
     """The file is new to all of them, too: they find the same key."""
     running = [subprocess.Popen([sys.executable, "-c", TEN_TRIES, path], stdout=subprocess.PIPE, text=True) for _ in range(5)]
@@ -399,11 +400,13 @@ def run_until_done(server, tmp_path, broken=""):
     return Counter(paid)
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_anywhere_charges_each_person_once(server, tmp_path):
     assert run_until_done(server, tmp_path) == {1: ROWS}
     assert server.counted == ROWS
 
 
+@pytest.mark.slow
 def test_the_control_a_ledger_that_forgets_what_a_killed_job_charged_is_seen(server, tmp_path):
     assert run_until_done(server, tmp_path, "broken") != {1: ROWS}
 

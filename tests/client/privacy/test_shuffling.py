@@ -72,6 +72,7 @@ def worst_delta(channel: Channel, n: int, epsilon: float) -> float:
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "n"), [(2, 8), (3, 5), (6, 3)])
 @pytest.mark.parametrize("delta", [0.02, 0.1])
 def test_the_bound_holds_for_real_coins_and_every_set_of_answers(k: int, n: int, delta: float) -> None:

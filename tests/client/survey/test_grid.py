@@ -112,6 +112,7 @@ def test_the_worst_variance_is_that_of_all_possible_reports(epsilon: float, leve
     assert worst_variance(epsilon, levels) >= float(worst) * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 2, 4, 6])
 def test_a_mean_is_unbiased_and_as_precise_as_the_formula_says(epsilon: float) -> None:
     survey = Survey.from_dict(

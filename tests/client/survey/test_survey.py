@@ -264,6 +264,7 @@ def surveys(draw: st.DrawFn) -> dict[str, Any]:
     return {"deniable": 1, "id": "s", "title": draw(texts), "about": draw(texts), **accepts, "questions": named}
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(surveys())
 def test_a_survey_says_itself_again_as_dict_as_text_and_as_definition(source):
@@ -280,6 +281,7 @@ def test_a_survey_says_itself_again_as_dict_as_text_and_as_definition(source):
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5), lambda s: st.lists(s) | st.dictionaries(st.text(), s)))
 def test_whatever_else_a_dict_holds_is_told_and_never_crashes(value):

@@ -194,6 +194,7 @@ def link(site: Site, survey: str) -> str:
 # What is right passes.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_a_right_server_passes_whatever_the_survey(site: Site, run: Callable[..., Result], survey: str) -> None:
     result = run(link(site, survey))
@@ -260,6 +261,7 @@ TELLS: dict[str, Callable[[str, dict[str, str]], bool]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tells", TELLS)
 def test_a_page_that_is_altered_for_visitors_of_one_kind_is_found(site: Site, findings: Callable[[], dict[str, str]], tells: str) -> None:
     site.told_apart.append((lambda path, told: path.startswith("/s/study") and TELLS[tells](path, told), trapped))
@@ -271,6 +273,7 @@ def test_a_module_that_is_altered_for_imports_only_is_found(site: Site, findings
     assert "differs /browser/form.mjs" in findings()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["/s/study/by-hand", "/s/study/withdraw", "/s/study/definition", "/privacy", "/accessibility"])
 def test_one_flipped_byte_of_any_other_page_is_found(site: Site, all_findings: Callable[[], dict[str, str]], page: str) -> None:
     site.changes[f"GET {page}"] = flipped
@@ -292,6 +295,7 @@ def test_a_form_whose_number_is_none_is_found(site: Site, all_findings: Callable
     assert any(name.startswith("differs GET /s/study/by-hand") for name in all_findings())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     ["/s/study/by-hand", "/s/study/withdraw", "/api/v1/surveys/study/submissions", "/api/v1/surveys/study/withdrawals"],
@@ -462,6 +466,7 @@ def test_the_definition_of_another_survey_is_found(site: Site, findings: Callabl
 # Headers.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*REQUIRED, "Content-Type"])
 def test_a_header_left_out_or_changed_is_found(site: Site, findings: Callable[[], dict[str, str]], name: str) -> None:
     site.changes["/s/study"] = lambda reply: reply.with_header(name, None)
@@ -502,12 +507,14 @@ MARKS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MARKS)
 def test_a_header_that_the_release_does_not_send_is_found(site: Site, findings: Callable[[], dict[str, str]], name: str) -> None:
     site.changes["/s/study"] = lambda reply: reply.with_header(name, "x")
     assert {found.lower() for found in findings()} == {f"unexpected header {name}".lower()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["/s/study/by-hand", "/privacy", "POST /s/study/withdraw", "/api/v1/surveys/study", "/browser/form.mjs"])
 def test_an_order_to_empty_the_storage_is_found_on_any_reply(site: Site, all_findings: Callable[[], dict[str, str]], place: str) -> None:
     site.changes[place] = lambda reply: reply.with_header("Clear-Site-Data", '"storage"')
@@ -532,6 +539,7 @@ def changed(old: bytes, new: bytes) -> Change:
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("element", "named"),
     [
@@ -559,6 +567,7 @@ def test_an_element_that_loads_something_more_is_named(
     assert "is loaded by <" in found[f"unexpected {named}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "element",
     [
@@ -673,6 +682,7 @@ def test_links_that_people_follow_and_data_are_no_loads() -> None:
     assert of_page(page) == [('<link rel="icon" href="data:,">', "data:,")]
 
 
+@pytest.mark.slow
 def test_no_released_file_names_anything_that_was_not_released(sources: Path, upstream: str) -> None:
     known = Released(**json.loads(sources.read_text()))
     for path in known.files:

@@ -44,6 +44,7 @@ def surveys_with_answers(draw: st.DrawFn) -> tuple[Survey, list[list[int]]]:
     return survey, [draw(st.lists(st.integers(0, k - 1), min_size=count, max_size=count)) for k in sizes]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(surveys_with_answers())
 def test_what_is_packed_unpacks_to_the_same_bits(case: tuple[Survey, list[list[int]]]) -> None:
@@ -172,6 +173,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=100).map(str.encode), json_values.map(lambda value: json.dumps(value).encode())))
 def test_any_body_is_an_envelope_or_refused_with_a_rule(body: bytes) -> None:

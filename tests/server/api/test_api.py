@@ -97,6 +97,7 @@ BAD: dict[str, tuple[Callable[[Submission], bytes], int, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_a_wrong_submission_names_the_rule_and_is_not_kept(
     case: str, client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers
@@ -154,6 +155,7 @@ def test_no_reply_of_the_protocol_sets_a_cookie_or_can_be_cached(client: FlaskCl
         assert reply.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_results_need_a_researchers_password(client: FlaskClient, submissions: Make, key: Headers) -> None:
     url = "/api/v1/surveys/study/results"
     send(client, submissions(500).to_json(), **key)
@@ -166,6 +168,7 @@ def test_results_need_a_researchers_password(client: FlaskClient, submissions: M
     assert [row["question"] for row in reply.get_json()["rows"]].count("party") == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["confidence=2", "confidence=x", "method=guess", "target=everyone"])
 def test_a_wrong_option_of_the_results_is_named(client: FlaskClient, query: str) -> None:
     reply = client.get(f"/api/v1/surveys/study/results?{query}", auth=("ada", "correct horse battery"))

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from flask import Flask
 from flask.testing import FlaskClient
 from tests.server.tallies import recount_of, tally_of
 from werkzeug.test import TestResponse
@@ -28,16 +29,18 @@ from deniable_server.operate.cli import main
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.web.limiter import Rate
 
 Make = Callable[..., Submission]
 REQUESTS = 200
 
 
+QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
+BASE = {"deniable": 1, "batch": 1, "title": "T", "about": "A.", "epsilon": "ln 3", "access": "invited", "questions": QUESTIONS}
+
+
 def invited(id_: str = "staff") -> Survey:
-    questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
-    return Survey.from_dict(
-        {"deniable": 1, "batch": 1, "id": id_, "title": "T", "about": "A.", "epsilon": "ln 3", "access": "invited", "questions": questions}
-    )
+    return Survey.from_dict({**BASE, "id": id_})
 
 
 @pytest.fixture
@@ -183,6 +186,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
     return found
 
 
+@pytest.mark.slow
 def test_of_two_hundred_requests_at_once_with_one_code_exactly_one_is_let_in(make_server: Callable[..., Any], submissions: Make) -> None:
     statuses, n, recounted, made_and_spent = race(make_server(), submissions)
     assert statuses == [200] + [403] * (REQUESTS - 1)
@@ -190,6 +194,7 @@ def test_of_two_hundred_requests_at_once_with_one_code_exactly_one_is_let_in(mak
     assert made_and_spent == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_server_that_checks_a_code_first_and_spends_it_later_would_be_found_out(
     make_server: Callable[[str], Any], submissions: Make
 ) -> None:
@@ -317,3 +322,80 @@ def test_the_same_hash_again_does_not_make_a_spent_invitation_whole(store: Sqlit
     store.access.invite("staff", [access_codes.invitation_hash("staff", code)])
     with pytest.raises(InvitationError):
         store.submissions.add("staff", submissions(to=staff, invitation=code))
+
+
+# Asking whether a code can be used, before the first question.
+
+CHECK = "/api/v1/surveys/staff/invitations/check"
+
+
+def check(client: FlaskClient, code: bytes, **headers: str) -> TestResponse:
+    return client.post(CHECK, json={"code": base64.urlsafe_b64encode(code).rstrip(b"=").decode()}, headers=headers)
+
+
+def test_a_check_says_whether_a_code_can_be_used_and_nothing_else(
+    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make
+) -> None:
+    store.surveys.publish(invited("other"))
+    (spent, fresh), (elsewhere,) = new_codes(store, 2), new_codes(store, 1, "other")
+    send(client, submissions(to=staff, invitation=spent))
+    good, *bad = (check(client, code) for code in (fresh, spent, elsewhere, bytes(15)))
+    assert (good.status_code, good.data) == (200, b'{"usable":true}\n')
+    assert {(reply.status, tuple(reply.headers), reply.data) for reply in bad} == {("200 OK", tuple(bad[0].headers), b'{"usable":false}\n')}
+    assert "Set-Cookie" not in good.headers
+
+
+def test_a_check_spends_nothing_however_often_and_however_it_is_asked(
+    tmp_path: Path, client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make
+) -> None:
+    (code,) = new_codes(store, 1)
+    store.rewrite()
+    before = (tmp_path / "deniable.db").read_bytes()
+    assert [check(client, code).get_json()["usable"] for _ in range(20)] == [True] * 20
+    assert client.get(CHECK).status_code == client.get(CHECK, json={"code": "x"}).status_code == 405
+    assert store.access.invitations("staff") == (1, 0)
+    store.rewrite()
+    assert (tmp_path / "deniable.db").read_bytes()[100:] == before[100:]  # but for the counters of changes in the file's head
+    assert send(client, submissions(to=staff, invitation=code)).status_code == 200
+
+
+def test_a_check_that_spends_would_be_noticed(
+    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (code,) = new_codes(store, 1)
+    usable = store.access.usable
+
+    def spend(survey_id: str, code_hash: bytes) -> bool:
+        found = usable(survey_id, code_hash)
+        store.submissions.add(survey_id, submissions(to=staff, invitation=code))
+        return found
+
+    monkeypatch.setattr(store.access, "usable", spend)
+    check(client, code)
+    assert store.access.invitations("staff") == (1, 1)
+
+
+def test_a_code_that_came_with_a_record_that_waits_cannot_be_used(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+    waiting = Survey.from_dict({**BASE, "id": "waiting", "batch": 5})
+    store.surveys.publish(waiting)
+    first, second = new_codes(store, 2, "waiting")
+    send(client, submissions(to=waiting, invitation=first), "waiting")
+    url = CHECK.replace("staff", "waiting")
+    told = [client.post(url, json={"code": base64.urlsafe_b64encode(code).decode()}).get_json() for code in (first, second)]
+    assert told == [{"usable": False}, {"usable": True}]
+    assert store.access.invitations("waiting") == (2, 0)
+
+
+def test_a_check_of_something_else_is_refused_by_the_name_of_the_rule(client: FlaskClient, staff: Survey) -> None:
+    assert rule(check(client, bytes(14))) == "code"
+    assert rule(client.post(CHECK, json={"code": "x", "id": "y"})) == "keys"
+    assert rule(client.post(CHECK.replace("staff", "none"), json={"code": "A" * 20})) == "survey"
+    assert check(client, bytes(15), **{"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert client.post(CHECK, data=b"{}", content_type="text/plain").status_code == 415
+
+
+def test_checks_have_a_limit_of_their_own(app: Flask, client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+    (code,) = new_codes(store, 1)
+    app.extensions["deniable_checks"] = Rate(1, 2, lambda: 0.0)
+    assert [check(client, code).status_code for _ in range(3)] == [200, 200, 429]
+    assert send(client, submissions(to=staff, invitation=code)).status_code == 200

@@ -192,6 +192,7 @@ def test_the_command_makes_lists_and_revokes_keys(run: Callable[..., Result], cl
 TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "application/json5", "text/json"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["submissions", "withdrawals"])
 @pytest.mark.parametrize("kind", TYPES)
 def test_what_is_not_json_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make, path: str, kind: str) -> None:

@@ -41,6 +41,7 @@ def keyed(server: ServerProcess) -> bytes:
     return POST + f"Authorization: Bearer {server.key}\r\n".encode()
 
 
+@pytest.mark.slow
 def test_every_client_that_does_not_finish_is_told_so_and_cut_off(study: ServerProcess, client: FlaskClient) -> None:
     stuck = {
         "a silent body": POST + b"Content-Length: 4000\r\n\r\n",
@@ -159,6 +160,7 @@ def refused(server: ServerProcess, head: bytes) -> bool:
             return False
 
 
+@pytest.mark.slow
 def test_the_application_without_a_front_has_the_same_limits(tmp_path: Path, store: SqliteStore, key: dict[str, str]) -> None:
     client = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
     assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json", headers=key).status_code == 413

@@ -47,6 +47,7 @@ def covered(server: Any, surveys: list[Survey], answers: pd.DataFrame, outbox: P
     return count
 
 
+@pytest.mark.slow
 def test_fairs_survey_is_covered_as_often_as_its_interval_says(make_server: Callable[[], Any], tmp_path: Path) -> None:
     had_affair = sm.datasets.fair.load_pandas().data["affairs"] > 0
     assert len(had_affair) == 6366

@@ -24,6 +24,8 @@ from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.store.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 SECONDS = float(os.environ.get("DENIABLE_STALL_SECONDS", "8"))
 LIMIT = 1.0 if "DENIABLE_STALL_SECONDS" in os.environ else 5.0  # seconds that an honest request may take; the suite runs on busy machines
 CLIENTS = 4

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from tests.server.conftest import PROGRAM, SURVEY
 from tests.server.raw import JSON, POST, SUBMIT, Raw
 from tests.server.tallies import recount_of
@@ -22,6 +23,8 @@ from tests.server.tallies import recount_of
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.operate import alone
+from deniable_server.operate.cli import main
+from deniable_server.store import open_store
 from deniable_server.store.sqlite.store import SqliteStore
 
 STOP_SECONDS = 10
@@ -89,6 +92,34 @@ def test_an_address_that_is_none_of_this_machines_is_told_in_one_line(tmp_path: 
         alone.listen("192.0.2.1", 8000)
     with pytest.raises(alone.InUseError, match=r"^cannot listen on no\.such\.host\.invalid:8000: "):
         alone.listen("no.such.host.invalid", 8000)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
+def test_a_host_may_be_given_by_name_or_number(make_server: Callable[..., Any], survey: Survey, host: str) -> None:
+    server = make_server()
+    server.publish(survey)
+    server.start("--host", host)
+    assert httpx.get(f"http://{host}:{server.port}/s/{survey.id}").status_code == 200
+    assert f"Serving on http://{host}:{server.port}" in server.log.read_text()
+    stop(server)
+    assert "Traceback" not in server.log.read_text()
+
+
+WRONG = {
+    "--host": ["no.such.host.invalid", "192.0.2.1", "http://localhost", "localhost:8000", "a" * 64, "a..b", ""],
+    "--public-url": ["survey.example.org", "localhost:8000", "https://", "http://[::1", "https://a:b", "ftp://example.org", "=cmd", ""],
+}
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in WRONG.items() for value in values])
+def test_an_address_that_is_none_is_told_in_one_line_without_a_traceback(tmp_path: Path, option: str, value: str) -> None:
+    db = tmp_path / "deniable.db"
+    open_store(db).close()
+    done = CliRunner().invoke(main, ["serve", "--db", str(db), "--port", "1", option, value])
+    assert (done.exit_code, type(done.exception), len(done.output.splitlines())) == (1, SystemExit, 1), done.output
+    rule = "Error: cannot listen on " if option == "--host" else "Error: public_url must begin with https:// or http://, and name a host"
+    assert done.output.startswith(rule)
+    assert value in done.output
 
 
 def damaged(db: Path) -> dict[str, bytes]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.server.tables import tables
 from tests.server.tallies import recount_of, tally_of
 
 from deniable import SurveyClient, os_words
@@ -27,6 +30,7 @@ from deniable.wire.part import Part
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+from deniable_server.researchers import figures
 from deniable_server.store.sqlite.store import SqliteStore
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
@@ -211,13 +215,17 @@ def test_a_group_nobody_is_in_is_chosen_like_any_other(send: Callable[..., None]
     assert "<svg" not in page
 
 
-@pytest.mark.parametrize(("n", "told"), [(1, "Only 1 person answered"), (19, "Only 19 people answered"), (20, None)])
-def test_estimates_of_few_people_are_shown_with_a_warning(send: Callable[..., None], ada: FlaskClient, n: int, told: str | None) -> None:
-    send(n, "Süd")
-    page = ada.get("/manage/surveys/clinics?group=Süd").text
-    assert '<table class="estimates">' in page
-    assert ("Only " in page) == (told is not None)
-    assert (told or "20 responses") in page
+def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: Callable[..., None], ada: FlaskClient) -> None:
+    needed = figures.needed(CLINICS, 0.95)
+    for n, more in ((1, 1), (19, 18), (needed - 1, needed - 20), (needed, 1)):
+        send(more, "Süd")
+        page = ada.get("/manage/surveys/clinics?group=Süd").text
+        assert "Estimates: Do you smoke?" in tables(page)
+        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way."
+        assert (told in page) == ("so far" in page) == (n < needed)
+    assert f"1 answer in {GROUPS[0]} so far" not in ada.get("/manage/surveys/clinics/groups").text, "nobody is in that group"
+    send(1, GROUPS[0])
+    assert f"1 answer in {html.escape(GROUPS[0])} so far" in ada.get("/manage/surveys/clinics/groups").text
 
 
 def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
@@ -238,17 +246,21 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
 ) -> None:
     for group, n in zip(GROUPS, (400, 300, 200), strict=True):
         send(n, group)
-    page = html.unescape(ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text)
+    source = ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text
+    page = html.unescape(source)
     found = compare(CLINICS, tally_of(store, "clinics", "Süd"), tally_of(store, "clinics", GROUPS[2]), "drinks", confidence=0.9)
-    card = page.split("<section")[2]
+    card = page.split('<section class="card question"')[2]
     shown = re.findall(r"<strong>([+−][\d.]+)</strong><span>([+−][\d.]+) to ([+−][\d.]+)</span>", card)
     expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
     assert shown == expected
     assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
-    assert "below each figure is its 90 % interval" in card
+    assert "below each figure is its 90% interval" in page
+    shown_groups = tables(source)["Drink?: yes, by group"]
     for group in GROUPS:
         own = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2]
-        assert f"{group}: {100 * (own.estimate or 0):.1f} %, 90 % interval".replace("-", "−") in card
+        assert shown_groups[group]["Estimate"].split(",")[0] == figures.percent(own.estimate)
+        assert shown_groups[group]["90% interval"] == figures.interval(own.low, own.high)
+        assert shown_groups[group]["n"] == str(own.n)
 
 
 def test_two_groups_are_compared_without_asking_and_an_empty_one_is_told(send: Callable[..., None], ada: FlaskClient) -> None:
@@ -273,3 +285,97 @@ def test_a_wrong_choice_of_groups_is_told(send: Callable[..., None], ada: FlaskC
     reply = ada.get(f"/manage/surveys/clinics/groups?{query}")
     assert reply.status_code == 400
     assert told in reply.text
+
+
+# Means, and questions with several options, among the groups.
+
+MIXED = Survey.from_text("""
+deniable: 1
+batch: 1
+id: mixed
+title: Mixed
+about: Who asks, and why.
+epsilon: 8
+groups: [North, South, Nobody]
+questions:
+  - {id: hours, text: Hours?, type: number, low: 0, high: 14, levels: 2, required: false}
+  - {id: mood, text: Mood?, type: scale, options: [bad, so so, good]}
+  - {id: used, text: Used?, type: multi_choice, options: [tea, coffee], required: false}
+""")
+SHARES = {
+    "North": {"hours": (0.3, 0.6, 0.1), "mood": (0.5, 0.3, 0.2), "used[tea]": (0.2, 0.7, 0.1), "used[coffee]": (0.5, 0.4, 0.1)},
+    "South": {"hours": (0.7, 0.2, 0.1), "mood": (0.1, 0.3, 0.6), "used[tea]": (0.8, 0.1, 0.1), "used[coffee]": (0.5, 0.4, 0.1)},
+}
+
+
+@pytest.fixture
+def mixed(store: SqliteStore, ada: FlaskClient) -> str:
+    """The page of the groups of a survey with a number, a scale and a multiple choice; 1,000 people in each of two groups of three."""
+    store.surveys.publish(MIXED)
+    for group, truth in SHARES.items():
+        counts = {name: np.round(1000 * np.array(shares)).astype(int) for name, shares in truth.items()}
+        bits = [randomize(item.channel, np.repeat(np.arange(item.k), counts[item.id]), os_words) for item in MIXED.items]
+        store.submissions.add("mixed", Submission(os_words(4).tobytes(), MIXED.digest, 1000, pack(MIXED, bits), group))
+    return html.unescape(ada.get("/manage/surveys/mixed/groups").text)
+
+
+def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
+    """By option, the figure and the interval of each group and of their difference."""
+    part = page.split(f'aria-label="Two groups compared: {label}"')[1].split("</table>")[0]
+    options = re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi></th>', part)
+    cells = [re.findall(r"<strong>(.*?)</strong><span>(.*?)</span>", row) for row in part.split('scope="row"')[1:]]
+    return dict(zip(options, cells, strict=True))
+
+
+def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: SqliteStore) -> None:
+    for name, text, span in (("hours", "Hours?", 14), ("mood", "Mood?", 2)):
+        north, south = (
+            next(row for row in analyse(MIXED, tally_of(store, "mixed", group)).results.means if row.question == name) for group in SHARES
+        )
+        assert north.mean is not None
+        assert south.mean is not None
+        error = math.hypot(north.std_error or 0, south.std_error or 0)
+        apart, half = south.mean - north.mean, NormalDist().inv_cdf(0.975) * error
+        assert abs(apart) + 2 * half < span, "away from the ends the interval is the plain normal one"
+        first, second, difference = side_by_side(mixed, f"mean of {text}")["Mean"]
+        assert [first, second] == [(one, f"{low} to {high}") for one, low, high in map(figures.mean, (north, south))]
+        places = figures.decimals(apart - half, apart + half)
+        low, high = (figures.rounded(apart + end * half, places, sign=True) for end in (-1, 1))
+        assert difference == (figures.rounded(apart, places, sign=True), f"{low} to {high}")
+        card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
+        assert "If the two means were alike" in card
+        assert f"chi-squared {(apart / error) ** 2:.2f}, 1 degree of freedom" in card
+        assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
+        by_group = tables(card)[f"Mean by group: {text}"]
+        assert by_group["North"]["Estimate"] == figures.mean(north)[0]
+        assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0"}
+
+
+def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: SqliteStore) -> None:
+    found = side_by_side(mixed, "Used?")
+    assert list(found) == ["tea", "coffee"]
+    for option, cells in found.items():
+        tallies = [tally_of(store, "mixed", group) for group in SHARES]
+        expected = compare(MIXED, *tallies, f"used[{option}]").differences[0]
+        assert cells[2] == (figures.points(expected.estimate), f"{figures.points(expected.low)} to {figures.points(expected.high)}")
+    assert mixed.count('id="q-used') == 1
+    assert {"Used?: tea, by group", "Used?: coffee, by group"} <= set(tables(mixed))
+
+
+def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_rounded(mixed: str) -> None:
+    card = mixed.split('id="q-hours"')[1].split("</section>")[0]
+    assert card.index("Mean by group") < card.index('<details class="levels">') < card.index("rounded at random to one of 2 levels")
+    assert '<details class="levels">' not in mixed.split('id="q-mood"')[1].split("</section>")[0]
+
+
+def test_the_groups_page_says_once_that_many_pairs_find_differences_by_chance(mixed: str) -> None:
+    assert mixed.count("If you compare many pairs, one in twenty will look different by chance.") == 1
+    assert mixed.index("If you compare many pairs") < mixed.index('class="estimates differences"')
+    assert not re.search(r"\d\s%", mixed)
+
+
+def test_with_nobody_in_one_of_two_groups_the_others_figures_stay(ada: FlaskClient, mixed: str) -> None:
+    page = html.unescape(ada.get("/manage/surveys/mixed/groups?first=North&second=Nobody").text)
+    assert page.count("There is nothing to compare") == len(MIXED.questions)
+    assert "differences" not in page
+    assert tables(page)["Used?: tea, by group"] == tables(mixed)["Used?: tea, by group"]

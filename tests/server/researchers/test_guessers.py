@@ -23,6 +23,8 @@ import pytest
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 
+pytestmark = pytest.mark.slow
+
 SECONDS = float(os.environ.get("DENIABLE_GUESSERS_SECONDS", "3"))
 MEASURED = "DENIABLE_GUESSERS_SECONDS" in os.environ
 GUESSERS, HONEST, HASHES_AT_ONCE = 64, 4, 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -80,17 +81,21 @@ def test_the_command_line_refuses_it_with_the_reason(ada: FlaskClient, db: Path)
 
 def test_a_number_has_no_figures_for_the_respondents_and_the_other_questions_have(ada: FlaskClient) -> None:
     page = html.unescape(ada.get("/manage/surveys/grouped?target=respondents").text)
-    assert page.count(OF_A_NUMBER) == 2, "beside its levels, and where its mean would be"
-    assert "Mean: target must be population for hours" in page
+    card = page.split('id="q-hours"')[1]
+    assert len(re.findall(f"(Share|Mean): {re.escape(OF_A_NUMBER)}", card)) == 2, "for its levels, and for its mean"
+    assert "<table" not in card
+    assert "<svg" not in card
     rows = ada.get("/manage/surveys/grouped/results.json?target=respondents").get_json()["rows"]
     assert [(row["question"], row["estimate"] is None) for row in rows] == [("smokes", False)] * 2 + [("hours", True)] * 2
     population = html.unescape(ada.get("/manage/surveys/grouped").text)
     assert OF_A_NUMBER not in population
-    assert population.count("not the share of the people at this number") == 1
+    assert len(re.findall(r"a bar is not the\s+share of the people at its number", population)) == 1
+    assert "not the share of the people at this number" not in population, "said once, not beside each level"
 
 
 def test_groups_are_compared_by_all_questions_but_the_numbers(ada: FlaskClient) -> None:
     page = html.unescape(ada.get("/manage/surveys/grouped/groups?target=respondents").text)
     assert page.count('class="estimates differences"') == 1
     assert page.count(OF_A_NUMBER) == 1
-    assert html.unescape(ada.get("/manage/surveys/grouped/groups").text).count('class="estimates differences"') == 2
+    population = ada.get("/manage/surveys/grouped/groups").text
+    assert population.count('class="estimates differences"') == 3, "of the one question; of the other its mean, and its levels"

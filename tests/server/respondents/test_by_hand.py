@@ -496,4 +496,4 @@ def test_the_examples_of_the_page_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3])
     blocks = re.findall(r"^```python\n(.*?)^```$", Path("docs/by-hand.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     examples = doctest.DocTestParser().get_doctest("".join(blocks), {}, "by-hand.md", "by-hand.md", 0)
-    assert doctest.DocTestRunner(verbose=False).run(examples) == doctest.TestResults(failed=0, attempted=8)
+    assert doctest.DocTestRunner(verbose=False).run(examples) == doctest.TestResults(failed=0, attempted=7)

@@ -16,6 +16,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pytest
 from tests.server.tallies import count_of, recount_of, tally_of
 
 from deniable.device.entropy import os_words
@@ -25,6 +26,8 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.sqlite.store import SqliteStore
+
+pytestmark = pytest.mark.slow
 
 K = 256
 CLIENTS = 4

@@ -18,6 +18,7 @@ from tests.server.tallies import count_of, recount_of, tally_of
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
 from deniable.wire.part import MODES, Mode
+from deniable.wire.part import Part as StoredPart
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
@@ -27,6 +28,8 @@ from deniable_server.store.sqlite import submissions as submissions_shelf
 from deniable_server.store.sqlite.access import SqliteAccess
 from deniable_server.store.sqlite.intake import Intake
 from deniable_server.store.sqlite.store import SqliteStore
+
+pytestmark = pytest.mark.slow
 
 QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
 BASE = {"deniable": 1, "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"], "questions": QUESTIONS}
@@ -256,7 +259,7 @@ def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
     change = releasing.tallies.change
-    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, ("North", False), more))
+    patch.setattr(releasing.tallies, "change", lambda connection, survey, _, more: change(connection, survey, StoredPart("North"), more))
 
 
 def a_close_that_counts_nothing(patch: pytest.MonkeyPatch) -> None:

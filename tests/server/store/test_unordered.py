@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from scipy.stats import spearmanr
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
+
+pytestmark = pytest.mark.slow
 
 Make = Callable[..., Submission]
 JSON = {"Content-Type": "application/json"}

@@ -45,6 +45,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.submit", "POST"): (200, 200, 403, 200, 200, 403, 403),  # one record
     ("api.submit many", "POST"): (401, 401, 403, 401, 200, 403, 403),
     ("api.withdraw", "POST"): OWN_PAGE,
+    ("api.check_invitation", "POST"): OWN_PAGE,
     ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403),  # a session opens the pages only
     ("auth.login", "GET"): PUBLIC,
     ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400),  # with a wrong password
@@ -99,7 +100,7 @@ class Door:
         secret = os.urandom(15)
         if name.startswith("api.submit"):
             return {"data": self.submissions(3 if "many" in name else 1, to=self.survey, group="North").to_json(), **JSON}
-        if name == "api.withdraw":
+        if name in ("api.withdraw", "api.check_invitation"):
             return {"json": {"code": codes_base64(secret)}}
         if name == "auth.login":
             return {"data": {"user": "ada", "password": "a wrong password", "csrf_token": token(client) if role == "researcher" else ""}}

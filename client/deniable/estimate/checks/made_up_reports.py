@@ -307,8 +307,8 @@ def _in_words(alarm: bool, shows_from: float | None, question: str, shift: float
         )
     moved = f"move a share by up to {100 * shift:.2g} percentage points ({question})"
     if shows_from is None:
-        return f"Made-up reports cannot be told from honest ones in this survey. Each 1 % of them can {moved}."
+        return f"Made-up reports cannot be told from honest ones in this survey. Each 1% of them can {moved}."
     return (
-        f"No sign of made-up reports that repeat the same answers; from {100 * shows_from:.2g} % of all reports on, they would show. "
-        f"Fewer, or ones that vary, cannot be told from honest ones; each 1 % of them can {moved}."
+        f"No sign of made-up reports that repeat the same answers; from {100 * shows_from:.2g}% of all reports on, they would show. "
+        f"Fewer, or ones that vary, cannot be told from honest ones; each 1% of them can {moved}."
     )

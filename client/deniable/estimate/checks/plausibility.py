@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from scipy.special import bdtr, bdtrc
 
 NO_REPORTS = "no reports yet"
+BELOW = "below 0% by chance: fewer records name it than chance alone gives on average; the interval says what is plausible"
+ABOVE = "above 100% by chance: more records name it than if everybody held it; the interval says what is plausible"
 _PER_BIT, _PER_SURVEY = 0.001, 0.01  # chances of a false alarm
 
 
@@ -30,21 +32,20 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
     below = rate < phi
     chance = bdtr(ones, n, phi) if below else bdtrc(ones - 1, n, theta)
     if chance < alpha:
+        limit = f"less than {_percent(phi)}" if below else f"more than {_percent(theta)}"
         return (
-            f"this option's bit is set in {_percent(rate)} of the reports; coins tossed as declared set it in {_percent(phi)} to "
-            f"{_percent(theta)}, and chance strays this far beyond in fewer than 1 of {1 / alpha:,.0f} surveys: "
-            "the coins may not have been tossed as declared"
+            f"{_named(ones, n)}. Honest devices cannot produce {limit}, but for chance, which strays this far in fewer than 1 of "
+            f"{1 / alpha:,.0f} surveys: some records are made up, or a client is faulty"
         )
-    if below:
-        return (
-            f"below 0 by chance: the coins drew this option in {_percent(rate)} of the reports, where {_percent(phi)} are expected "
-            "if nobody holds it; the interval says what is plausible"
-        )
-    return (
-        f"above 100 % by chance: the coins drew this option in {_percent(rate)} of the reports, where {_percent(theta)} are expected "
-        "if everybody holds it; the interval says what is plausible"
-    )
+    return BELOW if below else ABOVE
+
+
+def _named(ones: int, n: int) -> str:
+    """How many of the records name an option: all and none only where that is so."""
+    if ones in (0, n):
+        return "all records name it" if ones else "no record names it"
+    return f"{ones:,} of {n:,} records name it"
 
 
 def _percent(rate: float) -> str:
-    return f"{100 * rate:.4g} %"
+    return f"{100 * rate:.3g}%"

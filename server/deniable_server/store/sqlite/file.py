@@ -32,7 +32,7 @@ class File:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class File:
 
     def connect(self) -> sqlite3.Connection:
         """A new connection, set as all of them must be."""
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")

@@ -29,6 +29,7 @@ def benchmark() -> ModuleType:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(len(benchmark().CASES)))
 def test_an_interval_that_misses_too_often_says_so(place: int) -> None:
     """Prints the coverage (-s shows it)."""

@@ -54,6 +54,7 @@ DESIGNS = [
 # What was found: 5 % of 10,000 all say yes at epsilon 1 with 20 questions.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["yes everywhere", "no everywhere", "any"])
 def test_five_of_a_hundred_that_all_say_the_same_are_found_every_time(pattern: str) -> None:
     made = people(TWENTY, 1.0, 10_000)
@@ -75,6 +76,7 @@ def test_the_rate_of_each_bit_alone_does_not_find_them() -> None:
     assert means[1] - means[0] > 0.5, "the estimates cannot be relied on"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "epsilon", "n", "ask"), DESIGNS)
 @pytest.mark.parametrize("kind", ["independent", "alike", "split"])
 def test_honest_people_raise_no_alarm_whatever_they_answer(
@@ -96,6 +98,7 @@ def test_a_bound_that_took_true_answers_for_independent_would_cry_wolf() -> None
     assert replace(design, mu=1.0).chance_of_eigenvalue(seen) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "epsilon", "n", "ask"), DESIGNS[:4])
 def test_as_many_as_the_results_say_are_found(sizes: tuple[int, ...], epsilon: float, n: int, ask: int | None) -> None:
     made = people(sizes, epsilon, n, ask)
@@ -159,6 +162,7 @@ def test_the_tally_has_all_that_the_statistics_need(sizes: tuple[int, ...], ask:
     assert (found.agreement(0), found.agreement(-1)) == (pytest.approx(np.mean(first**2)), pytest.approx(np.mean(last**2)))
 
 
+@pytest.mark.slow
 def test_the_chances_bound_what_fair_coins_do() -> None:
     """Where the bounds are at their narrowest: reports of nothing but fair coins, many times over."""
     survey = benchmark().Design(TWENTY, 0.001, 500).survey
@@ -200,8 +204,8 @@ def test_what_cannot_be_found_is_said_with_the_harm_it_can_do() -> None:
     question = people(TWENTY, 1.0, 10).survey.items[0]
     assert found.shift == pytest.approx(worst_case_shift(question, 0.01).fakes_up)
     assert found.words == (
-        f"No sign of made-up reports that repeat the same answers; from {100 * found.shows_from:.2g} % of all reports on, they would show. "
-        f"Fewer, or ones that vary, cannot be told from honest ones; each 1 % of them can move a share by up to 21 percentage points (q0)."
+        f"No sign of made-up reports that repeat the same answers; from {100 * found.shows_from:.2g}% of all reports on, they would show. "
+        f"Fewer, or ones that vary, cannot be told from honest ones; each 1% of them can move a share by up to 21 percentage points (q0)."
     )
     assert found.words in results.to_table()
 
@@ -212,7 +216,7 @@ def test_where_nothing_would_show_the_results_say_so() -> None:
     assert (results.made_up.alarm, results.made_up.shows_from) == (False, None)
     assert results.made_up.words == (
         "Made-up reports cannot be told from honest ones in this survey. "
-        "Each 1 % of them can move a share by up to 1.5 percentage points (q0)."
+        "Each 1% of them can move a share by up to 1.5 percentage points (q0)."
     )
 
 

@@ -44,7 +44,7 @@ def test_the_alarms_are_the_warnings_of_estimate(k: int) -> None:
         if not 0 <= 1000 * survey.questions[0].d - ones.sum() <= 1000:
             continue
         tally = Tally(1000, np.diag(ones))
-        flagged = ["declared" in row.warning for row in estimate(survey, tally).rows]
+        flagged = ["made up" in row.warning for row in estimate(survey, tally).rows]
         assert [check.alarm for check in check_range(survey, tally)] == flagged
 
 

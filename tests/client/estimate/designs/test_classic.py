@@ -146,6 +146,7 @@ def test_the_device_may_order_some_categories_more_often_than_others() -> None:
 CROOKED = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.3], [0.1, 0.1, 0.6]])
 
 
+@pytest.mark.slow
 def test_any_matrix_is_unbiased_and_its_covariance_is_right() -> None:
     rng, truth, n = np.random.default_rng(2), np.array([0.5, 0.3, 0.2]), 400
     runs = np.array([category_shares(counts, CROOKED)[0] for counts in rng.multinomial(n, CROOKED @ truth, 20_000)])
@@ -173,6 +174,7 @@ def mixed(n: int, share_of_yes: float, rng: np.random.Generator, target: str = "
     return np.where(rng.random(n) < p, yes, ~yes), RowDesigns(1 - p, p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", [0.0, 0.05, 0.5])
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_designs_that_vary_by_row_give_an_unbiased_share_whose_interval_covers(truth: float, target: str) -> None:

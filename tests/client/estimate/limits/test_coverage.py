@@ -41,6 +41,7 @@ def cells(n: int, target: str, method: str) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_the_default_interval_holds_the_truth_as_often_as_it_says(target: str, n: int) -> None:

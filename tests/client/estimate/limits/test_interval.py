@@ -27,14 +27,8 @@ WRONG = [
     ({"target": "everybody"}, "target must be one of population, respondents, got 'everybody'"),
 ]
 METHOD = [
-    (
-        {"method": "exact"},
-        "method must be one of feldman-cousins, likelihood-ratio, wilson, clopper-pearson, wald where target is population",
-    ),
-    (
-        {"method": "wald", "target": "respondents"},
-        "method must be one of feldman-cousins, constrained-score, score where target is respondents",
-    ),
+    ({"method": "exact"}, "feldman-cousins, likelihood-ratio, wilson, clopper-pearson, wald where target is population, got 'exact'"),
+    ({"method": "wald", "target": "respondents"}, "feldman-cousins, constrained-score, score where target is respondents, got 'wald'"),
 ]
 SURVEY = Survey.from_dict(
     {

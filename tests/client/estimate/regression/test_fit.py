@@ -180,6 +180,7 @@ def test_the_same_reports_in_chunks_give_the_same_derivatives(monkeypatch: pytes
         assert one == pytest.approx(other, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["binary", "public", "multinomial", "linear"])
 def test_the_intervals_cover_the_truth_and_those_of_a_fit_that_ignores_the_noise_do_not(benchmark: ModuleType, scenario: str) -> None:
     runs = 60

@@ -92,6 +92,7 @@ def test_with_one_bit_set_of_k_the_test_of_independence_is_that_of_pearson_on_th
     assert (found.statistic, found.df, found.p_value) == pytest.approx((expected.statistic, 6, expected.pvalue))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b", "epsilon", "n"), [(2, 2, "ln 3", 2000), (3, 3, 2.0, 20_000), (5, 8, 1.0, 2000)])
 def test_the_test_of_independence_gives_false_alarms_in_5_of_100_surveys(a: int, b: int, epsilon: float | str, n: int) -> None:
     """A slice of benchmarks/joint.py; fixed seed. 1,500 surveys: 5 % is known to 0.6 %."""

@@ -120,6 +120,7 @@ def test_a_table_that_forgets_the_coins_would_fail_the_test_above() -> None:
     assert (np.abs(naive(tally) - truth) / table.std_error).max() > 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "k"), [("population", 2), ("population", 5), ("respondents", 3)])
 def test_intervals_cover_the_truth_as_often_as_they_say(target: str, k: int) -> None:
     """A slice of benchmarks/joint.py; fixed seed. 800 surveys of 1,000: 95 % is known to 0.7 % for each cell, better for their mean."""

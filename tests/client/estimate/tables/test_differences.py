@@ -66,6 +66,7 @@ def test_an_error_that_takes_the_two_options_for_independent_would_be_noticed() 
     assert np.hypot(rows[0].std_error or 0, rows[1].std_error or 0) < 0.8 * between_options(survey, tally, "q", "yes", "no").std_error
 
 
+@pytest.mark.slow
 def test_groups_with_the_same_shares_differ_in_5_of_100_tests() -> None:
     """Fixed seed. 2,000 pairs of groups: 5 % is known to 0.5 %."""
     pairs = zip(tallies(EIGHT, SHARES, 2000, 2000, seed=3), tallies(EIGHT, SHARES, 1000, 2000, seed=4), strict=True)

@@ -87,6 +87,7 @@ def test_the_difference_of_two_groups_rows_is_that_of_the_comparison(seeded: Non
         assert (apart.estimate, apart.std_error) == pytest.approx((alike.estimate, alike.std_error))
 
 
+@pytest.mark.slow
 def test_differences_between_groups_are_covered_as_often_as_they_say(seeded: None) -> None:
     """500 surveys through the coins, 95 % is known to 1 %. The control, an interval with one group's error only, covers far less."""
     held = {"right": [], "of one group": []}

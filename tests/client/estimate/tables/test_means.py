@@ -136,6 +136,7 @@ def test_a_quantile_from_few_reports_says_how_far_it_may_be_off() -> None:
     assert (found.low, found.option, found.high) == ("never", "rarely", "sometimes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "place"), [(0.5, 1), (0.37, 1), (0.34, 0)])
 def test_a_quantile_is_covered_as_often_as_its_limits_say(q: float, place: int) -> None:
     """Options are steps, so limits are right more often than they say, never less. Fixed seed."""

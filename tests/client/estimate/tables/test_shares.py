@@ -162,9 +162,8 @@ def test_an_estimate_within_0_and_1_has_no_warning() -> None:
 
 def test_an_estimate_below_0_by_chance_is_explained_plainly() -> None:
     below, above = warnings(estimate(one_question(), tally_with([10], 50)))
-    assert below.startswith("below 0 by chance: the coins drew this option in 20 % of the reports, where 25 % are expected")
-    assert above.startswith("above 100 % by chance: the coins drew this option in 80 % of the reports, where 75 % are expected")
-    assert "the interval says what is plausible" in below
+    assert below == "below 0% by chance: fewer records name it than chance alone gives on average; the interval says what is plausible"
+    assert above == "above 100% by chance: more records name it than if everybody held it; the interval says what is plausible"
 
 
 @pytest.mark.parametrize("ones", [250, 750])
@@ -178,13 +177,22 @@ def test_the_level_of_the_flag_falls_with_the_bits_of_the_survey_where_yes_and_n
 
 
 def test_counts_that_the_declared_coins_hardly_give_are_flagged() -> None:
-    for warning in warnings(estimate(one_question(), tally_with([800], 1000))):
-        assert "the coins may not have been tossed as declared" in warning
-        assert "fewer than 1 of 1,000 surveys" in warning
+    above, below = warnings(estimate(one_question(), tally_with([800], 1000)))
+    assert above.startswith("800 of 1,000 records name it. Honest devices cannot produce more than 75%, but for chance")
+    assert below.startswith("200 of 1,000 records name it. Honest devices cannot produce less than 25%, but for chance")
+    for warning in (above, below):
+        assert "fewer than 1 of 1,000 surveys: some records are made up, or a client is faulty" in warning
+
+
+@pytest.mark.parametrize(
+    ("ones", "named"), [(1000, "all records name it"), (999, "999 of 1,000 records name it"), (0, "no record names it")]
+)
+def test_all_and_none_are_said_only_where_that_is_so(ones: int, named: str) -> None:
+    assert warnings(estimate(one_question(), tally_with([ones], 1000)))[0].startswith(f"{named}. Honest devices")
 
 
 def test_the_flag_goes_up_where_the_exact_test_says_so() -> None:
-    flagged = [any("declared" in w for w in warnings(estimate(one_question(), tally_with([y], 200)))) for y in range(201)]
+    flagged = [any("made up" in w for w in warnings(estimate(one_question(), tally_with([y], 200)))) for y in range(201)]
     expected = [bool(stats.binom.cdf(y, 200, 0.25) < 0.001 or stats.binom.sf(y - 1, 200, 0.75) < 0.001) for y in range(201)]
     assert flagged == expected
 
@@ -195,7 +203,7 @@ def test_submissions_that_all_say_yes_are_flagged() -> None:
     for _ in range(100):
         honest = tally_of([(np.arange(1000) >= 600).astype(np.int64)], one_question())
         results = estimate(one_question(), honest + tally_with([fakes], fakes))
-        assert "the coins may not have been tossed as declared" in results.rows[0].warning
+        assert "some records are made up" in results.rows[0].warning
 
 
 @pytest.mark.parametrize("options", [None, [f"option {i}" for i in range(20)]])
@@ -206,7 +214,7 @@ def test_honest_coins_are_flagged_in_at_most_1_of_100_surveys(options: list[str]
     alarms = 0
     for _ in range(60):
         bits = randomize(channel, np.zeros(n, dtype=np.int64), lambda count: rng.integers(0, 1 << 32, count, dtype=np.uint32))
-        alarms += any("declared" in warning for warning in warnings(estimate(survey, Tally.from_bits(bits[:, :-1]))))
+        alarms += any("made up" in warning for warning in warnings(estimate(survey, Tally.from_bits(bits[:, :-1]))))
     assert alarms <= 1  # fixed seed
 
 

@@ -62,6 +62,7 @@ def test_equal_weights_give_the_shares_and_errors_of_no_weights(target: str) -> 
         assert (one.estimate, one.std_error) == pytest.approx((row.estimate, row.std_error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_weighted_shares_are_right_and_covered(target: str) -> None:
     """Fixed seed. 400 surveys: 95 % is known to 1.1 % for each option."""

@@ -1,4 +1,4 @@
-"""The figures of the consent page: the same in every language, those of exact arithmetic, and the odds of the least protected question."""
+"""The figures of the respondents' pages: alike in every language, and those of exact arithmetic; the least protected question's first."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
+from tests.e2e.pages import Visit, all_at_once
 
 from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
@@ -89,6 +90,11 @@ def expected(survey: Survey) -> dict[str, Any]:
     }
 
 
+@pytest.fixture(autouse=True)
+def _a_device_that_has_answered_nothing_yet(page: Any, site: Any) -> None:
+    page.driver.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": site.url, "storageTypes": "local_storage"})
+
+
 def publish(site: Any, **keys: Any) -> Survey:
     published: Survey = site.publish(id=next(names), **keys)
     return published
@@ -156,3 +162,64 @@ def test_a_page_that_computes_with_what_it_has_written_or_shows_the_first_questi
     proxy.unsealed.add(f"/s/{survey.id}?lang=de")
     state = open_in(page, proxy.url, survey, "de")
     assert {slot: state[slot] for slot in expected(survey)} != expected(survey)
+
+
+# Every state of the page, from consent to what the device tells afterwards.
+
+SHOWN = """
+const main = document.querySelector("main").cloneNode(true);
+const chance = ["records", "envelope", "rolled", "counted", "digest", "code"].map((slot) => `[data-slot=${slot}]`);
+for (const element of main.querySelectorAll(["[hidden]", "template", "script", "code", ...chance].join(","))) element.remove();
+const texts = [...main.querySelectorAll("p, li, td, th, legend, figcaption, span, strong, dd, label, h1, h2")];
+const slots = [...main.querySelectorAll("[data-slot]")].map((element) => element.dataset.slot);
+return { slots, texts: texts.map((element) => element.textContent) };
+"""
+SAID_IN_WORDS = {Decimal(1), Decimal(2)}  # "one question", in some languages
+
+
+class Visitor(Visit):
+    """A visit to surveys of another epsilon."""
+
+    epsilon: float
+
+    def publish(self, **keys: Any) -> Survey:
+        return super().publish(**{**keys, "epsilon": self.epsilon, "accept_high_epsilon": self.epsilon > 8 or None})
+
+
+def states_in(page: Any, site: Any, language: str, epsilon: float) -> dict[str, Any]:
+    """What is there to see in each state: the slots, and all the numbers."""
+    visit = Visitor(page, site, language)
+    visit.epsilon = epsilon
+    return {state: shown_on(page, language) for state in all_at_once(visit)}
+
+
+def shown_on(page: Any, language: str) -> tuple[list[str], list[Decimal]]:
+    """The slots that are shown, in their order, and the numbers in all texts."""
+    shown = page.driver.execute_script(SHOWN)
+    numbers = {number for text in shown["texts"] for number in figures(text, language)}
+    return shown["slots"], sorted(numbers - SAID_IN_WORDS)
+
+
+@pytest.mark.parametrize(("epsilon", "told"), [(0.7, Decimal(67)), (10, Decimal("99.996"))])
+def test_every_state_of_the_page_shows_the_same_parts_and_numbers_in_every_language(
+    page: Any, site: Any, epsilon: float, told: Decimal
+) -> None:
+    english, *others = (states_in(page, site, language, epsilon) for language in LANGUAGES)
+    assert len(english) >= 12
+    assert others == [english] * len(others)
+    for state in ("consent", "answered"):
+        assert told in english[state][1]
+    assert ("weak" in english["consent"][0]) == (told >= 99)
+
+
+def test_a_page_whose_numbers_are_those_of_another_language_is_noticed(page: Any, site: Any, proxy: Any) -> None:
+    """The control: a German page that writes 99.996."""
+    survey = publish(site, **SURVEYS["high"])
+    open_in(page, site.url, survey, "en")
+    english = shown_on(page, "en")
+    proxy.alter["/browser/language.mjs"] = (b"value.toLocaleString(language(),", b'value.toLocaleString("en",')
+    proxy.unsealed.add(f"/s/{survey.id}?lang=de")
+    open_in(page, proxy.url, survey, "de")
+    slots, numbers = shown_on(page, "de")
+    assert slots == english[0]
+    assert numbers != english[1]

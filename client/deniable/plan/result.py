@@ -1,0 +1,239 @@
+"""A plan: what to expect of each question, and its tables, which a stranger understands."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, astuple, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import EstimateError
+from deniable.estimate.present.figures import between
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, planned_half_width
+
+if TYPE_CHECKING:
+    import altair as alt
+
+_POINTS = 24  # along each line of the chart
+_SPAN = 30  # times fewer and times more respondents than planned
+
+
+@dataclass(frozen=True)
+class QuestionPlan:
+    """What to expect of one question; all shares and widths as fractions of 1.
+
+    options: its categories. part: of the survey's epsilon. people, own, other: of `people` who give an answer `own` have it in their
+    record, and of as many who give another `other` do. epsilon: its exact privacy loss. phi, theta: P(bit set | another category),
+    P(bit set | this category). respondents: reports that this row is about. share: the true share that widths are for. std_error: there.
+    half_width: of the interval that an estimate will have, as in `planned_half_width`: tables, charts and sample sizes go by it.
+    half_width_no_privacy, half_width_curator: of the same people with the two other designs.
+    respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
+    mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
+    difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
+    table with another question as private as this one; None where nobody is asked two questions.
+    smallest_share: that a one-sided 5 % test tells from 0 in 80 % of surveys. smallest_difference: around one half,
+    between two groups that are half of the respondents each, that a two-sided 5 % test finds in 80 % of surveys.
+    Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
+    reaches the plan's group_half_width. chance_negative: of an estimate below 0 where the true share is the plan's `rare`.
+    """
+
+    question: str
+    options: int
+    part: float
+    people: int
+    own: int
+    other: int
+    epsilon: float
+    phi: float
+    theta: float
+    respondents: int
+    share: float
+    std_error: float
+    half_width: float
+    half_width_no_privacy: float
+    half_width_curator: float
+    respondents_no_privacy: int
+    respondents_curator: int
+    mean_half_width: float | None
+    scale_low: float | None
+    scale_high: float | None
+    difference_half_width: float
+    cell_half_width: float | None
+    smallest_share: float | None
+    smallest_difference: float | None
+    smallest_group: int
+    chance_negative: float
+
+
+@dataclass(frozen=True)
+class Plan(Tabular):
+    """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
+
+    epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
+    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
+    order.
+    """
+
+    survey: str
+    title: str
+    epsilon: float
+    belief: float
+    n: int
+    half_width: float | None
+    confidence: float
+    share: float | None
+    group_half_width: float
+    rare: float
+    rows: tuple[QuestionPlan, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types; the rows come last."""
+        return asdict(self)
+
+    def tables(self) -> tuple[Table, ...]:
+        """Three tables, and what their columns mean."""
+        return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), _legend(self)
+
+    def records(self) -> tuple[Table, ...]:
+        """One row a question: the fields of `rows`."""
+        return (Table("question", tuple(field.name for field in fields(QuestionPlan)), tuple(map(astuple, self.rows))),)
+
+    def plot(self) -> alt.LayerChart:
+        """An Altair chart of the least precise question: half-width against respondents, for the three designs.
+
+        `.save("plan.svg")` or `.save("plan.png")` writes it without a browser. Raises EstimateError where the extra
+        `deniable[plot]` is missing.
+        """
+        try:
+            from deniable.plan.chart import chart
+        except ModuleNotFoundError as error:
+            raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
+        return chart(self.lines(), self.least_precise.respondents)
+
+    def lines(self) -> Table:
+        """What the chart shows: a row for each design and number of respondents, widths in points; those above 100 are left out."""
+        row = self.least_precise
+        designs = {"private": Mechanism(row.phi, row.theta), "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
+        spread = np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS)
+        numbers = np.unique(np.append(spread.round().astype(int), row.respondents)).tolist()
+        widths = (
+            (name, n, 100 * planned_half_width(design, n, confidence=self.confidence, share=self.share))
+            for name, design in designs.items()
+            for n in numbers
+        )
+        about = (f"epsilon {row.epsilon:.4g}, {row.options} options", f"± percentage points ({100 * self.confidence:g} % confidence)")
+        note = f"{row.respondents:,} respondents: ± {100 * row.half_width:.2g} points"
+        rows = tuple(one for one in widths if one[2] <= 100)
+        return Table(f"How precise {row.question} will be", ("design", "n", "points"), rows, (note,), about)
+
+    @property
+    def least_precise(self) -> QuestionPlan:
+        """The question that needs the most respondents."""
+        return max(self.rows, key=lambda row: row.std_error * math.sqrt(row.respondents))
+
+
+def _head(plan: Plan) -> Table:
+    return Table(f"{plan.title} ({plan.survey})", (), (), about=_about(plan))
+
+
+def _about(plan: Plan) -> tuple[str, ...]:
+    asked = f"{plan.n:,} respondents"
+    if plan.half_width is not None:
+        asked = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
+    return (
+        f"{asked} · {100 * plan.confidence:g} % confidence · epsilon {plan.epsilon:.4g} for the whole survey",
+        f"Whoever is 50 % sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
+        "after seeing all that the server has.",
+    )
+
+
+def _protection(plan: Plan) -> Table:
+    head = ("question", "part", "recorded, if given", "recorded, if not")
+    rows = ((r.question, f"{r.part:.1%}", f"{r.own:,} of {r.people:,}", f"{r.other:,} of {r.people:,}") for r in plan.rows)
+    return Table("How well an answer will be hidden, in people", head, tuple(rows))
+
+
+def _precision(plan: Plan) -> Table:
+    head = (
+        "question",
+        "options",
+        "epsilon",
+        "respondents",
+        "private",
+        "no privacy",
+        "curator",
+        "same without privacy",
+        "same with a curator",
+    )
+    return Table("How precise a share will be, in percentage points", head, tuple(map(_precision_cells, plan.rows)))
+
+
+def _precision_cells(row: QuestionPlan) -> tuple[str, ...]:
+    widths = (row.half_width, row.half_width_no_privacy, row.half_width_curator)
+    people = (row.respondents_no_privacy, row.respondents_curator)
+    return (
+        row.question,
+        str(row.options),
+        f"{row.epsilon:.4g}",
+        f"{row.respondents:,}",
+        *(f"± {points(width)}" for width in widths),
+        *(f"{count:,}" for count in people),
+    )
+
+
+def _other_figures(plan: Plan) -> Table:
+    head = ("question", "mean", "on the scale", "difference", "cell")
+    return Table("How precise other figures will be", head, tuple(map(_other_cells, plan.rows)))
+
+
+def _other_cells(row: QuestionPlan) -> tuple[str, ...]:
+    mean = scale = ""
+    if row.mean_half_width is not None and row.scale_low is not None and row.scale_high is not None:
+        mean, scale = f"± {row.mean_half_width:.2g}", between(row.scale_low, row.scale_high)
+    cell = "none" if row.cell_half_width is None else f"± {points(row.cell_half_width)} points"
+    return row.question, mean, scale, f"± {points(row.difference_half_width)} points", cell
+
+
+def _what_shows(plan: Plan) -> Table:
+    head = ("question", "smallest share", "smallest difference", "smallest group", f"{100 * plan.rare:g} % shown below 0")
+    return Table("What will show", head, tuple(map(_shown_cells, plan.rows)))
+
+
+def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
+    difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
+    return (row.question, _percent(row.smallest_share), difference, f"{row.smallest_group:,}", _percent(row.chance_negative))
+
+
+def _legend(plan: Plan) -> Table:
+    lines = {
+        "part": "of the survey's epsilon that the question takes",
+        "recorded, if given": "so many of the people who give an answer have it in their record",
+        "recorded, if not": "so many of the people who give another answer have that one in their record",
+        "private": "half the width of the interval of one option's share, at the share where it is widest or the one you gave",
+        "no privacy": "the same people asked openly",
+        "curator": "the same people, trusting one party who adds Laplace noise of scale 1/epsilon to each published count",
+        "same …": "so many people would be enough for the same precision without privacy, or with a curator",
+        "mean": "half the width of the interval of a number's or a scale's mean, in its own unit, at the answers that make it widest",
+        "difference": "the same for the difference of one option's shares in two groups, half of the respondents each",
+        "cell": "the same for a cell of the cross table with another question that is as private",
+        "smallest share": "found to be above 0 in 80 % of surveys (one-sided test, 5 %)",
+        "smallest difference": "of two groups, half of the respondents each, found in 80 % of surveys (two-sided test, 5 %)",
+        "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
+        f"{100 * plan.rare:g} % shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g} % hold an option",
+    }
+    return Table("", ("column", "what it says"), tuple(lines.items()), texts=2)
+
+
+def points(share: float) -> str:
+    """A share in percentage points, with one decimal, or with two digits where it is small."""
+    points = 100 * share
+    return f"{points:.1f}" if points >= 0.95 else f"{points:.2g}"
+
+
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "none"
+    return f"{100 * share:.1f} %" if share >= 0.0005 or share == 0 else "< 0.1 %"

@@ -1,0 +1,125 @@
+"""What the results page shows of each question: a chart of its options, or the mean of its numbers with their levels below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from deniable.estimate import MeanRow, Results, Row
+from deniable.estimate.checks.plausibility import ABOVE, BELOW
+from deniable.estimate.moments.applicability import LEVELS_NOTE
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable_server.researchers import figures
+from deniable_server.researchers.chart import Histogram, Scale, histogram
+
+
+@dataclass(frozen=True)
+class Card:
+    """One question of the survey file and its estimates.
+
+    rows: the options of its chart; of a multiple choice, the share that chose each of its options. levels: those of a number that was
+    rounded to them, which are no options. mean: where the question has scores. others: of a multiple choice whose questions may be
+    skipped, the shares that did not choose an option, or did not say.
+    """
+
+    question: Question
+    rows: tuple[Row, ...]
+    levels: tuple[Row, ...] = ()
+    mean: MeanRow | None = None
+    others: tuple[Row, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Records with this question."""
+        return max(row.n for row in (*self.rows, *self.levels))
+
+    @property
+    def chance_rate(self) -> float:
+        """The share of records that name an option that nobody chose."""
+        return (self.rows or self.levels)[0].chance_rate
+
+    @property
+    def scale(self) -> Scale | None:
+        """Of its mean: from the least score to the greatest."""
+        return scale_of(self.question)
+
+    @cached_property
+    def histogram(self) -> Histogram | None:
+        """Of its levels."""
+        return histogram(self.levels) if self.levels else None
+
+    @property
+    def warnings(self) -> tuple[tuple[str, str], ...]:
+        """(options, what is said of them), each text once; what concerns all options of the question names none.
+
+        What is said of an estimate outside 0 to 100% is told by its arrow, which the page explains once.
+        """
+        said: dict[str, list[str]] = {}
+        for row in (*self.rows, *self.levels, *self.others):
+            if warning := _own(row.warning):
+                said.setdefault(warning, []).append(row.option)
+        if self.mean and (warning := self.mean.warning):
+            said.setdefault(warning, ["" if self.mean.mean is None else "mean"])
+        whole = {row.option for row in (*self.rows, *self.levels)}
+        return tuple(("" if set(options) in (whole, {""}) else ", ".join(options), warning) for warning, options in said.items())
+
+    @property
+    def headline(self) -> tuple[str, str, str]:
+        """What the summary says: of what, the figure, its interval. Of several options it says how wide their intervals are at most.
+
+        Which of several options is ahead is no figure by itself: the greatest of several estimates is too great on average.
+        """
+        if self.mean and self.scale:
+            one, low, high = figures.mean(self.mean)
+            return (
+                f"mean, from {figures.plain(self.scale.low)} to {figures.plain(self.scale.high)}",
+                one or "–",
+                f"{low} to {high}" if one else "–",
+            )
+        first = self.rows[0]
+        if len(self.question.categories) - (not self.question.required) == 2 and not self.question.labels:
+            return first.option, figures.percent(first.estimate), figures.interval(first.low, first.high)
+        options = figures.several(len(self.rows), "option")
+        widths = [(row.high - row.low) / 2 for row in self.rows if row.low is not None and row.high is not None]
+        return "each in its chart", options, f"±{figures.number(max(widths))} points or less" if widths else "–"
+
+
+def scale_of(question: Question) -> Scale | None:
+    """What its mean can be: from the least score to the greatest; None where it has no scores."""
+    return Scale(question.scores[0], question.scores[-1]) if question.scores else None
+
+
+def cards(survey: Survey, results: Results) -> tuple[Card, ...]:
+    """The questions of the survey file in order, each with its estimates."""
+    rows: dict[str, list[Row]] = {}
+    for row in results.rows:
+        rows.setdefault(row.question, []).append(row)
+    means = {row.question: row for row in results.means}
+    return tuple(_card(question, rows, means.get(question.id)) for question in survey.questions)
+
+
+def _card(question: Question, rows: dict[str, list[Row]], mean: MeanRow | None) -> Card:
+    if question.labels:
+        return _multiple(question, [rows[item.id] for item in question.items])
+    own = tuple(rows[question.id])
+    if question.rounds:
+        scores = question.scores or ()
+        names = [figures.plain(score, scores[1] - scores[0]) for score in scores]
+        levels = tuple(replace(row, option=name) for row, name in zip(own, names, strict=False))
+        return Card(question, own[len(levels) :], levels, mean)
+    return Card(question, own, mean=mean)
+
+
+def _multiple(question: Question, items: Sequence[Sequence[Row]]) -> Card:
+    """The first category of each item says that its option was chosen; where nobody may skip it, the second says nothing more."""
+    each = list(zip(question.labels, items, strict=True))
+    others = [replace(row, option=f"{label}: {row.option}") for label, rows in each for row in rows[1:] if len(rows) > 2]
+    return Card(question, tuple(replace(rows[0], option=label) for label, rows in each), others=tuple(others))
+
+
+def _own(warning: str) -> str:
+    """What the page does not say once for all such rows: that a level is one, and that chance alone took an estimate outside."""
+    own = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
+    return "" if own in (BELOW, ABOVE) else own

@@ -1,0 +1,102 @@
+"""Figures as researchers read them: percent, points, means with the digits that their interval bears out, people of a hundred."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from deniable.estimate import MeanRow
+from deniable.plan import private, sample_size
+from deniable.survey import Survey
+
+HALF_WIDTH = 0.10
+"""A share: ten points either way is the least that a figure should tell."""
+
+
+def number(share: float | None) -> str:
+    """A share, of which 1 is all, in percent without the sign, with one decimal; a dash where there is none."""
+    return "–" if share is None else rounded(100 * share, 1)
+
+
+def percent(share: float | None) -> str:
+    """The same with the sign for percent."""
+    return "–" if share is None else f"{number(share)}%"
+
+
+def points(share: float) -> str:
+    """A difference of two shares in percentage points, with its sign."""
+    return rounded(100 * share, 1, sign=True)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The two limits of a share."""
+    return "–" if low is None or high is None else f"{number(low)} to {percent(high)}"
+
+
+def several(n: int, noun: str) -> str:
+    """`1 response`, `4,000 responses`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def decimals(low: float, high: float) -> int:
+    """How many decimals a mean with these limits bears out: one digit of half the interval, two where that digit is 1; 0 to 9."""
+    half = (high - low) / 2
+    if not half > 0:
+        return 2
+    exponent = math.floor(math.log10(half))
+    return min(9, max(0, -exponent + (half < 2 * 10.0**exponent)))
+
+
+def mean(row: MeanRow) -> tuple[str, str, str]:
+    """The mean and its two limits in the unit of its question; empty texts where there is none."""
+    if row.mean is None or row.low is None or row.high is None:
+        return "", "", ""
+    places = decimals(row.low, row.high)
+    one, low, high = (rounded(value, places) for value in (row.mean, row.low, row.high))
+    return one, low, high
+
+
+def rounded(value: float, places: int, sign: bool = False) -> str:
+    """A number with that many decimals, its thousands apart; `sign`: with a plus, too, as differences have it. 0 has no sign."""
+    text = f"{value:{'+' if sign else ''},.{places}f}"
+    return _minus(text) if text.strip("+-0.") else text.lstrip("+-")
+
+
+def plain(value: float, step: float = 1e-9) -> str:
+    """A number that somebody wrote, such as an end of a scale, without zeros at its end: `0`, `3.5`, `10,000`.
+
+    step: the least difference to its neighbours that its digits have to tell.
+    """
+    places = max(0, 1 - math.floor(math.log10(step)))
+    text = rounded(value, places)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def of_people(share: float) -> str:
+    """A chance as people of 100, or of as many more as it takes to be told from nobody and from everybody: `27 of 100 people`."""
+    people = 100
+    while 0 < share < 1 and round(share * people) in (0, people) and people < 10**6:
+        people *= 10
+    return f"{round(share * people):,} of {people:,} people"
+
+
+def chance_words(rates: Iterable[float]) -> str:
+    """What chance alone records, over the chance rates of several options: once where they agree, else from the least to the most."""
+    ordered = sorted(set(map(of_people, rates)), key=_written)
+    return ordered[0] if len(ordered) == 1 else f"Between {ordered[0].removesuffix(' people')} and {ordered[-1]}"
+
+
+def _written(words: str) -> float:
+    part, whole = words.removesuffix(" people").replace(",", "").split(" of ")
+    return int(part) / int(whole)
+
+
+def needed(survey: Survey, confidence: float) -> int:
+    """How many people must answer before every share of the survey is known to ten points either way; raises EstimateError."""
+    asked = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
+    channels = {item.channel for item in survey.items}
+    return math.ceil(max(sample_size(private(channel), HALF_WIDTH, confidence=confidence) for channel in channels) / asked)
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")

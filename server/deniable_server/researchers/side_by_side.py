@@ -1,0 +1,53 @@
+"""What the groups page shows of two groups: for each option, or for the mean, both figures and their difference, as texts."""
+
+from __future__ import annotations
+
+from deniable.estimate import Estimate, MeanRow, Row
+from deniable_server.researchers import figures
+from deniable_server.researchers.results import Compared, ComparedMean, ComparedQuestion
+
+Cell = tuple[str, str]
+"""A figure and its interval."""
+
+Line = tuple[str, tuple[Cell, Cell, Cell]]
+"""An option; the first group, the second, and the second less the first."""
+
+
+def share_lines(question: ComparedQuestion, first: str, second: str) -> list[Line]:
+    """A line for each option of which both groups have an estimate; of a multiple choice, for each that can be chosen."""
+    compared = [item for item in question.items if item.comparison]
+    if question.question.labels:
+        return [_line(item, 0, item.label, (first, second)) for item in compared]
+    return [_line(item, place, option, (first, second)) for item in compared for place, option in enumerate(item.item.categories)]
+
+
+def mean_lines(compared: ComparedMean, first: str, second: str) -> list[Line]:
+    """One line; none where there is no difference to tell."""
+    if compared.difference is None:
+        return []
+    return [("Mean", (_mean(compared.rows[first]), _mean(compared.rows[second]), _mean_difference(compared.difference)))]
+
+
+def _line(compared: Compared, place: int, option: str, pair: tuple[str, str]) -> Line:
+    first, second = (_share(compared.rows[group][place]) for group in pair)
+    assert compared.comparison is not None
+    return option, (first, second, _difference(compared.comparison.differences[place]))
+
+
+def _share(row: Row) -> Cell:
+    return figures.percent(row.estimate), f"{figures.number(row.low)} to {figures.number(row.high)}"
+
+
+def _difference(apart: Estimate) -> Cell:
+    return figures.points(apart.estimate), f"{figures.points(apart.low)} to {figures.points(apart.high)}"
+
+
+def _mean(row: MeanRow) -> Cell:
+    one, low, high = figures.mean(row)
+    return one, f"{low} to {high}"
+
+
+def _mean_difference(apart: Estimate) -> Cell:
+    places = figures.decimals(apart.low, apart.high)
+    one, low, high = (figures.rounded(value, places, sign=True) for value in (apart.estimate, apart.low, apart.high))
+    return one, f"{low} to {high}"

@@ -1,0 +1,206 @@
+"""How the researchers' pages look: on a phone and on a desk, light and dark, on paper; what axe finds, and where marks and words stand."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+from tests.e2e.axe import findings
+from tests.e2e.layout import screen, sticking_out, style, too_small
+
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+
+pytestmark = pytest.mark.browser
+
+LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
+GROUPS = ("North", f"South {LONG}", "مستشفى")
+QUESTIONS: list[dict[str, Any]] = [
+    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"},
+    {"id": "town", "text": f"Where do you live: {LONG}?", "type": "choice", "options": [LONG, "a town", "مدينة"], "required": False},
+    {"id": "used", "text": "Which?", "type": "multi_choice", "options": ["tea", LONG], "required": False},
+    {"id": "sleep", "text": "How did you sleep?", "type": "scale", "options": ["badly", "so so", "well"]},
+    {"id": "income", "text": "What do you earn?", "type": "number", "low": -20000, "high": 1000000, "levels": 40},
+    {"id": "hours", "text": "How many hours?", "type": "number", "low": 0, "high": 14, "levels": 2},
+]
+LOOKS = tuple(itertools.product((360, 1280), ("light", "dark")))
+
+
+@pytest.fixture(scope="module")
+def surveys(site: Any) -> list[Survey]:
+    """One with all types and groups, of which one has few people, so that estimates lie far outside; and one nobody has answered."""
+    full = site.publish(id="look", title=f"All types {LONG}", questions=QUESTIONS, groups=list(GROUPS), epsilon=6)
+    for group, n in zip(GROUPS, (2000, 500, 5), strict=True):
+        bits = [randomize(q.channel, np.arange(n) % q.k, os_words) for q in full.items]
+        site.send(Submission(os.urandom(16), full.digest, n, pack(full, bits), group), full)
+    return [full, site.publish(id="look0", title="Nobody yet", questions=QUESTIONS, epsilon=6)]
+
+
+@pytest.fixture
+def ada(browser: Chrome, site: Any, surveys: list[Survey]) -> Iterator[Chrome]:
+    """A browser of a researcher who is logged in."""
+    browser.get(f"{site.url}/login")
+    browser.find_element(By.ID, "user").send_keys("ada")
+    browser.find_element(By.ID, "password").send_keys("correct horse battery")
+    browser.find_element(By.CSS_SELECTOR, "[type=submit]").click()
+    WebDriverWait(browser, 30).until(lambda driver: driver.title == "Surveys")
+    yield browser
+    browser.delete_all_cookies()
+
+
+def unfold(driver: Chrome) -> None:
+    driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+
+
+PAGES = (
+    "/manage",
+    "/manage/surveys/look",
+    "/manage/surveys/look?group=مستشفى&method=wald",
+    "/manage/surveys/look/groups",
+    "/manage/surveys/look0",
+)
+
+
+def test_no_page_of_researchers_has_a_fault(ada: Chrome, site: Any) -> None:
+    found = []
+    for place, path in enumerate(PAGES):
+        ada.get(f"{site.url}{path}")
+        unfold(ada)
+        for width, scheme in LOOKS[place % 2 :: 2]:
+            with screen(ada, width, scheme):
+                found += [f"{path}, {width} px, {scheme}: {finding}" for finding in findings(ada) if not drawn(ada, finding)]
+        with screen(ada, 320):
+            found += [f"{path}: {finding}" for finding in (*sticking_out(ada), *too_small(ada), *scrolled(ada), *misplaced(ada))]
+        with screen(ada, 1280):
+            found += [f"{path}: {finding}" for finding in (*sticking_out(ada), *scrolled(ada), *misplaced(ada), *wide_header(ada))]
+    assert found == []
+
+
+def drawn(driver: Chrome, finding: str) -> bool:
+    """Whether it is that axe cannot see what words in a drawing stand on: the card, in the colours of the words around it."""
+    if not finding.startswith("unsure color-contrast: "):
+        return False
+    target = finding.removeprefix("unsure color-contrast: ").split(" – ")[0]
+    return bool(driver.execute_script("return document.querySelector(arguments[0]) instanceof SVGElement", target))
+
+
+def scrolled(driver: Chrome) -> list[str]:
+    """Boxes whose content is wider than they are, so that a part of it can only be scrolled to."""
+    found: list[str] = driver.execute_script(
+        """return [...document.querySelectorAll("table, .scroll, details, section")]
+             .filter((e) => e.scrollWidth > e.clientWidth + 1)
+             .map((e) => `hidden to the side: ${e.tagName} ${e.className} ${e.getAttribute("aria-label")}`);"""
+    )
+    return found
+
+
+def misplaced(driver: Chrome) -> list[str]:
+    """Figures that are not at their mark or run out of their chart, labels that are not at theirs, and words that run into each other."""
+    found: list[str] = driver.execute_script(
+        """
+        const out = [], box = (e) => e.getBoundingClientRect();
+        for (const row of document.querySelectorAll("table.marks tbody tr:not(.axis)")) {
+          const plot = row.querySelector(".plot svg"), figure = row.querySelector("text.figure"), label = row.querySelector("th");
+          if (!plot || box(plot).width === 0) continue;
+          const mark = box(row.querySelector(".estimate") ?? row.querySelector(".arrow")), area = box(plot), text = box(figure);
+          const name = `${label.textContent.trim().slice(0, 20)} ${figure.textContent}`;
+          const gap = Math.max(0, mark.left - text.right, text.left - mark.right);
+          if (gap > 1 || text.bottom > mark.top + 4 || text.bottom < mark.top - 12) out.push(`figure away from its mark: ${name}`);
+          if (text.left < area.left - 1 || text.right > area.right + 1) out.push(`figure runs out of its chart: ${name}`);
+          if (text.top < area.top - 1) out.push(`figure in the row above: ${name}`);
+          const side = label.getBoundingClientRect();
+          const beside = side.right <= area.left + 1 && side.top < mark.bottom && side.bottom > mark.top;
+          const above = side.bottom <= area.top + 1 && area.top - side.bottom < 4;
+          if (!beside && !above) out.push(`label away from its chart: ${name}`);
+        }
+        const lines = [...document.querySelectorAll("tr.axis svg, svg.histogram")];
+        for (const [line, kind] of lines.flatMap((e) => [[e, ".tick"], [e, ".figure"]])) {
+          const texts = [...line.querySelectorAll(`text${kind}`)].map(box).filter(({ width }) => width).sort((a, b) => a.left - b.left);
+          const close = texts.slice(1).some((text, i) => text.left < texts[i].right + 2);
+          if (close) out.push(`words run into each other: ${line.textContent.trim()}`);
+        }
+        return out;"""
+    )
+    return found
+
+
+def wide_header(driver: Chrome) -> list[str]:
+    """Where what stands in the header is not above what stands in the page."""
+    ends: list[float] = driver.execute_script(
+        """const box = (s) => document.querySelector(s).getBoundingClientRect();
+           return [box("header .home").left, box("main h1").left, box("header form").right, box("main .card").right];"""
+    )
+    if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2:
+        return []
+    return [f"header from {ends[0]} to {ends[2]}, page from {ends[1]} to {ends[3]}"]
+
+
+@pytest.mark.parametrize(
+    ("css", "fault"),
+    [
+        (".marks .figure { translate: 60px 0 }", "figure away from its mark"),
+        (".marks .figure { translate: 0 -24px }", "figure away from its mark"),
+        (".marks .figure { font-size: 6rem }", "figure runs out of its chart"),
+        (".marks th { position: relative; top: -70px }", "label away from its chart"),
+        (".tick { font-size: 2.5rem }", "words run into each other"),
+        (".bar { max-width: none }", "header from"),
+        ("table.marks { min-width: 70rem }", "hidden to the side"),
+    ],
+)
+def test_a_chart_or_header_out_of_place_is_found(ada: Chrome, site: Any, css: str, fault: str) -> None:
+    ada.get(f"{site.url}/manage/surveys/look")
+    unfold(ada)
+    with screen(ada, 1280), style(ada, css):
+        found = [*misplaced(ada), *wide_header(ada), *scrolled(ada)]
+    assert any(one.startswith(fault) for one in found), found
+
+
+def test_the_summary_leads_to_each_question(ada: Chrome, site: Any, surveys: list[Survey]) -> None:
+    ada.get(f"{site.url}/manage/surveys/look")
+    links = ada.find_elements(By.CSS_SELECTOR, ".summary tbody a")
+    assert [link.text for link in links] == [question.text for question in surveys[0].questions]
+    with screen(ada, 360):
+        links[-1].click()
+        place = "return document.getElementById('q-hours').getBoundingClientRect().top"
+        WebDriverWait(ada, 30).until(lambda driver: -1 < driver.execute_script(place) < 700)
+
+
+def test_the_whole_link_is_copied_though_only_a_few_digits_of_it_are_shown(ada: Chrome, site: Any, surveys: list[Survey]) -> None:
+    ada.get(f"{site.url}/manage")
+    digest = surveys[0].digest
+    shown = ada.find_element(By.TAG_NAME, "main").text
+    assert digest[:8] in shown
+    assert digest[:9] not in shown
+    field = ada.find_element(By.ID, "link-look")
+    assert not field.is_displayed()
+    assert field.get_attribute("value") == f"{site.url}/s/look#digest={digest}"
+    ada.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    ada.find_element(By.CSS_SELECTOR, "[data-copies=link-look]").click()
+    WebDriverWait(ada, 30).until(lambda driver: driver.execute_script("return window.copied"))
+    assert ada.execute_script("return window.copied") == f"{site.url}/s/look#digest={digest}"
+    field.find_element(By.XPATH, "..").find_element(By.TAG_NAME, "summary").click()
+    assert field.is_displayed()
+
+
+def test_on_paper_there_is_nothing_to_press_and_every_figure(ada: Chrome, site: Any) -> None:
+    ada.get(f"{site.url}/manage/surveys/look")
+    figures = [text.text for text in ada.find_elements(By.CSS_SELECTOR, ".question text.figure") if text.is_displayed()]
+    ada.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        pressed = "header, form, .downloads, .share, button, select"
+        assert [element.tag_name for element in ada.find_elements(By.CSS_SELECTOR, pressed) if element.is_displayed()] == []
+        printed = [text.text for text in ada.find_elements(By.CSS_SELECTOR, ".question text.figure") if text.is_displayed()]
+        assert len(printed) > 10
+        assert printed == figures
+    finally:
+        ada.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

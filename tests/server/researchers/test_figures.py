@@ -1,0 +1,111 @@
+"""Figures as researchers read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from deniable.estimate import MeanRow
+from deniable.plan import half_width, private
+from deniable.survey import Survey
+from deniable_server.researchers import figures
+
+YES_NO = {"id": "q", "text": "?", "type": "yes_no"}
+
+
+def survey(epsilon: object = "ln 3", questions: int = 1, **keys: object) -> Survey:
+    items = [{**YES_NO, "id": f"q{i}"} for i in range(questions)]
+    return Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "epsilon": epsilon, "questions": items, **keys})
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.2736, "27.4%"), (-0.5, "−50.0%"), (12.3456, "1,234.6%"), (-0.0004, "0.0%"), (0.0, "0.0%"), (1.0, "100.0%"), (None, "–")],
+)
+def test_a_share_is_written_as_english_writes_it_and_zero_has_no_sign(share: float | None, text: str) -> None:
+    assert figures.percent(share) == text
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.017, "+1.7"), (-0.0771, "−7.7"), (0.0004, "0.0"), (-0.0004, "0.0")])
+def test_a_difference_has_its_sign(share: float, text: str) -> None:
+    assert figures.points(share) == text
+
+
+@pytest.mark.parametrize(
+    ("row", "texts"),
+    [
+        ((7.0912, 6.872, 7.31), ("7.1", "6.9", "7.3")),
+        ((7.0912, 6.961, 7.221), ("7.09", "6.96", "7.22")),  # half the interval begins with a 1: two digits of it
+        ((3.5512, 3.5501, 3.5523), ("3.5512", "3.5501", "3.5523")),
+        ((193837.2, 164819.0, 222855.4), ("193,837", "164,819", "222,855")),
+        ((-9.86, -10.24, -10.0), ("−9.86", "−10.24", "−10.00")),
+        ((-0.004, -0.3, 0.3), ("0.0", "−0.3", "0.3")),
+        ((2.0, 2.0, 2.0), ("2.00", "2.00", "2.00")),
+    ],
+)
+def test_a_mean_has_the_digits_that_its_interval_bears_out(row: tuple[float, float, float], texts: tuple[str, str, str]) -> None:
+    mean, low, high = row
+    assert figures.mean(MeanRow("q", 10, mean, 0.1, low, high, 1.0, 0.95, "population", -1e6, 1e6)) == texts
+
+
+def test_a_mean_that_does_not_exist_has_no_figures() -> None:
+    assert figures.mean(MeanRow("q", 0, None, None, None, None, 1.0, 0.95, "population", 0.0, 1.0)) == ("", "", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "text"),
+    [
+        (14, 1e-9, "14"),
+        (-20000, 1e-9, "−20,000"),
+        (9 / 13, 1 / 39, "0.692"),
+        (-17.5, 2.5, "−17.5"),
+        (100, 25, "100"),
+        (0.0, 0.1, "0"),
+        (1e9, 1e-9, "1,000,000,000"),
+    ],
+)
+def test_a_level_has_the_digits_that_tell_it_from_its_neighbours(value: float, step: float, text: str) -> None:
+    assert figures.plain(value, step) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.2689, "27 of 100 people"),
+        (0.25, "25 of 100 people"),
+        (0.004, "4 of 1,000 people"),
+        (4.5e-5, "4 of 100,000 people"),
+        (0.0, "0 of 100 people"),
+        (0.9999, "9,999 of 10,000 people"),
+    ],
+)
+def test_a_chance_is_told_as_people_and_never_as_nobody_where_it_is_not(share: float, text: str) -> None:
+    assert figures.of_people(share) == text
+
+
+def test_chances_that_differ_are_told_from_the_least_to_the_most() -> None:
+    assert figures.chance_words([0.25, 0.251]) == "25 of 100 people"
+    assert figures.chance_words([0.25, 0.004, 0.09]) == "Between 4 of 1,000 and 25 of 100 people"
+
+
+@pytest.mark.parametrize("epsilon", ["ln 3", 0.3, 5])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_as_many_people_are_needed_as_make_ten_points_either_way(epsilon: object, confidence: float) -> None:
+    asked = survey(epsilon)
+    needed, design = figures.needed(asked, confidence), private(asked.items[0].channel)
+    assert half_width(design, needed, confidence=confidence) <= 0.10
+    assert half_width(design, needed - 1, confidence=confidence) > 0.10
+
+
+def test_where_everybody_is_asked_a_part_of_the_questions_more_people_are_needed() -> None:
+    everything, sample = survey("ln 9", 2), survey("ln 3", 2, ask=1)
+    assert everything.items[0].channel == sample.items[0].channel
+    assert figures.needed(sample, 0.95) == 2 * figures.needed(everything, 0.95)
+
+
+def test_the_question_that_needs_most_decides() -> None:
+    questions = [{**YES_NO, "id": "a", "epsilon": 3}, {**YES_NO, "id": "b", "epsilon": 0.5}]
+
+    def of(*asked: dict[str, object]) -> int:
+        return figures.needed(Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "questions": list(asked)}), 0.95)
+
+    assert of(*questions) == of(*reversed(questions)) == of(questions[1]) > of(questions[0])

@@ -1,0 +1,130 @@
+"""How many records each part has costs the same however many questions a survey has; and whoever opens a store does it by one door."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deniable_server
+from deniable.survey import Survey
+from deniable.wire.part import Part
+from deniable.wire.record import unpack
+from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
+from deniable_server.researchers.results import counted
+from deniable_server.store import open_store
+from deniable_server.store.errors import UnknownSurveyError
+from deniable_server.store.protocol import Store, by_hand, estimated
+from deniable_server.store.sqlite.store import SqliteStore
+
+Make = Callable[..., Submission]
+GROUPS, QUESTIONS, PAGE = 50, 100, 4096
+
+
+def survey_of(questions: int, groups: int = GROUPS, **keys: Any) -> Survey:
+    asked = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(questions)]
+    labels = [f"Group {i}" for i in range(groups)]
+    return Survey.from_dict(
+        {"deniable": 1, "id": "many", "title": "T", "about": "A.", "epsilon": 4, "batch": 1, "groups": labels, "questions": asked, **keys}
+    )
+
+
+@pytest.fixture
+def filled(tmp_path: Path, submissions: Make) -> Iterator[tuple[SqliteStore, Survey]]:
+    store, survey = SqliteStore(tmp_path / "many.db"), survey_of(QUESTIONS)
+    store.surveys.publish(survey)
+    for group in survey.groups:
+        store.submissions.add("many", submissions(2, to=survey, group=group))
+    store.rewrite()
+    yield store, survey
+    store.close()
+
+
+def bytes_read(store: SqliteStore, query: Callable[[], object]) -> int:
+    """What a thread reads from the file for a query, with next to no cache of SQLite's."""
+    with store.file.reading() as connection:
+        connection.execute("PRAGMA cache_size = 0")
+
+    def read() -> int:
+        return int(Path("/proc/thread-self/io").read_text().split()[1])
+
+    query()
+    before = read()
+    query()
+    return read() - before
+
+
+def test_sizes_of_all_groups_are_read_without_their_pairs(filled: tuple[SqliteStore, Survey]) -> None:
+    store, survey = filled
+    assert bytes_read(store, lambda: store.submissions.counts("many")) < GROUPS * 4 * PAGE
+    assert store.submissions.counts("many") == {Part(group): 2 for group in survey.groups}
+
+
+def test_sizes_from_the_tallies_would_be_found_out(filled: tuple[SqliteStore, Survey]) -> None:
+    store, survey = filled
+    pairs = 8 * QUESTIONS * (QUESTIONS + 1) // 2
+    assert bytes_read(store, lambda: [store.submissions.tally("many", [Part(group)]).n for group in survey.groups]) > GROUPS * pairs
+
+
+def test_every_part_is_counted_apart_and_added_up_only_on_demand(store: Store, submissions: Make) -> None:
+    survey = survey_of(2, 2, epsilon="ln 9")
+    store.surveys.publish(survey)
+    sent = {
+        Part(group, mode): 1 + i
+        for i, (group, mode) in enumerate((g, m) for g in survey.groups for m in ("device", "by_hand", "organisation"))
+    }
+    for part, count in sent.items():
+        store.submissions.add("many", submissions(count, to=survey, group=part.group, mode=part.mode))
+    counts = store.submissions.counts("many")
+    assert counts == sent
+    for group in (None, *survey.groups):
+        for parts in (estimated(survey, group), by_hand(survey, group)):
+            tally = store.submissions.tally("many", parts)
+            assert tally.n == counted(counts, parts) == sum(sent[part] for part in parts)
+            assert tally.to_bytes() == store.submissions.recount("many", parts).to_bytes()
+    assert store.submissions.tally("many", []).n == store.submissions.tally("many", [Part("none")]).n == 0
+
+
+def test_the_reports_of_a_part_are_those_that_its_tally_counts(filled: tuple[SqliteStore, Survey]) -> None:
+    store, survey = filled
+    part = Part("Group 7")
+    read = b"".join(store.submissions.reports("many", part))
+    assert len(read) == 2 * survey.record.bytes
+    assert Tally.from_bits(unpack(survey, read, 2)).to_bytes() == store.submissions.tally("many", [part]).to_bytes()
+    assert list(store.submissions.reports("many", Part("none"))) == []
+    with pytest.raises(UnknownSurveyError):
+        store.submissions.reports("none", part)
+
+
+def test_reports_that_are_being_read_do_not_change_and_hinder_nobody(filled: tuple[SqliteStore, Survey], submissions: Make) -> None:
+    store, survey = filled
+    reading = store.submissions.reports("many", Part("Group 7"))
+    first = next(reading)
+    store.submissions.add("many", submissions(3, to=survey, group="Group 7"))
+    assert store.submissions.counts("many")[Part("Group 7")] == 5
+    assert first + b"".join(reading) in (first, b"")  # all of two records came at once
+    assert len(b"".join(store.submissions.reports("many", Part("Group 7")))) == 5 * survey.record.bytes
+
+
+def test_nothing_but_the_store_itself_names_a_database() -> None:
+    root = Path(deniable_server.__file__).parent
+    found = {
+        file.relative_to(root).as_posix()
+        for file in root.glob("**/*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("deniable_server.store.sqlite")
+    }
+    assert {name.split("/sqlite/")[0] for name in found} == {"store", "store/__init__.py"}
+
+
+def test_a_place_is_opened_as_a_store(tmp_path: Path, survey: Survey) -> None:
+    store = open_store(tmp_path / "one.db")
+    assert store.surveys.publish(survey)
+    store.close()
+    again = open_store(tmp_path / "one.db")
+    assert [published.survey.id for published in again.surveys.all()] == [survey.id]
+    again.close()
