@@ -31,7 +31,6 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers import figures
-from deniable_server.store.part import Part
 from deniable_server.store.sqlite.store import SqliteStore
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
