@@ -218,6 +218,7 @@ def killed_runs(server, tmp_path, fault, kills: int, broken: str = "") -> Counte
     return Counter(row for submission in server.accepted for row in of[submission])
 
 
+@pytest.mark.slow
 def test_runs_over_copies_that_are_killed_again_and_again_count_every_row_once(server, tmp_path, fault):
     counted = killed_runs(server, tmp_path, fault, kills=5)
     assert counted == dict.fromkeys(range(BUCKETS**2), 1)
@@ -225,5 +226,6 @@ def test_runs_over_copies_that_are_killed_again_and_again_count_every_row_once(s
     assert len(server.posts) > len(server.accepted)  # some were sent more than once, or this proves little
 
 
+@pytest.mark.slow
 def test_the_control_an_outbox_that_forgets_the_hashes_counts_rows_again(server, tmp_path, fault):
     assert min(killed_runs(server, tmp_path, fault, kills=1, broken="forgets").values()) > 1

@@ -154,6 +154,7 @@ def test_the_table_of_a_wanted_precision_says_how_many_to_ask(survey: Survey) ->
     assert f"ask {made.n:,} people for ± 3.0 points in every question" in made.to_table()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "n"), [("ln 27", 2_000), ("3", 100), ("1.5", 40), ("3", 7)])
 def test_table_chart_and_wanted_precision_tell_one_width(epsilon: str, n: int) -> None:
     made = plan(Survey.from_text(FILE.replace("ln 27", epsilon)), n=n)
@@ -177,6 +178,7 @@ def test_no_share_has_wider_intervals_than_the_one_planned_for(n: int) -> None:
     assert planned_half_width(rare, n) > 1.15 * expected_half_width(rare, n, share=rare.hardest_share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [FILE, FILE.replace("ln 27", "1"), FILE.replace("questions:", "ask: 2\nquestions:")])
 def test_the_people_needed_for_ten_points_follow_from_the_privacy_of_the_hardest_question(text: str) -> None:
     survey = Survey.from_text(text)
