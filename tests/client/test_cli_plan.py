@@ -79,10 +79,3 @@ def test_a_survey_file_with_a_mistake_is_reported(run, tmp_path):
     result = run("--n", "10")
     assert result.exit_code == 1
     assert "must be above 0" in result.stderr
-
-
-def test_without_the_extra_the_message_names_it(run, monkeypatch):
-    monkeypatch.setattr("deniable.extras.find_spec", lambda name: None if name == "scipy" else object())
-    result = run("--n", "10")
-    assert result.exit_code == 1
-    assert "needs scipy: pip install 'deniable[estimate]'" in result.stderr

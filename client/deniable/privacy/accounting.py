@@ -1,8 +1,8 @@
 """What people give away in all: epsilons of one submission, of several waves, of a household.
 
 Every epsilon here compares two answers of the same person (one is replaced by the other). Under the convention that
-adds or removes a person the same coins count as half of it. docs/reference/privacy.md explains each figure; `shuffling.py` has what published
-tables of many people give away.
+adds or removes a person the same coins count as half of it. docs/reference/privacy.md explains each figure; `shuffling.py` has what
+published tables of many people give away.
 """
 
 from __future__ import annotations

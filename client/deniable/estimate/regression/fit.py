@@ -1,4 +1,4 @@
-"""Regression where the outcome, the predictors or both were perturbed. Derivation, assumptions and measurements: docs/reference/regression.md."""
+"""Regression where the outcome, the predictors or both were perturbed: docs/reference/regression.md has derivation and measurements."""
 
 from __future__ import annotations
 

@@ -207,7 +207,12 @@ def test_a_variable_that_somebody_describes_by_hand_can_say_that_it_was_rounded(
 
 
 def test_the_page_has_the_table_that_the_code_has() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "reference" / "methods.md").read_text(encoding="utf-8").split("## What is refused")[1].split("\n## ")[0]
+    page = (
+        (Path(__file__).parents[4] / "docs" / "reference" / "methods.md")
+        .read_text(encoding="utf-8")
+        .split("## What is refused")[1]
+        .split("\n## ")[0]
+    )
     said = {}
     for line in page.splitlines():
         if line.startswith("| ") and not line.startswith("| figure"):
