@@ -79,7 +79,7 @@ def _kept(store: Store, published: Published) -> str:
     parts = [_number(counted(counts, estimated(survey)), "response")]
     if apart := counted(counts, by_hand(survey)):
         parts.append(f"{apart} made by hand")
-    if waiting := may_wait(published):
+    if waiting := may_wait(published, estimated(published.survey)):
         parts.append(f"up to {waiting:,} may wait to be counted")
     if survey.access == "invited":
         made, spent = store.access.invitations(survey.id)

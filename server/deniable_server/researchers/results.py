@@ -82,11 +82,17 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     tally = store.submissions.tally(survey_id, apart if by_hand else protocol.estimated(survey, group))
     found = analyse(survey, tally, confidence=confidence, method=method, target=target).results
     if by_hand:
-        return replace(found, group=group, by_hand=True, may_wait=may_wait(published, group))
+        return replace(found, group=group, by_hand=True, may_wait=may_wait(published, apart))
     counts = store.submissions.counts(survey_id)
     of_organisations = [part for part in protocol.estimated(survey, group) if part.mode == "organisation"]
     n_by_hand, n_organisation = counted(counts, apart), counted(counts, of_organisations)
-    return replace(found, group=group, n_by_hand=n_by_hand, n_organisation=n_organisation, may_wait=may_wait(published, group))
+    return replace(
+        found,
+        group=group,
+        n_by_hand=n_by_hand,
+        n_organisation=n_organisation,
+        may_wait=may_wait(published, protocol.estimated(survey, group)),
+    )
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
@@ -94,13 +100,12 @@ def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
     return sum(counts.get(part, 0) for part in parts)
 
 
-def may_wait(published: Published, group: str | None = None) -> int:
-    """How many records may have arrived and wait for their batch, at most: of one group, or of all.
+def may_wait(published: Published, parts: Collection[Part]) -> int:
+    """How many records of these parts may have arrived and wait, at most: each part waits for a batch of its own.
 
     How many there are is not for anybody to know: who watched the number would see each arrival.
     """
-    parts = len(published.survey.groups) if published.survey.groups and group is None else 1
-    return parts * (published.survey.batch - 1) if published.is_open else 0
+    return len(parts) * (published.survey.batch - 1) if published.is_open else 0
 
 
 def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Groups:
