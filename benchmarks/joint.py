@@ -142,13 +142,13 @@ def cells(survey: Survey, truth: Floats, n: int, runs: int, rng: np.random.Gener
     spread = np.std(values, axis=0)
     bias = np.abs(np.mean(values, axis=0) - truth) / (spread / math.sqrt(runs))
     print(
-        f"  cells: covered {100 * covered.mean() / runs:.2f} % (worst cell {100 * covered.min() / runs:.2f} %), standard error / spread "
+        f"  cells: covered {100 * covered.mean() / runs:.2f}% (worst cell {100 * covered.min() / runs:.2f}%), standard error / spread "
         f"{(np.mean(errors, axis=0) / spread).min():.3f} to {(np.mean(errors, axis=0) / spread).max():.3f}, largest bias {bias.max():.1f} "
         "of its standard errors"
     )
     for name, value in wanted.items():
-        share = f"{100 * np.mean(hits[name]):.2f} %" if hits[name] else "-"
-        print(f"  {name}: covered {share}, truth {value:.3f}, refused {100 * refused[name] / runs:.1f} %")
+        share = f"{100 * np.mean(hits[name]):.2f}%" if hits[name] else "-"
+        print(f"  {name}: covered {share}, truth {value:.3f}, refused {100 * refused[name] / runs:.1f}%")
 
 
 def false_alarms(survey: Survey, truth: Floats, n: int, runs: int, rng: np.random.Generator) -> None:
@@ -162,8 +162,8 @@ def false_alarms(survey: Survey, truth: Floats, n: int, runs: int, rng: np.rando
             v.append(cramers_v(table))
         except EstimateError:
             refused += 1
-    zero = f"V = 0 covered {100 * np.mean([one.low == 0 for one in v]):.2f} %, refused {100 * refused / runs:.1f} %" if v else "V refused"
-    print(f"  independent answers: alarms {100 * ours:.2f} % (covariance as estimated: {100 * other:.2f} %); {zero}")
+    zero = f"V = 0 covered {100 * np.mean([one.low == 0 for one in v]):.2f}%, refused {100 * refused / runs:.1f}%" if v else "V refused"
+    print(f"  independent answers: alarms {100 * ours:.2f}% (covariance as estimated: {100 * other:.2f}%); {zero}")
 
 
 def others(runs: int, rng: np.random.Generator) -> None:
@@ -174,14 +174,14 @@ def others(runs: int, rng: np.random.Generator) -> None:
     comparisons = [compare(survey, one, two, "a") for one, two in both]
     covered = np.mean([[one.low <= 0 <= one.high for one in c.differences] for c in comparisons])
     alarms = np.mean([c.test.p_value < 0.05 for c in comparisons])
-    print(f"groups of 2,000 and 1,000, k = 5, epsilon 2: differences covered {100 * covered:.2f} %, alarms {100 * alarms:.2f} %")
+    print(f"groups of 2,000 and 1,000, k = 5, epsilon 2: differences covered {100 * covered:.2f}%, alarms {100 * alarms:.2f}%")
     for q, option in ((0.5, "a2"), (0.37, "a2"), (0.33, "a1")):
         found = [quantile(survey, tally, "a", q) for tally in tallies(survey, truth, 500, runs, rng)]
         inside = np.mean([one.low <= option <= one.high for one in found])
         right, single = np.mean([one.option == option for one in found]), np.mean([one.low == one.high for one in found])
-        print(f"{q}-quantile of 5, n = 500: covered {100 * inside:.2f} %, right {100 * right:.1f} %, a single option {100 * single:.1f} %")
+        print(f"{q}-quantile of 5, n = 500: covered {100 * inside:.2f}%, right {100 * right:.1f}%, a single option {100 * single:.1f}%")
     for target in ("population", "respondents"):
-        print(f"weights 1 to 5, n = 1,000, {target}: covered {100 * weighted(survey, shares, target, max(200, runs // 5), rng):.2f} %")
+        print(f"weights 1 to 5, n = 1,000, {target}: covered {100 * weighted(survey, shares, target, max(200, runs // 5), rng):.2f}%")
 
 
 def weighted(survey: Survey, shares: Floats, target: str, runs: int, rng: np.random.Generator) -> float:
@@ -205,10 +205,10 @@ def weighted(survey: Survey, shares: Floats, target: str, runs: int, rng: np.ran
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=5_000, help="repetitions of each design; the error of 95 %% is 0.31 %% at 5,000")
+    parser.add_argument("--runs", type=int, default=5_000, help="repetitions of each design; the error of 95%% is 0.31%% at 5,000")
     runs = parser.parse_args().runs
     rng = np.random.default_rng(20240603)
-    print(f"{runs:,} simulated surveys each; 95 % is known to {100 * math.sqrt(0.95 * 0.05 / runs):.2f} % (one standard error)")
+    print(f"{runs:,} simulated surveys each; 95% is known to {100 * math.sqrt(0.95 * 0.05 / runs):.2f}% (one standard error)")
     for rows, cols, epsilon, n in DESIGNS:
         survey, truth = survey_of([rows, cols], epsilon), truth_of(rows, cols, 0.3)
         print(

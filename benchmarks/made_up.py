@@ -116,7 +116,7 @@ def _of(survey: Survey, tally: Tally) -> MadeUp:
 
 
 def measured(design: Design, surveys: int, seed: int = 1) -> list[str]:
-    """The cells of one line: false alarms by kind of people, then alarms for 5 % made-up reports, then for as many as would show."""
+    """The cells of one line: false alarms by kind of people, then alarms for 5% made-up reports, then for as many as would show."""
     people = People(design, seed)
     false = [_percent([people.honest(kind).alarm for _ in range(surveys)]) for kind in HONEST]
     first = np.zeros(len(design.sizes), dtype=np.int64)
@@ -125,7 +125,7 @@ def measured(design: Design, surveys: int, seed: int = 1) -> list[str]:
     if from_ is None:
         return [*false, *five, "never", ""]
     enough = _percent([people.with_fakes(from_, people.pattern()).alarm for _ in range(surveys)])
-    return [*false, *five, f"{100 * from_:.1f} %", enough]
+    return [*false, *five, f"{100 * from_:.1f}%", enough]
 
 
 def _percent(alarms: Sequence[bool]) -> str:
@@ -136,7 +136,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--surveys", type=int, default=400, help="simulated surveys a cell")
     surveys = parser.parse_args().surveys
-    header = ["questions", "epsilon", "n", *HONEST, "5 % first option", "5 % any pattern", "shows from", "found there"]
+    header = ["questions", "epsilon", "n", *HONEST, "5% first option", "5% any pattern", "shows from", "found there"]
     print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|")
     for design in DESIGNS:
         print(f"| {design} | " + " | ".join(measured(design, surveys)) + " |", flush=True)

@@ -30,7 +30,7 @@ from deniable.mechanism import Channel
 
 N = 10_000
 EPSILONS = {"0.5": 0.5, "ln 3": math.log(3), "2": 2.0, "4": 4.0}
-RUNS = {2: 40_000, 8: 10_000, 64: 2_000}  # of `unbiased`: the mean is known to about 0.7 %
+RUNS = {2: 40_000, 8: 10_000, 64: 2_000}  # of `unbiased`: the mean is known to about 0.7%
 PEER_RUNS = {2: 200, 8: 100, 64: 40}
 SLOW_RUNS = 40  # of OpenDP, whose coins take half a second a run
 EM_STEPS = 1_000
@@ -158,7 +158,7 @@ def _times_1e4(value: float) -> str:
 
 
 def _percent(value: float, error: float) -> str:
-    return "0" if value == error == 0 or max(abs(value), error) < 5e-5 else f"{100 * value:+.2f} ± {100 * error:.2f} %"
+    return "0" if value == error == 0 or max(abs(value), error) < 5e-5 else f"{100 * value:+.2f} ± {100 * error:.2f}%"
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """How often do intervals that rest on a normal error hold the truth where reports are few, and does the warning come in time?
 
-A line is a figure, an epsilon, sizes and true shares; new people and new coins for each survey. `covers`: how often the 95 % interval holds
+A line is a figure, an epsilon, sizes and true shares; new people and new coins for each survey. `covers`: how often the 95% interval holds
 the truth (of the test of independence: how often it stays silent). `warned`: surveys with the warning of `deniable.estimate.checks.few`.
-`missed unwarned`: surveys whose interval misses the truth and says nothing; what counts is that this stays near 5 %.
+`missed unwarned`: surveys whose interval misses the truth and says nothing; what counts is that this stays near 5%.
 Run: python benchmarks/small_groups.py [--surveys 2000]
 """
 

@@ -91,7 +91,7 @@ def collect(url: str, rows: list[dict[str, str]], password: str) -> Results:
 
 def compare(results: Results, rows: list[dict[str, str]]) -> None:
     print(f"\n{results.title}: {results.n} respondents, epsilon {results.epsilon:.3f} in all. The server saw perturbed bits only.\n")
-    print(f"{'question':10}{'option':26}{'truth':>8}{'estimate':>10}   95 % interval")
+    print(f"{'question':10}{'option':26}{'truth':>8}{'estimate':>10}   95% interval")
     for row in results.rows:
         answers = Counter(answer[row.question] for answer in rows)
         truth = answers[row.option] / len(rows)

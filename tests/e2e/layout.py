@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from selenium.webdriver import Chrome
 
 NARROWEST = 320
-"""CSS pixels: a window of 1280 at 400 %."""
+"""CSS pixels: a window of 1280 at 400%."""
 SMALLEST_TARGET = 24
 
 WIDE_TEXT = """

@@ -34,8 +34,8 @@ class QuestionPlan:
     mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
     difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
     table with another question as private as this one; None where nobody is asked two questions.
-    smallest_share: that a one-sided 5 % test tells from 0 in 80 % of surveys. smallest_difference: around one half,
-    between two groups that are half of the respondents each, that a two-sided 5 % test finds in 80 % of surveys.
+    smallest_share: that a one-sided 5% test tells from 0 in 80% of surveys. smallest_difference: around one half,
+    between two groups that are half of the respondents each, that a two-sided 5% test finds in 80% of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
     reaches the plan's group_half_width. chance_negative: of an estimate below 0 where the true share is the plan's `rare`.
     """
@@ -72,7 +72,7 @@ class QuestionPlan:
 class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
-    epsilon: of a whole submission. belief: the most that 50 % belief in something about a person can become by
+    epsilon: of a whole submission. belief: the most that 50% belief in something about a person can become by
     seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
     order.
     """
@@ -124,7 +124,7 @@ class Plan(Tabular):
             for name, design in designs.items()
             for n in numbers
         )
-        about = (f"epsilon {row.epsilon:.4g}, {row.options} options", f"± percentage points ({100 * self.confidence:g} % confidence)")
+        about = (f"epsilon {row.epsilon:.4g}, {row.options} options", f"± percentage points ({100 * self.confidence:g}% confidence)")
         note = f"{row.respondents:,} respondents: ± {100 * row.half_width:.2g} points"
         rows = tuple(one for one in widths if one[2] <= 100)
         return Table(f"How precise {row.question} will be", ("design", "n", "points"), rows, (note,), about)
@@ -144,8 +144,8 @@ def _about(plan: Plan) -> tuple[str, ...]:
     if plan.half_width is not None:
         asked = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
     return (
-        f"{asked} · {100 * plan.confidence:g} % confidence · epsilon {plan.epsilon:.4g} for the whole survey",
-        f"Whoever is 50 % sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
+        f"{asked} · {100 * plan.confidence:g}% confidence · epsilon {plan.epsilon:.4g} for the whole survey",
+        f"Whoever is 50% sure of something about a person can be {100 * plan.belief:.11g}% sure at most "
         "after seeing all that the server has.",
     )
 
@@ -198,7 +198,7 @@ def _other_cells(row: QuestionPlan) -> tuple[str, ...]:
 
 
 def _what_shows(plan: Plan) -> Table:
-    head = ("question", "smallest share", "smallest difference", "smallest group", f"{100 * plan.rare:g} % shown below 0")
+    head = ("question", "smallest share", "smallest difference", "smallest group", f"{100 * plan.rare:g}% shown below 0")
     return Table("What will show", head, tuple(map(_shown_cells, plan.rows)))
 
 
@@ -219,10 +219,10 @@ def _legend(plan: Plan) -> Table:
         "mean": "half the width of the interval of a number's or a scale's mean, in its own unit, at the answers that make it widest",
         "difference": "the same for the difference of one option's shares in two groups, half of the respondents each",
         "cell": "the same for a cell of the cross table with another question that is as private",
-        "smallest share": "found to be above 0 in 80 % of surveys (one-sided test, 5 %)",
-        "smallest difference": "of two groups, half of the respondents each, found in 80 % of surveys (two-sided test, 5 %)",
+        "smallest share": "found to be above 0 in 80% of surveys (one-sided test, 5%)",
+        "smallest difference": "of two groups, half of the respondents each, found in 80% of surveys (two-sided test, 5%)",
         "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
-        f"{100 * plan.rare:g} % shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g} % hold an option",
+        f"{100 * plan.rare:g}% shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g}% hold an option",
     }
     return Table("", ("column", "what it says"), tuple(lines.items()), texts=2)
 
@@ -236,4 +236,4 @@ def points(share: float) -> str:
 def _percent(share: float | None) -> str:
     if share is None:
         return "none"
-    return f"{100 * share:.1f} %" if share >= 0.0005 or share == 0 else "< 0.1 %"
+    return f"{100 * share:.1f}%" if share >= 0.0005 or share == 0 else "< 0.1%"

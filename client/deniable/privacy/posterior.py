@@ -20,7 +20,7 @@ MAX_DIGITS = 9  # behind the decimal point of a percentage
 MAX_PEOPLE = 10**6
 _SLACK = 1e-12  # two times ln 3 is ln 9, whatever the last digit of a sum of doubles
 _ALIKE = 1e-6  # thresholds are whole numbers, so equal parts of an epsilon differ a little
-_CERTAIN = 99.0  # an epsilon whose bound is 100 %
+_CERTAIN = 99.0  # an epsilon whose bound is 100%
 
 
 class People(NamedTuple):

@@ -37,7 +37,7 @@ def the_same_coins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("the_same_coins")
-@pytest.mark.parametrize(("page", "at_least"), [("analysis.md", 40), ("question-types.md", 10)])
+@pytest.mark.parametrize(("page", "at_least"), [("guide/analysis.md", 40), ("reference/question-types.md", 10)])
 def test_every_example_of_the_page_prints_what_the_page_says(page: str, at_least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     result = run((ROOT / "docs" / page).read_text(encoding="utf-8"))

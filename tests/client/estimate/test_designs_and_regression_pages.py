@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from deniable import cli
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[3] / "docs" / "reference"
 
 
 def run(text: str) -> doctest.TestResults:

@@ -32,7 +32,7 @@ def warner(p: float) -> Mechanism:
 
 @pytest.mark.parametrize(("p", "n", "published"), [(0.6, 3729, 3623), (0.7, 831, 807), (0.75, 483, 469), (0.9, 105, 101)])
 def test_the_respondents_for_a_share_of_a_tenth_against_none(p: float, n: int, published: int) -> None:
-    """The published figures are those of R's rr, whose search stops within 0.01 of the power: they are for 79 %, not 80 %."""
+    """The published figures are those of R's rr, whose search stops within 0.01 of the power: they are for 79%, not 80%."""
     assert sample_size_for_share(warner(p), 0.1) == n
     assert sample_size_for_share(warner(p), 0.1, power=0.79) == published
     assert power_of_share(warner(p), published, 0.1) == pytest.approx(0.79, abs=0.002)
@@ -49,7 +49,7 @@ def test_the_exact_test_of_the_count_has_about_that_power(p: float) -> None:
     design = warner(p)
     n = sample_size_for_share(design, 0.1)
     critical = binom.isf(0.05, n, design.q0)
-    at_the_edge = (0.05 - binom.sf(critical, n, design.q0)) / binom.pmf(critical, n, design.q0)  # rejected so often: 5 % exactly
+    at_the_edge = (0.05 - binom.sf(critical, n, design.q0)) / binom.pmf(critical, n, design.q0)  # rejected so often: 5% exactly
     found = binom.sf(critical, n, design.rate(0.1)) + at_the_edge * binom.pmf(critical, n, design.rate(0.1))
     assert 0 <= at_the_edge <= 1
     assert found == pytest.approx(0.8, abs=0.004)

@@ -123,14 +123,14 @@ def test_the_forms_of_a_plan_carry_the_same_figures(survey: Survey) -> None:
 
 def test_the_table_explains_every_column_to_a_stranger(survey: Survey) -> None:
     table = plan(survey, n=2_000).to_table()
-    assert "A study (study)\n2,000 respondents · 95 % confidence · epsilon 3.296 for the whole survey\n" in table
+    assert "A study (study)\n2,000 respondents · 95% confidence · epsilon 3.296 for the whole survey\n" in table
     assert "can be 97% sure at most" in table
     rows = [" ".join(line.split()) for line in table.splitlines() if line.startswith("smokes")]
     assert rows == [
         "smokes 33.3% 75 of 100 25 of 100",
         "smokes 2 1.099 2,000 ± 4.4 ± 2.2 ± 2.2 500 507",
         "smokes ± 8.8 points ± 6.3 points",
-        "smokes 4.9 % 12.5 points 385 0.5 %",
+        "smokes 4.9% 12.5 points 385 0.5%",
     ]
     for column in (
         "part ",
@@ -143,7 +143,7 @@ def test_the_table_explains_every_column_to_a_stranger(survey: Survey) -> None:
         "smallest share ",
         "smallest difference ",
         "smallest group ",
-        "5 % shown below 0 ",
+        "5% shown below 0 ",
     ):
         assert f"\n{column}" in table, column
     assert all(len(line) <= 140 for line in table.splitlines())
@@ -172,7 +172,7 @@ def test_table_chart_and_wanted_precision_tell_one_width(epsilon: str, n: int) -
 
 @pytest.mark.parametrize("n", [20, 100, 400])
 def test_no_share_has_wider_intervals_than_the_one_planned_for(n: int) -> None:
-    rare = Mechanism(float(SEVEN.phi), float(SEVEN.theta))  # whose largest standard error is at a share of 92 %
+    rare = Mechanism(float(SEVEN.phi), float(SEVEN.theta))  # whose largest standard error is at a share of 92%
     widths = [expected_half_width(rare, n, share=share) for share in np.linspace(0, 1, 21)]
     assert planned_half_width(rare, n) == pytest.approx(max(widths), rel=0.02)
     assert planned_half_width(rare, n) > 1.15 * expected_half_width(rare, n, share=rare.hardest_share)

@@ -15,7 +15,7 @@ from deniable import SurveyClient
 from deniable.survey import Survey
 
 RUNS = 100
-# An interval of 95 % covers in 90 of 100 runs or more with a chance of 98.9 % only, so one of eight such counts would
+# An interval of 95% covers in 90 of 100 runs or more with a chance of 98.9% only, so one of eight such counts would
 # fail too often. The counts are printed; the suite fails where a right program would fail once in a million times.
 AT_LEAST = 81
 ROOT = Path(__file__).parents[3]

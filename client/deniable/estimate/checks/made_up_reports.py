@@ -66,7 +66,7 @@ class MadeUp(Tabular):
 
     p_value: the chance that honest reports agree as much is at most this. alarm: it is below 0.01. shows_from: the share of all reports,
     0 to 1, from which on made-up ones that repeat the same answers would show; None if half would not. question, shift: the question of
-    which 1 % made-up reports of the worst kind move a share farthest, and how far (0.01 is one percentage point). words: all this in words.
+    which 1% made-up reports of the worst kind move a share farthest, and how far (0.01 is one percentage point). words: all this in words.
     """
 
     p_value: float
@@ -294,7 +294,7 @@ def _scales(channel: Channel) -> _Floats:
 
 
 def _farthest_moved(survey: Survey) -> tuple[str, float]:
-    """The question of which 1 % made-up reports can move a share farthest, and how far."""
+    """The question of which 1% made-up reports can move a share farthest, and how far."""
     shifts = ((item.id, worst_case_shift(item, STATED)) for item in survey.items)
     return max(((name, max(shift.fakes_up, shift.fakes_down)) for name, shift in shifts), key=lambda one: one[1])
 

@@ -206,7 +206,7 @@ def _tail(one: Share) -> float:
 def _warning(estimate: float, chance: float) -> str:
     if 0 <= estimate <= 1:
         return ""
-    where = "below 0" if estimate < 0 else "above 100 %"
+    where = "below 0" if estimate < 0 else "above 100%"
     if chance >= _FALSE_ALARM:
         return f"{where} by chance: the estimate is unbiased and not cut off; the interval says what is plausible"
     return (

@@ -70,7 +70,7 @@ class Collected(Tabular):
         first = self.rows[0]
         loss = "unbounded" if self.epsilon is None else f"{self.epsilon:.4g}"
         parts = [f"{self.variable}: {self.design}", f"epsilon {loss}", f"{self.n:,} reports"]
-        return " · ".join([*parts, f"{100 * first.confidence:g} % intervals ({first.method})", f"target: {first.target}"])
+        return " · ".join([*parts, f"{100 * first.confidence:g}% intervals ({first.method})", f"target: {first.target}"])
 
 
 def _cells(row: CollectedRow) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tu
     high = _upper(ones, n, lowest, highest, alpha)
     mirrored = _upper(n - ones, n, 1 - highest, 1 - lowest, alpha)
     low = lowest if mirrored == 1 - lowest else 1 - mirrored
-    if high - low < _TIE:  # one point is all that is accepted: only below 75 % confidence, as P(Y > n f) >= 1/4 for f >= 1/n
+    if high - low < _TIE:  # one point is all that is accepted: only below 75% confidence, as P(Y > n f) >= 1/4 for f >= 1/n
         return likelihood_ratio.limits(ones, n, lowest, highest, alpha)
     return low, high
 

@@ -63,7 +63,7 @@ class Estimate:
         return replace(found, warning=self.warning)
 
     def __str__(self) -> str:
-        limits = f"{100 * self.confidence:g} % {self.low:.4g} to {self.high:.4g}"
+        limits = f"{100 * self.confidence:g}% {self.low:.4g} to {self.high:.4g}"
         text = f"{self.what}: {self.estimate:.4g}, standard error {self.std_error:.3g}, {limits}"
         return f"{text}; {self.warning}" if self.warning else text
 
@@ -78,7 +78,7 @@ def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: flo
 
     Feldman-Cousins, as for single shares, here for a normal estimate: all values whose p-value is above 1 - confidence. Away from
     the ends of the range that is the Wald interval; near them it covers as often, with limits inside the range and never
-    without a width. Below 75 % confidence the constrained likelihood-ratio interval, since that promise needs it.
+    without a width. Below 75% confidence the constrained likelihood-ratio interval, since that promise needs it.
     """
     # an end that is far away changes nothing, and may be infinite
     start = np.maximum(lowest, np.minimum(estimate, highest) - _FAR * std_error)

@@ -49,7 +49,7 @@ def in_words(panels: Sequence[Table], title: str, subtitle: str) -> str:
 
 
 def _sentence(name: str, row: dict[str, Any]) -> str:
-    estimate, low, high = (f"{100 * row[key]:.1f} %" if row["unit"] == "%" else f"{row[key]:,.4g}" for key in _NUMBERS)
+    estimate, low, high = (f"{100 * row[key]:.1f}%" if row["unit"] == "%" else f"{row[key]:,.4g}" for key in _NUMBERS)
     scale = "" if row["unit"] == "%" else f" on a scale of {row['lowest']:,g} to {row['highest']:,g}"
     return f"{one_line(name)}, {one_line(row['label'])}: {estimate}{scale}, interval {low} to {high}."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def percent(share: float | None) -> str:
     """A share of 0 to 1, or beyond, with one decimal; empty for None."""
-    return "" if share is None else f"{100 * share:.1f} %"
+    return "" if share is None else f"{100 * share:.1f}%"
 
 
 def percents(low: float | None, high: float | None) -> str:

@@ -99,7 +99,7 @@ class Regression(Tabular):
         return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit), texts=len(names)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row a coefficient: term (and outcome, where it has several categories), coef, std err, z, P>|z|, low, high (of 95 %)."""
+        """A row a coefficient: term (and outcome, where it has several categories), coef, std err, z, P>|z|, low, high (of 95%)."""
         names = [label if isinstance(label, tuple) else (label,) for label in self.params.index]
         limits = self.conf_int()
         figures = (part.tolist() for part in (self.params, self.bse, self.tvalues, self.pvalues, limits["low"], limits["high"]))

@@ -139,9 +139,7 @@ class Crosstab(Tabular):
         across = self.shares.shape[-1]
         names = [" · ".join(labels) for labels in product(*self.options[:-1])]
         rows = tuple((name, *texts[across * i : across * (i + 1)]) for i, name in enumerate(names))
-        title = (
-            f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g} % intervals) · target: {self.target}"
-        )
+        title = f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g}% intervals) · target: {self.target}"
         return (Table(title, ("", *self.options[-1]), rows, (few.NOTE,) if any(marks) else ()),)
 
     def records(self) -> tuple[Table, ...]:

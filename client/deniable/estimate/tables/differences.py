@@ -54,7 +54,7 @@ class Comparison(Tabular):
             for option, one in zip(self.options, self.differences, strict=True)
         )
         first = self.differences[0]
-        title = f"{self.question}: the second group less the first, in percentage points ({100 * first.confidence:g} % intervals)"
+        title = f"{self.question}: the second group less the first, in percentage points ({100 * first.confidence:g}% intervals)"
         return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*told(marks), str(self.test))),)
 
     def records(self) -> tuple[Table, ...]:

@@ -247,7 +247,7 @@ class Results(Tabular):
         parts = [_reports(self.n), f"epsilon {self.epsilon:.4g} for the whole survey"]
         if self.rows:
             first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
-            parts += [f"{100 * first.confidence:g} % intervals ({first.method}){together}", f"target: {first.target}"]
+            parts += [f"{100 * first.confidence:g}% intervals ({first.method}){together}", f"target: {first.target}"]
         if self.n_organisation:
             parts.append(f"{self.n_organisation:,} of them perturbed by an organisation that had the answers")
         if self.n_by_hand:

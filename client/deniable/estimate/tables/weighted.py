@@ -43,7 +43,7 @@ class Weighted(Tabular):
         """A row an option."""
         first = self.shares[0]
         title = f"{self.question}, weighted: {first.n:,} reports, worth {self.effective_n:,.0f} without weights"
-        about = f"{100 * first.confidence:g} % intervals · target: {first.target}"
+        about = f"{100 * first.confidence:g}% intervals · target: {first.target}"
         rows = tuple(
             (option, percent(one.estimate), percent(one.std_error), percents(one.low, one.high))
             for option, one in zip(self.options, self.shares, strict=True)

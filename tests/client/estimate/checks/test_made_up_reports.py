@@ -51,7 +51,7 @@ DESIGNS = [
 ]
 
 
-# What was found: 5 % of 10,000 all say yes at epsilon 1 with 20 questions.
+# What was found: 5% of 10,000 all say yes at epsilon 1 with 20 questions.
 
 
 @pytest.mark.slow

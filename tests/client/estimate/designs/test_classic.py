@@ -86,7 +86,7 @@ def test_the_survey_in_nigeria_comes_out_as_published_with_n_not_n_less_1_in_the
 
 @pytest.mark.parametrize(
     ("ones", "n", "estimate", "told"),
-    [(30, 100, 0.1, ""), (10, 50, -0.1, "below 0 by chance"), (800, 1000, 1.1, "above 100 % by more than chance")],
+    [(30, 100, 0.1, ""), (10, 50, -0.1, "below 0 by chance"), (800, 1000, 1.1, "above 100% by more than chance")],
 )
 def test_warners_worked_cases_stay_where_they_are_and_are_explained(ones: int, n: int, estimate: float, told: str) -> None:
     yes, no = collected(reports(ones, n), designs.warner(0.75)).rows
@@ -163,7 +163,7 @@ def test_a_matrix_whose_reports_are_no_bit_has_normal_intervals_inside_0_and_1()
     assert all(0 <= row.low < row.high <= 1 for row in found.rows)
     assert all(row.low < row.high for row in collected(["a"] * 3, designs.matrix_design("abc", CROOKED)).rows)
     assert found.rows[0].estimate > 1
-    assert found.rows[0].warning.startswith("above 100 % by chance")
+    assert found.rows[0].warning.startswith("above 100% by chance")
     with pytest.raises(EstimateError, match="target must be population"):
         collected(["a", "b"], designs.matrix_design("abc", CROOKED), target="respondents")
 
@@ -184,7 +184,7 @@ def test_designs_that_vary_by_row_give_an_unbiased_share_whose_interval_covers(t
     assert estimates.mean() == pytest.approx(truth, abs=6 * estimates.std() / math.sqrt(runs))
     assert estimates.std() == pytest.approx(np.mean([row.std_error for row in found]), rel=0.15)
     assert (estimates < 0).any() or truth == 0.5
-    # 95 % in 800: below 724 with a chance under 1e-6
+    # 95% in 800: below 724 with a chance under 1e-6
     covered = sum(row.low <= truth <= row.high for row in found)
     assert covered >= 724
     assert all(0 <= row.low <= row.high <= 1 for row in found)
@@ -288,6 +288,6 @@ def test_the_estimates_as_csv_json_frame_and_table_say_the_same() -> None:
     assert parsed["epsilon"] is None
     assert found.conf_int().loc[("b", "yes"), "high"] == 1
     table = found.to_table().splitlines()
-    assert table[0].startswith("drugs: triangular (prevalence 0.3) · epsilon unbounded · 15 reports · 95 % intervals (feldman-cousins)")
+    assert table[0].startswith("drugs: triangular (prevalence 0.3) · epsilon unbounded · 15 reports · 95% intervals (feldman-cousins)")
     assert table[2].split() == ["group", "category", "n", "estimate", "std", "error", "interval"]
     assert found.summary() == found.to_table()

@@ -22,7 +22,7 @@ def one_sided(x: float, confidence: float = 0.95) -> tuple[float, float]:
     ("x", "low", "high"), [(-3.0, 0, 0.42), (-1.0, 0, 1.10), (0.0, 0, 1.96), (1.0, 0, 2.96), (2.0, 0.35, 3.96), (3.0, 1.14, 4.96)]
 )
 def test_limits_of_a_value_above_0_are_those_that_feldman_and_cousins_published(x: float, low: float, high: float) -> None:
-    """Phys. Rev. D 57 (1998), table X, 95 %."""
+    """Phys. Rev. D 57 (1998), table X, 95%."""
     assert one_sided(x) == pytest.approx((low, high), abs=0.006)
 
 
@@ -107,4 +107,4 @@ def test_an_estimate_is_tested_by_its_distance_in_standard_errors() -> None:
     assert one.test().p_value == pytest.approx(2 * stats.norm.sf(3))
     assert one.test(0.3).p_value == 1
     assert str(one.test(0.1)).startswith("the share is 0.1: chi-squared 4 with 1 df, p 0.045")
-    assert str(one) == "the share: 0.3, standard error 0.1, 95 % 0.1141 to 0.496"
+    assert str(one) == "the share: 0.3, standard error 0.1, 95% 0.1141 to 0.496"

@@ -145,7 +145,7 @@ def test_fractions_and_numpy_numbers_are_taken() -> None:
         ({"confidence": 0}, "confidence must be above 0 and below 1, got 0"),
         ({"confidence": 1}, "confidence must be above 0 and below 1, got 1"),
         ({"confidence": 95}, "confidence must be above 0 and below 1, got 95"),
-        ({"confidence": "95 %"}, "confidence must be a number, got '95 %'"),
+        ({"confidence": "95%"}, "confidence must be a number, got '95%'"),
         ({"method": "bayes"}, "method must be one of feldman-cousins, .*, wald where target is population, got 'bayes'"),
         ({"method": "score"}, "method must be one of feldman-cousins, .*, wald where target is population, got 'score'"),
         ({"target": "everyone"}, "target must be one of population, respondents, got 'everyone'"),

@@ -97,7 +97,7 @@ def test_there_is_no_chart_without_reports() -> None:
 
 def test_the_chart_says_its_figures_to_people_who_cannot_see_it() -> None:
     described = RESULTS.plot().to_dict()["description"]
-    assert "smokes, yes: 30.0 %, interval 25.0 % to 36.0 %." in described
+    assert "smokes, yes: 30.0%, interval 25.0% to 36.0%." in described
     assert "party" not in RESULTS.plot("smokes").to_dict()["description"]
 
 
@@ -106,7 +106,7 @@ def test_an_svg_file_is_well_formed_and_described_whatever_its_texts_are(tmp_pat
     root = ElementTree.parse(tmp_path / "chart.svg").getroot()
     assert root.get("role") == "img"
     assert 'A "study" of <health>' in (root.get("aria-label") or "")
-    assert "smokes, no: 70.0 %, interval 64.0 % to 75.0 %." in (root.get("aria-label") or "")
+    assert "smokes, no: 70.0%, interval 64.0% to 75.0%." in (root.get("aria-label") or "")
     assert not [element for element in root.iter() if element.tag.endswith("}b") or element.tag.endswith("}script")]
 
 

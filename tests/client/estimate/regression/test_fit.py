@@ -187,7 +187,7 @@ def test_the_intervals_cover_the_truth_and_those_of_a_fit_that_ignores_the_noise
     found = benchmark.table(scenario, runs=runs, n=5000, epsilon=2.0, seed=7)
     print(found.to_string())
     assert (found["refused"] == 0).all()
-    # 95 % in 60 surveys: 46 or fewer cover with a chance below 1e-6
+    # 95% in 60 surveys: 46 or fewer cover with a chance below 1e-6
     assert (found["coverage"] >= 47 / runs).all()
     error = found["spread"] / np.sqrt(runs)
     assert (np.abs(found["mean"] - found["truth"]) < 5.5 * error).all()
@@ -422,5 +422,5 @@ def test_limits_are_asked_for_by_alpha_and_by_its_name(alpha: float) -> None:
     fit = regress("y ~ a", None, simple())
     with pytest.raises(EstimateError, match="alpha must be above 0 and below 1, got"):
         fit.conf_int(alpha=alpha)
-    with pytest.raises(TypeError, match="positional"):  # statsmodels takes alpha here; who means a confidence of 10 % must say so
+    with pytest.raises(TypeError, match="positional"):  # statsmodels takes alpha here; who means a confidence of 10% must say so
         fit.conf_int(0.1)  # type: ignore[misc]

@@ -123,7 +123,7 @@ def test_a_table_that_forgets_the_coins_would_fail_the_test_above() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "k"), [("population", 2), ("population", 5), ("respondents", 3)])
 def test_intervals_cover_the_truth_as_often_as_they_say(target: str, k: int) -> None:
-    """A slice of benchmarks/joint.py; fixed seed. 800 surveys of 1,000: 95 % is known to 0.7 % for each cell, better for their mean."""
+    """A slice of benchmarks/joint.py; fixed seed. 800 surveys of 1,000: 95% is known to 0.7% for each cell, better for their mean."""
     survey, n, words, rng = survey_of(a=(k, 2.0), b=(2, 1.5)), 1000, seeded(21), np.random.default_rng(22)
     truth = np.random.default_rng(3).dirichlet(np.ones(2 * k)).reshape(k, 2)
     covered, ratios = [], []
@@ -229,7 +229,7 @@ def test_a_frame_has_a_line_for_each_cell() -> None:
 
 def test_the_summary_is_a_table() -> None:
     assert crosstab(TWO_COINS, counts(771, 433, 433, 363), "a", "b").summary() == (
-        "a by b: % of all 2,000 reports (95 % intervals) · target: population\n"
+        "a by b: % of all 2,000 reports (95% intervals) · target: population\n"
         "\n"
         "                    yes                  no\n"
         "yes  18.0 (13.3 – 22.7)   11.6 (6.4 – 16.8)\n"

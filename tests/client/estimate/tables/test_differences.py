@@ -53,7 +53,7 @@ def test_yes_less_no_has_twice_the_error_of_yes() -> None:
 
 
 def test_the_difference_of_two_options_is_covered_as_often_as_it_says() -> None:
-    """Fixed seed. 2,000 surveys: 95 % is known to 0.5 %."""
+    """Fixed seed. 2,000 surveys: 95% is known to 0.5%."""
     found = [between_options(EIGHT, tally, "q", "o0", "o1") for tally in tallies(EIGHT, SHARES, 1000, 2000, seed=2)]
     assert np.mean([one.low <= 0.1 <= one.high for one in found]) == pytest.approx(0.95, abs=0.01)
     assert np.std([one.estimate for one in found]) == pytest.approx(np.mean([one.std_error for one in found]), rel=0.05)
@@ -68,7 +68,7 @@ def test_an_error_that_takes_the_two_options_for_independent_would_be_noticed() 
 
 @pytest.mark.slow
 def test_groups_with_the_same_shares_differ_in_5_of_100_tests() -> None:
-    """Fixed seed. 2,000 pairs of groups: 5 % is known to 0.5 %."""
+    """Fixed seed. 2,000 pairs of groups: 5% is known to 0.5%."""
     pairs = zip(tallies(EIGHT, SHARES, 2000, 2000, seed=3), tallies(EIGHT, SHARES, 1000, 2000, seed=4), strict=True)
     found = [compare(EIGHT, one, two, "q") for one, two in pairs]
     assert np.mean([one.test.p_value < 0.05 for one in found]) == pytest.approx(0.05, abs=0.012)

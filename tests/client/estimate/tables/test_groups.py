@@ -89,7 +89,7 @@ def test_the_difference_of_two_groups_rows_is_that_of_the_comparison(seeded: Non
 
 @pytest.mark.slow
 def test_differences_between_groups_are_covered_as_often_as_they_say(seeded: None) -> None:
-    """500 surveys through the coins, 95 % is known to 1 %. The control, an interval with one group's error only, covers far less."""
+    """500 surveys through the coins, 95% is known to 1%. The control, an interval with one group's error only, covers far less."""
     held = {"right": [], "of one group": []}
     for _ in range(500):
         north, south = simulate(SURVEY, NORTH, 300).tally, simulate(SURVEY, SOUTH, 200).tally
@@ -102,7 +102,7 @@ def test_differences_between_groups_are_covered_as_often_as_they_say(seeded: Non
 
 
 def test_the_test_of_equal_groups_alarms_as_often_as_it_says(seeded: None) -> None:
-    """500 surveys at 5 %, known to 1 %."""
+    """500 surveys at 5%, known to 1%."""
     values = []
     for _ in range(500):
         one, other = simulate(SURVEY, NORTH, 300).tally, simulate(SURVEY, NORTH, 200).tally

@@ -92,7 +92,7 @@ def test_means_of_really_randomized_answers_are_near_the_truth() -> None:
 
 
 def test_a_mean_is_covered_as_often_as_its_interval_says() -> None:
-    """Fixed seed. 2,000 surveys: 95 % is known to 0.5 %."""
+    """Fixed seed. 2,000 surveys: 95% is known to 0.5%."""
     found = [mean(EIGHT, tally, "how_often", np.arange(8)) for tally in tallies(EIGHT, np.full(8, 1 / 8), 500, 2000, seed=3)]
     assert np.mean([one.low <= 3.5 <= one.high for one in found]) == pytest.approx(0.95, abs=0.01)
     assert np.std([one.estimate for one in found]) == pytest.approx(np.mean([one.std_error for one in found]), rel=0.05)
@@ -150,7 +150,7 @@ def test_a_quantile_is_covered_as_often_as_its_limits_say(q: float, place: int) 
 
 def test_options_outside_the_order_are_left_out_of_a_quantile() -> None:
     found = quantile(SURVEY, expected(SURVEY, SHARES), "how_often", 0.5, leave_out=["never"])
-    assert (found.low, found.option, found.high) == ("sometimes",) * 3  # of the other 65 %, 25/65 rarely and 20/65 sometimes
+    assert (found.low, found.option, found.high) == ("sometimes",) * 3  # of the other 65%, 25/65 rarely and 20/65 sometimes
     alone = quantile(SURVEY, expected(SURVEY, SHARES), "how_often", 0.5, leave_out=OPTIONS[1:])
     assert (alone.low, alone.option, alone.high) == ("never", "never", "never")
 

@@ -101,11 +101,11 @@ def test_an_option_that_is_a_number_of_its_own_is_text_and_gets_an_apostrophe() 
 def test_the_table_is_aligned_and_explains_itself() -> None:
     assert RESULTS.to_table() == (
         "A study of health (health)\n"
-        "1,000 reports · epsilon 1.099 for the whole survey · 95 % intervals (feldman-cousins) · target: population\n"
+        "1,000 reports · epsilon 1.099 for the whole survey · 95% intervals (feldman-cousins) · target: population\n"
         "\n"
         "question  option  estimate  std error        interval  adjusted\n"
-        "smokes    yes       -2.0 %      2.7 %     0.0 – 3.1 %     0.0 %  [1]\n"
-        "smokes    no       102.0 %      2.7 %  96.9 – 100.0 %   100.0 %\n"
+        "smokes    yes       -2.0%      2.7%     0.0 – 3.1%     0.0%  [1]\n"
+        "smokes    no       102.0%      2.7%  96.9 – 100.0%   100.0%\n"
         "\n"
         "[1] below 0 by chance\n"
     )
@@ -120,7 +120,7 @@ def test_the_table_says_when_intervals_hold_together_and_when_there_is_nothing()
 
 def test_wide_characters_keep_the_table_aligned() -> None:
     lines = replace(RESULTS, rows=(replace(YES, option="日本"), replace(YES, option="abcd"))).to_table().splitlines()
-    wide, narrow = (line.split("-2.0 %")[0] for line in lines[4:6])
+    wide, narrow = (line.split("-2.0%")[0] for line in lines[4:6])
     assert len(narrow) - len(wide) == 2
 
 
@@ -167,15 +167,15 @@ def test_means_that_are_none_are_refused(means: object) -> None:
 def test_means_come_first_with_their_scale_and_the_shares_after_them() -> None:
     assert SCORED.to_table() == (
         "A study of health (health)\n"
-        "1,000 reports · epsilon 1.099 for the whole survey · 95 % intervals (feldman-cousins) · target: population\n"
+        "1,000 reports · epsilon 1.099 for the whole survey · 95% intervals (feldman-cousins) · target: population\n"
         "\n"
         "question    mean  std error         interval   scale\n"
         "mood      -2.682      0.055  -2.790 – -2.574  -5 – 5\n"
         "pain                                          -5 – 5\n"
         "\n"
         "question  option  estimate  std error        interval  adjusted\n"
-        "smokes    yes       -2.0 %      2.7 %     0.0 – 3.1 %     0.0 %  [1]\n"
-        "smokes    no       102.0 %      2.7 %  96.9 – 100.0 %   100.0 %\n"
+        "smokes    yes       -2.0%      2.7%     0.0 – 3.1%     0.0%  [1]\n"
+        "smokes    no       102.0%      2.7%  96.9 – 100.0%   100.0%\n"
         "\n"
         "[1] below 0 by chance\n"
     )
@@ -290,5 +290,5 @@ def test_the_markup_test_fails_for_a_text_that_is_not_escaped() -> None:
 
 def test_a_notebook_shows_estimates_means_and_warnings() -> None:
     texts = _Tags(SCORED._repr_html_()).texts
-    for expected in ("A study of health (health)", "smokes", "-2.0 %", "0.0 – 3.1 %", "mood", "-2.682", "[1] below 0 by chance"):
+    for expected in ("A study of health (health)", "smokes", "-2.0%", "0.0 – 3.1%", "mood", "-2.682", "[1] below 0 by chance"):
         assert expected in texts

@@ -65,7 +65,7 @@ def test_estimates_of_really_randomized_answers_are_near_the_truth() -> None:
 
 def test_a_wrong_channel_would_fail_the_test_above() -> None:
     """Control: the error of an estimator that forgets the bias is far more than its standard errors."""
-    row = estimate(SURVEY, tally_with([16_000, 0, 0, 0, 0], 40_000)).rows[0]  # 30 % yes, as expected of the coins
+    row = estimate(SURVEY, tally_with([16_000, 0, 0, 0, 0], 40_000)).rows[0]  # 30% yes, as expected of the coins
     naive = row.ones / row.n
     assert abs(naive - 0.3) > 5.5 * (row.std_error or 0)
 
@@ -198,7 +198,7 @@ def test_the_flag_goes_up_where_the_exact_test_says_so() -> None:
 
 
 def test_submissions_that_all_say_yes_are_flagged() -> None:
-    """The naive attack: 1,000 honest respondents of whom 60 % mean yes, and twice as many fakes with the bit set."""
+    """The naive attack: 1,000 honest respondents of whom 60% mean yes, and twice as many fakes with the bit set."""
     fakes = 2000
     for _ in range(100):
         honest = tally_of([(np.arange(1000) >= 600).astype(np.int64)], one_question())

@@ -65,7 +65,7 @@ def test_equal_weights_give_the_shares_and_errors_of_no_weights(target: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_weighted_shares_are_right_and_covered(target: str) -> None:
-    """Fixed seed. 400 surveys: 95 % is known to 1.1 % for each option."""
+    """Fixed seed. 400 surveys: 95% is known to 1.1% for each option."""
     rng, truth = np.random.default_rng(2), STRATA.mean(axis=0)
     hits, ratios, plain = [], [], []
     for _ in range(400):
