@@ -34,7 +34,7 @@ def cells(page: str) -> list[dict[str, Any]]:
 
 def relinked(text: str) -> str:
     """Links beside the page lead from the notebook to the page's folder."""
-    return re.sub(r"\]\((?!https?:|#)", "](../docs/", text)
+    return re.sub(r"\]\((?!https?:|#)", "](../docs/guide/", text)
 
 
 def code_cells(block: str) -> list[dict[str, Any]]:

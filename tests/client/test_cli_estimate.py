@@ -41,7 +41,7 @@ def test_a_design_from_csv_gives_the_table_of_the_library(run: Run) -> None:
     result = run(*ANSWER, "--design", "warner", "--p", "3/4")
     assert result.exit_code == 0
     assert result.stdout == collected([1] * 30 + [0] * 70, designs.warner(0.75), variable="answer").to_table()
-    assert "yes       100    10.0%" in result.stdout
+    assert "yes       100     10.0%" in result.stdout
 
 
 @pytest.mark.parametrize(

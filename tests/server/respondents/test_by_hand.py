@@ -213,7 +213,7 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
     (submission,) = kept
     assert unpack(coins, submission.reports, 1).tolist() == [[mark == "yes" for mark in marks]]
     assert submission.id == access_codes.submission_id(access_codes.read(form["secret"]))
-    assert json.loads(submission.to_json())["by_hand"] is True
+    assert json.loads(submission.to_json())["mode"] == "by_hand"
     assert (submission.digest, submission.group, submission.invitation) == (coins.digest, None, None)
 
 

@@ -144,7 +144,7 @@ def test_the_tally_has_all_that_the_statistics_need(sizes: tuple[int, ...], ask:
     """From the reports themselves, question by question; 60 x 6 bits are more than are solved without iteration."""
     made = people(sizes, 3.0, 400, ask)
     survey, n = made.survey, 400
-    places = module.places_of(survey)
+    places = survey.record.fields
     rng = np.random.default_rng(3)
     asked = np.ones((n, len(sizes)), dtype=np.bool_) if ask is None else rng.permuted(np.tile(np.arange(len(sizes)) < ask, (n, 1)), axis=1)
     parts, z, first, last = [], [], 0.0, 0.0
