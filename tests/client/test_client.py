@@ -963,3 +963,12 @@ def test_a_bulk_of_several_groups_that_is_killed_counts_every_row_once_in_its_ow
 @pytest.mark.slow
 def test_the_control_a_bulk_that_forgets_its_progress_counts_rows_twice(server, tmp_path, fault):
     assert max(killed_runs(server, tmp_path, fault, kills=1, broken="forgets").values()) > 1
+
+
+def test_who_randomized_is_said_a_device_says_nothing_and_an_organisation_does(client, server, clinics):
+    client.submit("clinics", ANSWERS, group="North")
+    client.submit_many("clinics", [ANSWERS] * 3, group="North")
+    alone, many = (Submission.from_json(post.body) for post in server.posts)
+    assert (alone.mode, many.mode) == ("device", "organisation")
+    assert b"mode" not in server.posts[0].body
+    assert b'"mode":"organisation"' in server.posts[1].body

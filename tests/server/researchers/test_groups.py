@@ -7,6 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -26,11 +27,12 @@ from deniable.errors import RejectedError
 from deniable.estimate import Results, analyse, compare
 from deniable.survey import Survey
 from deniable.wire.link import Link
-from deniable.wire.part import Part
+from deniable.wire.part import Mode, Part
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers import figures
+from deniable_server.researchers.results import results_of
 from deniable_server.store.sqlite.store import SqliteStore
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
@@ -171,6 +173,38 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert "3 responses made by hand" in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert re.search(r"counted\s+apart and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
     assert "3 more by hand" in ada.get("/manage").text
+
+
+def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apart(
+    send: Callable[..., None], client: FlaskClient, ada: FlaskClient
+) -> None:
+    send(30, "Süd")
+    send(12, "Süd", mode="organisation")
+    send(10, "Süd", mode="by_hand")
+    found = results(client, "?group=Süd")
+    assert (found["n"], found["n_organisation"], found["n_by_hand"]) == (42, 12, 10)
+    assert (results(client, "?by_hand=1")["n"], results(client, "?by_hand=1")["n_organisation"]) == (10, 0)
+    assert "12 of these responses came from an organisation" in ada.get("/manage/surveys/clinics").text
+    assert "of these responses came from" not in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert "12 of them randomized by an organisation" in Results.from_dict(found).to_table()
+
+
+def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(store: SqliteStore) -> None:
+    waiting = replace(CLINICS, id="waiting", batch=10)
+    store.surveys.publish(waiting)
+
+    def send(mode: Mode) -> None:
+        bits = [randomize(item.channel, np.zeros(1, dtype=np.int64), os_words) for item in waiting.items]
+        store.submissions.add("waiting", Submission(os_words(4).tobytes(), waiting.digest, 1, pack(waiting, bits), "Süd", mode))
+
+    for _ in range(9):
+        send("device")
+        send("organisation")
+    found = results_of(store, "waiting", {"group": "Süd"})
+    assert (found.n, found.may_wait) == (0, 18)
+    send("organisation")
+    found = results_of(store, "waiting", {"group": "Süd"})
+    assert (found.n, found.n_organisation) == (10, 10)
 
 
 def test_the_control_a_store_that_mixes_them_is_noticed(

@@ -249,7 +249,7 @@ class Results(Tabular):
             first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g}% intervals ({first.method}){together}", f"target: {first.target}"]
         if self.n_organisation:
-            parts.append(f"{self.n_organisation:,} of them perturbed by an organisation that had the answers")
+            parts.append(f"{self.n_organisation:,} of them randomized by an organisation that had the answers")
         if self.n_by_hand:
             parts.append(f"{_reports(self.n_by_hand)} made by hand apart")
         if self.may_wait:
