@@ -1,7 +1,7 @@
 /**
  * Secret codes that people write down: to withdraw a submission, and to take part by invitation.
  *
- * The twin of `codes.py`, which describes them.
+ * The twin of `wire/access_codes.py`, which describes them.
  */
 
 import { ID_BYTES } from "./submission.mjs";

@@ -1,7 +1,7 @@
 /**
  * A question type's answers become categories 0 .. k-1; only this file knows question types.
  *
- * The twin of `question_types.py` and `encode.py`: the same answers mean the same categories, and shared vectors hold the two together.
+ * The twin of `survey/types/` and `device/encode.py`: the same answers mean the same categories, and shared vectors hold the two together.
  */
 
 export const MAX_OPTIONS = 1024;

@@ -1,7 +1,7 @@
 /**
  * Subset Selection with integer coins: the only place where a browser tosses a coin.
  *
- * The twin of `randomize.py`, which gives the source: the same integers, and the same words used in the same
+ * The twin of `mechanism.py` and `device/randomize.py`, which give the source: the same integers, and the same words used in the same
  * order. Words are integers from 0 to 2^32 - 1 held as numbers, never touched by a bitwise operator, which would
  * make them signed. No floating point decides anything here.
  */

@@ -1,7 +1,7 @@
 /**
  * The bits on the wire: one respondent's record, and the envelope it travels in.
  *
- * The twin of `submission.py`, which describes the format: the same bits give the same bytes.
+ * The twin of `wire/record.py` and `wire/submission.py`, which describe the format: the same bits give the same bytes.
  */
 
 export const ID_BYTES = 16;

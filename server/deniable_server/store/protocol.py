@@ -80,7 +80,7 @@ class Submissions(Protocol):
 
 
 class Access(Protocol):
-    """The shelf of invitations: hashes of their codes (`codes.invitation_hash`), and marks of those that are spent."""
+    """The shelf of invitations: hashes of their codes (`access_codes.invitation_hash`), and marks of those that are spent."""
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         """Keeps the hashes of new invitations. Raises UnknownSurveyError."""
