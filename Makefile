@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility canaries frames guessers order stalls
+.PHONY: accessibility canaries frames guessers kills order stalls
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-small-groups bench-store
 
 demo: $(VENV)/.server
@@ -69,6 +69,10 @@ guessers: $(VENV)/.dev
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
 	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/test_small_surveys.py tests/server/store/test_unordered.py
+
+# A server killed 50 times under load: what it acknowledged is there, once.
+kills: $(VENV)/.dev
+	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
