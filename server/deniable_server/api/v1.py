@@ -80,7 +80,7 @@ def withdraw(survey_id: str) -> Response:
 
 @bp.post("/surveys/<survey_id>/invitations/check")
 def check_invitation(survey_id: str) -> Response:
-    """Whether a submission with this code would be let in now: told before the questions, spends nothing, and says no more than that."""
+    """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
     current_checks().take()
     code_hash = invitation_hash(survey_id, secret_of(_body()))
     return jsonify(usable=current_store().access.usable(survey_id, code_hash))

@@ -89,7 +89,11 @@ class Access(Protocol):
         """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
 
     def usable(self, survey_id: str, code_hash: bytes) -> bool:
-        """Whether a submission with this invitation would be let in now. Spends nothing. Raises UnknownSurveyError."""
+        """Whether a code is one of the survey's and not marked as spent. Spends nothing. Raises UnknownSurveyError.
+
+        The marks change with a whole batch: a code whose record still waits counts as usable here, and is refused when it is sent again.
+        Otherwise whoever has the list of codes could ask every minute and see when each person answered.
+        """
 
 
 class Store(Protocol):

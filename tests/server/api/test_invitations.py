@@ -6,8 +6,10 @@ import base64
 import csv
 import io
 import re
+import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -376,15 +378,31 @@ def test_a_check_that_spends_would_be_noticed(
     assert store.access.invitations("staff") == (1, 1)
 
 
-def test_a_code_that_came_with_a_record_that_waits_cannot_be_used(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_a_check_changes_with_a_whole_batch_and_a_code_that_came_with_what_waits_is_refused_when_it_is_sent_again(
+    client: FlaskClient, store: SqliteStore, submissions: Make
+) -> None:
     waiting = Survey.from_dict({**BASE, "id": "waiting", "batch": 5})
     store.surveys.publish(waiting)
-    first, second = new_codes(store, 2, "waiting")
-    send(client, submissions(to=waiting, invitation=first), "waiting")
-    url = CHECK.replace("staff", "waiting")
-    told = [client.post(url, json={"code": base64.urlsafe_b64encode(code).decode()}).get_json() for code in (first, second)]
-    assert told == [{"usable": False}, {"usable": True}]
-    assert store.access.invitations("waiting") == (2, 0)
+    codes = new_codes(store, 6, "waiting")
+
+    def told() -> list[bool]:
+        url = CHECK.replace("staff", "waiting")
+        replies = [client.post(url, json={"code": base64.urlsafe_b64encode(code).decode()}) for code in codes]
+        return [reply.get_json()["usable"] for reply in replies]
+
+    for code in codes[:4]:
+        assert send(client, submissions(to=waiting, invitation=code), "waiting").status_code == 200
+        assert told() == [True] * 6
+        assert rule(send(client, submissions(to=waiting, invitation=code), "waiting")) == "invitation"
+    send(client, submissions(to=waiting, invitation=codes[4]), "waiting")
+    assert told() == [False] * 5 + [True]
+
+
+def test_a_check_waits_for_nobody_who_writes(client: FlaskClient, store: SqliteStore, staff: Survey) -> None:
+    (code,) = new_codes(store, 1)
+    with closing(sqlite3.connect(store.file.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert check(client, code).get_json() == {"usable": True}
 
 
 def test_a_check_of_something_else_is_refused_by_the_name_of_the_rule(client: FlaskClient, staff: Survey) -> None:

@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.researchers.results import results_of
+from deniable_server.store.errors import StoreError
 from deniable_server.store.sqlite import file, intake, rewriting
 from deniable_server.store.sqlite.store import SqliteStore
 
@@ -241,16 +243,30 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     people = [os.urandom(15) for _ in range(30)]
     store.access.invite("small", [access_codes.invitation_hash("small", code) for code in people])
     client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
+    asked_with = replace(submissions(to=survey, invitation=os.urandom(15), group="North"), id=os.urandom(16))
+    store.submissions.withdraw("small", asked_with.id)  # an id that no submission can have: whoever asks with it spends nothing
     seen = []
     for number, code in enumerate(people):
         store.submissions.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
         pages = ["/manage", "/manage/surveys/small", "/manage/surveys/small?group=South", "/manage/surveys/small/results.json"]
         texts = [client.get(page).text for page in pages]
         seen.append(
-            [without_tokens(text) for text in texts] + [str(store.access.invitations("small")), results_of(store, "small", {}).to_json()]
+            [without_tokens(text) for text in texts]
+            + [str(store.access.invitations("small")), results_of(store, "small", {}).to_json()]
+            + [
+                f"{store.access.usable('small', access_codes.invitation_hash('small', one))} {answer(store, asked_with, one)}"
+                for one in people
+            ]
         )
     changes = [number + 1 for number in range(1, len(seen)) if seen[number] != seen[number - 1]]
     assert changes == [10, 25]
+
+
+def answer(store: SqliteStore, submission: Submission, code: bytes) -> str:
+    """What somebody is told who has the list of codes and sends one of them with an id that cannot be used."""
+    with pytest.raises(StoreError) as refused:
+        store.submissions.add("small", replace(submission, invitation=code))
+    return repr(refused.value)
 
 
 def token_of(page: str) -> str:

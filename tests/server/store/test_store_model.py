@@ -108,9 +108,10 @@ class Beside(RuleBasedStateMachine):
             return False
         if not self.is_open[survey]:
             return ClosedError
-        if new.invitation is not None and (new.invitation not in self.spent or self.used(new.invitation)):
-            return InvitationError
-        return ConflictError if known or new.id in self.withdrawn else True
+        if known or new.id in self.withdrawn:
+            return ConflictError
+        refused = new.invitation is not None and (new.invitation not in self.spent or self.used(new.invitation))
+        return InvitationError if refused else True
 
     def add(self, survey: str, new: Submission) -> tuple[str, Submission]:
         expected = self.expected(survey, new)

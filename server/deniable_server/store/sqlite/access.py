@@ -32,15 +32,15 @@ class SqliteAccess:
         return made, spent
 
     def usable(self, survey_id: str, code_hash: bytes) -> bool:
-        def work(connection: sqlite3.Connection) -> bool:
+        with self._file.reading() as connection:
             find(connection, survey_id)
-            return self.admits(connection, survey_id, code_hash)
-
-        return self._file.writer.run(work)
+            return _unspent(connection, survey_id, code_hash)
 
     def admits(self, connection: sqlite3.Connection, survey_id: str, code_hash: bytes) -> bool:
         """In the writer's turn: whether a code is one of the survey's, and neither spent nor with something that waits."""
-        query = "SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND spent = 0"
-        if self._file.intake.holds_code(survey_id, code_hash):
-            return False
-        return connection.execute(query, [survey_id, code_hash]).fetchone() is not None
+        return not self._file.intake.holds_code(survey_id, code_hash) and _unspent(connection, survey_id, code_hash)
+
+
+def _unspent(connection: sqlite3.Connection, survey_id: str, code_hash: bytes) -> bool:
+    query = "SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND spent = 0"
+    return connection.execute(query, [survey_id, code_hash]).fetchone() is not None

@@ -42,11 +42,12 @@ class SqliteSubmissions:
             published = find(connection, survey_id)
             if not published.is_open:
                 raise ClosedError(f"survey {survey_id} is closed")
-            code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
-            if code is not None and not self._access.admits(connection, survey_id, code):
-                raise InvitationError("the invitation code is not one of this survey's, or it was used before")
             if known or connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
                 raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
+            code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
+            # Last of all: a code is looked at only by what spends it. Who could ask for nothing would see when each person answers.
+            if code is not None and not self._access.admits(connection, survey_id, code):
+                raise InvitationError("the invitation code is not one of this survey's, or it was used before")
             self._file.intake.add(place, submission.id, records, code)
             return True
 
