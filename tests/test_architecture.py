@@ -32,7 +32,7 @@ ROOMS = {
     "extras": ("which extra brings what is missing", "errors"),
     "mechanism": ("what a coin does; it never tosses one", ""),
     "survey": ("what is asked", "errors mechanism"),
-    "privacy": ("what answers give away, and an account of it", "errors persons private_files mechanism survey"),
+    "privacy": ("what answers give away, and an account of it", "errors extras persons private_files mechanism survey"),
     "wire": ("what travels and is stored", "errors mechanism survey"),
     "device": ("all that ever holds a true answer", "errors persons files extras mechanism survey wire"),
     "delivery": ("perturbed records on their way, each exactly once", "errors persons private_files survey privacy wire"),
