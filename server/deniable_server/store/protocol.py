@@ -130,7 +130,7 @@ def estimated(survey: Survey, group: str | None = None) -> list[Part]:
 
 
 def by_hand(survey: Survey, group: str | None = None) -> list[Part]:
-    """The parts of those who tossed coins themselves: of one group, or of all the survey's groups."""
+    """The parts of those who answered with real coins: of one group, or of all the survey's groups."""
     return [Part(label, "by_hand") for label in _labels(survey, group)]
 
 
