@@ -68,6 +68,11 @@ PAGES = (
     "/manage/surveys/look?group=مستشفى&method=wald",
     "/manage/surveys/look/groups",
     "/manage/surveys/look0",
+    "/manage/new",
+    "/manage/surveys/look/questions",
+    "/manage/surveys/look/plan?n=300",
+    "/manage/surveys/look/invite",
+    "/manage/surveys/look/settings",
 )
 
 
