@@ -38,7 +38,7 @@ def groups(epsilons: Iterable[float]) -> float:
 
 
 def household(epsilon: float, people: int) -> float:
-    """What can be learnt about `people` together whose answers hang together, such as one secret that all of them report."""
+    """What can be learnt about `people` together whose answers are associated, such as one secret that all of them report."""
     return check_epsilon("epsilon", epsilon) * check_count("people", people)
 
 

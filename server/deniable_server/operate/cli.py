@@ -168,7 +168,7 @@ def backup(db: Path, target: Path, with_key: bool) -> None:
 @click.option("--method", help="feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald.")
 @click.option("--target", help="population (the default) or respondents.")
 @click.option("--group", help="Of this group only, where the survey has groups.")
-@click.option("--by-hand", "by_hand", flag_value="1", help="Of those who tossed coins themselves; they are in no other results.")
+@click.option("--by-hand", "by_hand", flag_value="1", help="Of those who answered with real coins; they are in no other results.")
 def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     with opened(db) as store:
