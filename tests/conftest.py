@@ -43,10 +43,18 @@ LONGEST = (
 """The files that take longest, first: one that starts last would be waited for by all other processes."""
 
 
+SERVERS = {"make_server", "shipped", "site", "upstream"}
+"""The fixtures that start a `deniable-server` of its own: whoever asks for one is slow."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before some are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     order = {folder / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
+    for item in items:
+        if SERVERS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 @contextmanager
