@@ -30,7 +30,9 @@ _OF_NUMBERS: dict[str, tuple[str, ...]] = {
     "Cramer's V": (),
     "odds ratio": (),
     "conditional share": (),
-    "regression": (),
+    "linear regression of a number": ("population",),
+    "logit of a number": (),
+    "slope on a number": (),
 }
 
 LEVELS_NOTE = (
@@ -85,13 +87,16 @@ def require_of(figure: str, survey: Survey, names: Iterable[str], target: str) -
 
 
 def require_linear(question: Question, scores: NDArray[np.float64]) -> None:
+    """As `require_even`, of a question's scores (nan: left out), if it is a number on a grid."""
+    if on_grid(question):
+        require_even(question.id, scores[: len(question.scores or ())])
+
+
+def require_even(name: str, levels: NDArray[np.float64]) -> None:
     """Raises EstimateError unless the scores of a number's levels (nan: left out) rise by the same with each step, as the numbers do."""
-    if not on_grid(question):
-        return
-    levels = scores[: len(question.scores or ())]
     straight = np.linspace(levels[0], levels[-1], len(levels))
     if not np.allclose(levels, straight, rtol=0, atol=1e-9 * max(1.0, float(np.abs(levels).max()))):
         raise EstimateError(
-            f"scores must be evenly spaced over the levels of {question.id}, none left out: its answers are rounded at random to a grid, "
+            f"scores must be evenly spaced over the levels of {name}, none left out: its answers are rounded at random to a grid, "
             "which keeps the mean of the numbers right, and of nothing that bends them"
         )

@@ -98,7 +98,12 @@ OF_A_NUMBER: dict[str, Callable[[], Any]] = {
     ),
     "an outcome": lambda: regress("hours ~ smokes", None, REPORTS),
     "an outcome beside public columns": lambda: regress("hours ~ x", OTHER, REPORTS),
-    "a linear outcome": lambda: analyse(SURVEY, MADE.reports).regress("hours ~ smokes", model="linear", scored=["hours"]),
+    "a linear outcome that is a predictor too": lambda: analyse(SURVEY, MADE.reports).regress(
+        "hours ~ smokes + I(hours ** 2)", model="linear", scored=["hours"]
+    ),
+    "an outcome whose scores bend": lambda: regress(
+        "rest ~ mood", None, {**REPORTS, "rest": replace(REPORTS["rest"], scores=(0, 25, 100, 0))}, model="linear"
+    ),
     "a linear predictor": lambda: analyse(SURVEY, MADE.reports).regress("mood ~ hours", model="linear", scored=["mood", "hours"]),
 }
 
@@ -162,6 +167,7 @@ def test_what_holds_stays_open() -> None:
     assert conditional_share(three, {"mood": "bad"}, given={"smokes": "yes"}).n == N
     assert phi_coefficient(joint(SURVEY, BITS, ["smokes", "mood"])).n == N
     assert list(found.regress("smokes ~ age").params.index) == ["Intercept", "age[T.old]"]
+    assert found.regress("hours ~ smokes + mood", model="linear", scored=["hours"]).nobs == N, "the mean of a number is right"
     assert found.regress("age ~ smokes + mood").nobs == N, "a number beside the formula does no harm"
     assert analyse(SURVEY, MADE.tally, **R).mean("mood").target == "respondents"
     assert estimate(SAMPLE, DRAWN.tally).rows[0].n < 3000
@@ -202,7 +208,7 @@ def test_the_share_of_a_level_says_that_it_is_none_of_people() -> None:
 def test_a_variable_that_somebody_describes_by_hand_can_say_that_it_was_rounded() -> None:
     bits = np.eye(2, dtype=np.bool_)[np.arange(100) % 2]
     own = {name: Perturbed(bits, np.array([[0.8, 0.2], [0.2, 0.8]]), ("no", "yes"), on_grid=name == "x") for name in ("x", "y")}
-    with pytest.raises(EstimateError, match="regression: there is none of x"):
+    with pytest.raises(EstimateError, match="slope on a number: there is none of x"):
         regress("y ~ x", None, own)
 
 
