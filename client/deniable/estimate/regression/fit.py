@@ -88,8 +88,8 @@ def regress(
 def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Perturbed], model: str) -> None:
     """Of a number on a grid only the mean is right: it can be the outcome of a model of means, and nothing else."""
     rounded = {name for name, variable in perturbed.items() if variable.on_grid}
-    applicability.require("slope on a number", "population", sorted(rounded & others))
-    applicability.require("logit of a number" if model == "logit" else "linear regression of a number", "population", sorted(rounded & {outcome}))
+    applicability.require("slope on a number", sorted(rounded & others))
+    applicability.require("logit of a number" if model == "logit" else "linear regression of a number", sorted(rounded & {outcome}))
     if outcome in rounded and (scores := perturbed[outcome].scores) is not None:
         applicability.require_even(outcome, np.asarray(scores))
 
