@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ _MOST = 4_000  # values of m that are tried
 _NEVER = 40.0  # -log of a chance that is no chance
 
 
+@lru_cache(maxsize=1 << 12)  # yes and no of one question mirror each other, and questions often have the same counts
 def exact(bits: tuple[int, int], q0: float, q1: float, alpha: float, everybody: int) -> tuple[float, float]:
     """The limits of the share m / N, N = everybody, for bits = (ones, n); q0 != q1. Half a respondent wider on both sides where only
     one m is left."""

@@ -16,7 +16,7 @@ from deniable.estimate.limits.interval import DEFAULT_METHOD, METHODS, Interval
 EXACT_UP_TO = 10_000  # reports; above, the default interval is one for large n, constrained to [0, 1] like the exact one
 RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that n is not yet large
 RARE = 25  # expected bits of that kind
-EXACT_DRAWN_UP_TO = 1_000  # reports of those whom devices drew from the respondents; each count of holders is then tried by itself
+EXACT_DRAWN_UP_TO = 500  # reports of those whom devices drew from the respondents; each count of holders is then tried by itself
 
 _Limits = Callable[[int, int, float, float, float], tuple[float, float]]
 """Of ones, n, two rates and an error probability: limits for a rate between the two."""

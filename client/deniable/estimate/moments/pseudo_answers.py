@@ -87,10 +87,15 @@ def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) ->
 
 
 def variances(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
-    """The diagonal of `covariance`, same shape as shares, but unbiased, and never less than the coins give whatever people answer."""
+    """The diagonal of `covariance`, same shape as shares, but never less than the coins alone give.
+
+    For the coins alone unbiased, and never less than they give whatever people answer.
+    """
     coins = squares(shares, channels) - shares
-    answers = shares * (1 - shares)
-    return np.maximum(coins + sampling * answers, _least_coins(channels))
+    if not sampling:
+        return np.maximum(coins, _least_coins(channels))
+    likely = possible(shares)
+    return np.maximum(squares(likely, channels) - likely, coins + sampling * shares * (1 - shares))
 
 
 def _least_coins(channels: Sequence[Channel]) -> float:

@@ -17,10 +17,10 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share, proportion
-from deniable.estimate.moments import counts, pseudo_answers, respondents
+from deniable.estimate.moments import counts, pseudo_answers
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.tables import resampled
+from deniable.estimate.tables import resampled, respondents
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally

@@ -15,8 +15,9 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.moments import applicability, counts, pseudo_answers, respondents
+from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.tables import respondents
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally

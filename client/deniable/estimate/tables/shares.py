@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.proportion import Share, proportion
-from deniable.estimate.moments import applicability, counts, respondents
+from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.tables import respondents
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
 from deniable.survey import Survey
@@ -40,8 +40,7 @@ def estimate(
     of this survey.
     """
     interval = Interval(confidence, method, target)
-    if len(tally.pairs) != survey.record.bits:
-        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    counts.check(survey, tally)
     request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.k for q in survey.items))
     rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
     means = mean_rows(survey, tally, confidence=confidence, target=target)

@@ -37,6 +37,8 @@ def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None
         one = mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
     known = [score for score in scores if score is not None]
     epsilon, ends = item.epsilon, (min(known), max(known))
+    if one and None in scores and (one.low, one.high) == ends:  # nobody, as far as the reports tell, may have answered
+        one = None
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
         return MeanRow(item.id, tally.n, None, None, None, None, epsilon, interval.confidence, interval.target, *ends, empty)

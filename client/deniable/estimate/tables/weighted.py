@@ -16,10 +16,11 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.moments import applicability, counts, pseudo_answers, respondents
+from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.tables import respondents
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
