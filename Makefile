@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility canaries frames guessers kills order stalls
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -105,6 +105,9 @@ bench-numbers: $(VENV)/.dev
 
 bench-small-groups: $(VENV)/.dev
 	$(BIN)/python benchmarks/small_groups.py
+
+bench-respondents: $(VENV)/.dev
+	$(BIN)/python benchmarks/respondents.py
 
 bench-made-up: $(VENV)/.dev
 	$(BIN)/python benchmarks/made_up.py

@@ -1,8 +1,8 @@
 """How often the intervals for the respondents themselves hold the truth, where more than coins is random: the draw, and rounding.
 
-A line is a cell: the same people in every simulated survey, of whom each device draws who is asked which questions (`ask`), rounds their
-numbers to a grid, and randomizes. The truth is that of `deniable.simulate`: the shares, or the mean, among these very people. `coins alone`:
-how often an interval whose error is that of the coins would hold it.
+A line is a cell: the same people in every simulated survey, whose devices draw which questions they are asked (`ask`), round their numbers
+to a grid, and randomize. The truth is that of `deniable.simulate`: the shares, or the mean, among these very people. `coins alone`: how
+often an interval whose error is that of the coins would hold it.
 Run: python benchmarks/respondents.py [--surveys 2000]
 """
 

@@ -118,7 +118,9 @@ def maximize(reports: Reports, names: list[str]) -> Maximum:
             raise EstimateError(_runaway(step, parameters, names))
         before = change if newton else np.inf
         parameters, at = _uphill(reports, parameters, step, at)
-    if float(np.abs(parameters[: reports.coefficients]).max()) > _CERTAIN:  # where all is explained, no step is a Newton step
+    if (
+        step is not None and float(np.abs(parameters[: reports.coefficients]).max()) > _CERTAIN
+    ):  # where all is explained, no step is a Newton step
         raise EstimateError(_runaway(step, parameters, names))
     raise EstimateError(f"the fit did not converge in {MAX_STEPS} steps: the reports say too little about the model")
 

@@ -83,7 +83,7 @@ def test_so_is_a_method_that_the_target_does_not_have(name: str, options: dict[s
 def test_a_difference_has_the_confidence_of_both_sides() -> None:
     other = share(30, 100, q0=0.25, q1=0.75, confidence=0.9)
     assert difference(other, other).confidence == 0.9
-    with pytest.raises(EstimateError, match="both estimates must have one confidence, got 0.95 and 0.9"):
+    with pytest.raises(EstimateError, match=r"both estimates must have one confidence, got 0\.95 and 0\.9"):
         difference(share(30, 100, q0=0.25, q1=0.75), other)
 
 
