@@ -16,7 +16,7 @@ import httpx
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
-from tests.server.tallies import tally_of
+from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.estimate import estimate

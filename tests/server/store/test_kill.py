@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from tests.server.tallies import count_of, recount_of, tally_of
+from tests.kit.servers.tallies import count_of, recount_of, tally_of
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from functools import cache
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
+from tests.kit.benchmarks import benchmark
 
 from deniable.estimate import analyse, compare, crosstab, difference, estimate, joint, mean
 from deniable.estimate.checks import few
@@ -18,24 +13,13 @@ from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
 
-@cache
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("deniable_small_groups", Path(__file__).parents[4] / "benchmarks" / "small_groups.py")
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = found  # its dataclasses look for their module
-    spec.loader.exec_module(found)
-    return found
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(benchmark().CASES)))
+@pytest.mark.parametrize("place", range(len(benchmark("small_groups").CASES)))
 def test_an_interval_that_misses_too_often_says_so(place: int) -> None:
     """Prints the coverage (-s shows it)."""
-    case, surveys = benchmark().CASES[place], 150
-    covers, warned, unwarned = benchmark().measured(case, surveys, seed=23)
-    print(benchmark().line(case, (covers, warned, unwarned)))
+    case, surveys = benchmark("small_groups").CASES[place], 150
+    covers, warned, unwarned = benchmark("small_groups").measured(case, surveys, seed=23)
+    print(benchmark("small_groups").line(case, (covers, warned, unwarned)))
     noise = 3 * (0.065 * 0.935 / surveys) ** 0.5
     assert unwarned <= 0.065 + noise
     assert covers > 0.9 - noise or warned > 0.75
@@ -43,11 +27,11 @@ def test_an_interval_that_misses_too_often_says_so(place: int) -> None:
 
 def test_the_slice_has_what_was_found_and_controls_without_a_warning() -> None:
     """1,000 and 50 people at epsilon 8: the interval alone holds the truth in some 64 of 100 surveys. With 2,000 and 1,000 it holds."""
-    cases = {str(case): case for case in benchmark().CASES}
-    covers, warned, _ = benchmark().measured(cases["difference .02/.02 | 8 | 1,000 and 50"], 300, seed=5)
+    cases = {str(case): case for case in benchmark("small_groups").CASES}
+    covers, warned, _ = benchmark("small_groups").measured(cases["difference .02/.02 | 8 | 1,000 and 50"], 300, seed=5)
     assert covers < 0.75, "without the warning nobody would know"
     assert warned > 0.99
-    covers, warned, _ = benchmark().measured(cases["difference .02/.02 | 8 | 2,000 and 1,000"], 300, seed=5)
+    covers, warned, _ = benchmark("small_groups").measured(cases["difference .02/.02 | 8 | 2,000 and 1,000"], 300, seed=5)
     assert covers > 0.91
     assert warned < 0.05
 

@@ -1,4 +1,4 @@
-"""Runs `deniable-server` with one thing broken on purpose: `python launch.py VARIANT [arguments]`.
+"""Runs `deniable-server` with one thing broken on purpose: `python broken_server.py VARIANT [arguments]`.
 
 The controls of the tests that kill the server or race it: a test that cannot tell a broken server from a right one proves nothing.
 """
