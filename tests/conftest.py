@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from tests.kit.pages.chromium import open_browser
+from tests.kit.tls import shared_certificates
 
 LONGEST = (
     "e2e/test_states.py",
@@ -60,6 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SERVERS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    with shared_certificates():
+        yield
 
 
 @pytest.fixture(scope="session")
