@@ -17,7 +17,7 @@ demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev browser check
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m "not browser and not slow"

@@ -7,22 +7,14 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium.webdriver import Chrome, ChromeOptions, ChromeService
-
-QUIET = (
-    "--headless=new",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from selenium.webdriver import Chrome
+from tests.kit.pages.chromium import open_browser
+from tests.kit.tls import shared_certificates
 
 LONGEST = (
     "e2e/test_states.py",
@@ -71,30 +63,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-@contextmanager
-def open_browser(
-    *, arguments: tuple[str, ...] = (), capabilities: dict[str, Any] | None = None, profile: Path | None = None
-) -> Iterator[Chrome]:
-    """Chromium, from the system where it is installed, else one that Selenium finds; closed, its own profile removed, on the way out.
-
-    `profile` keeps the profile in a folder of the caller's, to be looked at afterwards.
-    """
-    with ExitStack() as stack:
-        folder = profile or stack.enter_context(tempfile.TemporaryDirectory(prefix="profile-", ignore_cleanup_errors=True))
-        options = ChromeOptions()
-        for argument in (*QUIET, f"--user-data-dir={folder}", *arguments):
-            options.add_argument(argument)
-        if os.geteuid() == 0:
-            options.add_argument("--no-sandbox")  # Chromium's sandbox does not run as root
-        for name, value in (capabilities or {}).items():
-            options.set_capability(name, value)
-        program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        driver_program = shutil.which("chromedriver")
-        if program and driver_program:
-            options.binary_location = program
-        driver = Chrome(options, ChromeService(driver_program if program else None))
-        stack.callback(driver.quit)
-        yield driver
+@pytest.fixture(scope="session", autouse=True)
+def certificates() -> Iterator[None]:
+    with shared_certificates():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 import venv
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.kit.patience import PATIENCE
+from tests.kit.servers.process import reserved, start
 
 from deniable.survey import Survey
 from deniable_server import Config, create_app, paths
@@ -51,21 +51,12 @@ def url(installed: Path, tmp_path: Path) -> Iterator[str]:
     server = installed / "deniable-server"
     run(server, "init", "--user", "ada", "--password-env", "SECRET", cwd=tmp_path, SECRET="correct horse battery")
     run(server, "publish", SURVEY, cwd=tmp_path)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with (tmp_path / "log").open("wb") as log:
-        process = subprocess.Popen([server, "serve", "--port", str(port)], cwd=tmp_path, stdout=log, stderr=log)
-    url = f"http://127.0.0.1:{port}"
-    for _ in range(300):
-        try:
-            httpx.get(f"{url}/healthz").raise_for_status()
-            break
-        except httpx.TransportError:
-            time.sleep(0.1)
-    yield url
-    process.terminate()
-    process.wait(timeout=30)
+    with reserved() as holder:
+        port = holder.getsockname()[1]
+        process = start([server, "serve", "--port", str(port)], port, tmp_path / "log", cwd=tmp_path)
+        yield f"http://127.0.0.1:{port}"
+        process.terminate()
+        process.wait(timeout=PATIENCE)
 
 
 def test_the_installed_server_serves_the_pages_of_the_checkout(url: str, tmp_path: Path) -> None:
@@ -77,7 +68,7 @@ def test_the_installed_server_serves_the_pages_of_the_checkout(url: str, tmp_pat
     pages = ["/s/anes1996", "/s/anes1996?lang=ar", "/api/v1/surveys/anes1996", "/login", "/nowhere", *files]
     assert len(files) >= 6
     for path in pages:
-        ours, theirs = checkout.get(path, buffered=True), httpx.get(url + path)
+        ours, theirs = checkout.get(path, buffered=True), httpx.get(url + path, timeout=PATIENCE)
         assert theirs.status_code == ours.status_code
         assert without_token(theirs.text) == without_token(ours.text), path
     store.close()

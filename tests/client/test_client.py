@@ -9,12 +9,9 @@ import inspect
 import io
 import json
 import os
-import random
 import re
-import signal
 import subprocess
 import sys
-import time
 import traceback
 from collections import Counter
 from contextlib import closing
@@ -23,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.kit.killing import kill_again_and_again
 
 import deniable
 from deniable.client import SurveyClient, parse_cap
@@ -924,17 +922,8 @@ def killed_runs(server, tmp_path, fault, kills: int, broken: str = "", grouped: 
     rows, log = tmp_path / "rows.csv", tmp_path / "log"
     rows.write_text("a,b,c\n" + "".join(f"{i // BUCKETS},{i % BUCKETS},{i % 3}\n" for i in range(BUCKETS**2)))
     command = [sys.executable, "-c", KILLED, server.url, str(tmp_path / "outbox"), str(rows), str(log), broken, grouped]
-    rng, environment = random.Random(3), {**os.environ, "DENIABLE_KEY": server.key}
-    for _ in range(kills):
-        server.faults.extend([fault(worked=True), fault(status=200, worked=True, body=b"?")])
-        enough = len(server.posts) + rng.randrange(1, 9)
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment)
-        while len(server.posts) < enough and process.poll() is None:
-            time.sleep(0.0005)
-        time.sleep(rng.random() * 0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    server.faults.clear()
+    environment = {**os.environ, "DENIABLE_KEY": server.key}
+    kill_again_and_again(server, [fault(worked=True), fault(status=200, worked=True, body=b"?")], lambda: command, kills, environment)
     subprocess.run(command, check=True, timeout=120, env=environment)
     of = dict(map(json.loads, log.read_text().splitlines()))
     return Counter((row, Submission.from_json(body).group) for submission, body in server.accepted.items() for row in of[submission])

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.by import By
-from tests.e2e.axe import PROGRAM, findings
-from tests.e2e.layout import faults, screen, style
-from tests.e2e.pages import EVERYTHING, JOURNEYS, LONG, ONE, Visit, all_at_once
-from tests.e2e.spoken import spoken
+from tests.kit.pages.axe import PROGRAM, findings
+from tests.kit.pages.layout import faults, screen, style
+from tests.kit.pages.spoken import spoken
+from tests.kit.pages.visits import EVERYTHING, JOURNEYS, LONG, ONE, Visit, all_at_once
 
 from deniable_server.web.languages import LANGUAGES
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 from tests.e2e.test_respondent_steps import QUESTIONS, pick, review_of, shown, walk
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 
@@ -36,16 +36,16 @@ def above(driver: Any) -> bool:
 
 def settled(page: Any) -> None:
     """Waits until the page has put the entry back that a Back took."""
-    WebDriverWait(page.driver, 20, 0.02).until(lambda d: above(d) and d.execute_script("return history.state") == "asking")
+    patient(page.driver).until(lambda d: above(d) and d.execute_script("return history.state") == "asking")
 
 
 def back(page: Any, to: str) -> None:
     """Goes back as the browser's button does, to a step or to the question that begins so."""
     page.driver.back()
     if to in ("consent", "questions", "review"):
-        WebDriverWait(page.driver, 20, 0.02).until(lambda d: d.find_element(By.ID, to).is_displayed())
+        patient(page.driver).until(lambda d: d.find_element(By.ID, to).is_displayed())
     else:
-        WebDriverWait(page.driver, 20, 0.02).until(lambda d: to in shown(page).text)
+        patient(page.driver).until(lambda d: to in shown(page).text)
     if to != "consent":
         settled(page)
 
@@ -88,7 +88,7 @@ def test_one_more_back_leaves_and_the_answers_go(page: Any, site: Any, steps: Su
         back(page, question)
     back(page, "consent")
     page.driver.back()
-    WebDriverWait(page.driver, 20).until(lambda d: d.current_url == "about:blank")
+    patient(page.driver).until(lambda d: d.current_url == "about:blank")
     page.driver.forward()
     page.step("loading")
     assert page.driver.execute_script("return document.querySelectorAll('#questions input:checked').length") == 0
@@ -145,10 +145,10 @@ def test_after_thanks_the_first_back_keeps_the_withdrawal_code_and_the_next_leav
     assert page.step("review") == "thanks"
     code = page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text
     page.driver.back()
-    WebDriverWait(page.driver, 20, 0.02).until(lambda d: not above(d))
+    patient(page.driver).until(lambda d: not above(d))
     assert page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text == code != ""
     page.driver.back()
-    WebDriverWait(page.driver, 20).until(lambda d: d.current_url == "about:blank")
+    patient(page.driver).until(lambda d: d.current_url == "about:blank")
 
 
 def test_without_the_entry_back_would_leave_the_survey_and_lose_the_answers(page: Any, proxy: Any, steps: Survey) -> None:
@@ -157,4 +157,4 @@ def test_without_the_entry_back_would_leave_the_survey_and_lose_the_answers(page
     proxy.alter["/browser/back.mjs"] = (b'history.pushState(ABOVE, "");', b"return;")
     walk(page, proxy.link(steps))
     page.driver.back()
-    WebDriverWait(page.driver, 20).until(lambda d: d.current_url == "about:blank")
+    patient(page.driver).until(lambda d: d.current_url == "about:blank")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.server.tallies import tally_of
+from tests.kit.patience import patient
+from tests.kit.servers.tallies import tally_of
 
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.store.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +53,7 @@ class Form:
         self.arrives(leads_to)
 
     def arrives(self, title: str) -> None:
-        WebDriverWait(self.driver, 20, 0.05).until(lambda driver: driver.title.startswith(title))
+        patient(self.driver).until(lambda driver: driver.title.startswith(title))
 
     def text(self) -> str:
         return self.driver.find_element(By.TAG_NAME, "main").text
@@ -65,9 +63,7 @@ class Form:
 
     def gets_the_focus(self, selector: str) -> None:
         """Waits until the keyboard is there: a browser leads it to where a page wants it only once the page is drawn."""
-        WebDriverWait(self.driver, 20, 0.05).until(
-            lambda driver: driver.execute_script("return document.activeElement.matches(arguments[0])", selector)
-        )
+        patient(self.driver).until(lambda driver: driver.execute_script("return document.activeElement.matches(arguments[0])", selector))
 
 
 @pytest.fixture
@@ -79,7 +75,7 @@ def form(browser: Chrome) -> Iterator[Form]:
 
 
 def tally(site: Any, survey: Survey, **which: Any) -> Tally:
-    with closing(SqliteStore(site.db)) as store:
+    with site.server.store() as store:
         return tally_of(store, survey.id, **which)
 
 
@@ -132,7 +128,7 @@ def test_a_reload_of_the_thanks_sends_the_same_form_and_is_counted_once(form: Fo
     form.send("Thank you")
     code = form.code()
     form.driver.refresh()
-    WebDriverWait(form.driver, 20, 0.05).until(lambda _: len(proxy.bodies) == 2)
+    patient(form.driver).until(lambda _: len(proxy.bodies) == 2)
     form.arrives("Thank you")
     assert form.code() == code
     assert proxy.bodies[0] == proxy.bodies[1]

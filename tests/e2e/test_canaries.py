@@ -20,9 +20,8 @@ import pytest
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.e2e.engines import wait_for
-from tests.e2e.traces import LEAKS, LOGS, count_in, requests_of, spellings, traces
+from tests.kit.pages.traces import LEAKS, LOGS, count_in, requests_of, spellings, traces
+from tests.kit.patience import patient, wait_for
 
 from deniable.survey import Survey
 
@@ -70,7 +69,7 @@ class Respondent:
     def arrive(self, *steps: str) -> str:
         """Waits until one of these steps is shown; gives its name."""
         script = "return [...document.querySelectorAll('main > section')].find((s) => !s.hidden).id"
-        return str(WebDriverWait(self.driver, 30, 0.05).until(lambda d: (s := d.execute_script(script)) in steps and s))
+        return str(patient(self.driver).until(lambda d: (s := d.execute_script(script)) in steps and s))
 
     def open(self, link: str) -> None:
         self.driver.get("about:blank")
@@ -274,13 +273,13 @@ def test_all_bodies_of_a_survey_have_one_length(surveys: list[Survey], lengths: 
 
 def test_the_server_has_none_of_the_answers(own_site: Any, surveys: list[Survey], dice: Random) -> None:
     """Runs last: no table but that of the definitions knows an option, and no file a number that was typed."""
-    with contextlib.closing(sqlite3.connect(own_site.db)) as db:
+    with contextlib.closing(sqlite3.connect(own_site.server.db)) as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'surveys'")]
         rows = [repr(row) for table in tables for row in db.execute(f'SELECT * FROM "{table}"')]
         (kept,) = db.execute("SELECT count(*) FROM submissions").fetchone()
     assert kept == SESSIONS
     assert [row for row in rows if "kanary" in row] == []
-    assert "kanary" not in own_site.log.read_text(encoding="utf-8")
+    assert "kanary" not in own_site.server.log.read_text(encoding="utf-8")
     assert sum(own_site.results(survey)["n"] for survey in surveys) == SESSIONS
 
 
@@ -305,4 +304,4 @@ def own_site(make_site: Callable[[Path], Any], tmp_path_factory: pytest.TempPath
     """A server of this file alone, whose disk and log are searched."""
     site = make_site(tmp_path_factory.mktemp("canaries"))
     yield site
-    site.stop()
+    site.close()

@@ -11,7 +11,8 @@ import httpx
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from tests.kit.pages.visits import HASTE
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id
@@ -19,7 +20,6 @@ from deniable.wire.submission import Submission
 
 pytestmark = pytest.mark.browser
 
-HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms < 10_000 ? ms / 50 : ms);"
 names = (f"closed{i}" for i in itertools.count())
 
 
@@ -33,7 +33,7 @@ def survey(site: Any) -> Survey:
 def test_it_names_the_survey_whom_to_ask_and_how_to_withdraw(page: Any, site: Any, survey: Survey) -> None:
     site.close_survey(survey)
     assert page.open(site.link(survey)) == "closed"
-    WebDriverWait(page.driver, 20).until(lambda d: "A study" in page.text())
+    patient(page.driver).until(lambda d: "A study" in page.text())
     for words in ("This survey is closed", "A study", "Contact\nAda, ada@example.org", "The page where a record is withdrawn"):
         assert words in page.text()
     links = [link.get_attribute("href") for link in page.driver.find_elements(By.CSS_SELECTOR, "#closed a")]

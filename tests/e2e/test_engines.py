@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.e2e.engines import ENGINES
-from tests.e2e.pages import EVERYTHING, HASTE, Visit
+from tests.kit.pages.engines import ENGINES
+from tests.kit.pages.visits import EVERYTHING, HASTE, Visit
+from tests.kit.patience import patient
 
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
@@ -102,7 +102,7 @@ def test_who_goes_away_and_comes_back_finds_no_answers(visit: Visit, proxy: Any)
     walk(visit, "list")
     visit.driver.get(f"{proxy.url}/static/base.css")
     visit.driver.back()
-    WebDriverWait(visit.driver, 20).until(lambda d: d.find_element(By.ID, "consent").is_displayed())
+    patient(visit.driver).until(lambda d: d.find_element(By.ID, "consent").is_displayed())
     visit.agree()
     assert visit.driver.execute_script("return document.querySelectorAll('input:checked, #review dd').length") == 0
     assert visit.driver.execute_script("return [...document.querySelectorAll('#questions select')].map((s) => s.selectedIndex)") == [0]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
-from tests.e2e.pages import Visit, all_at_once
+from tests.kit.pages.visits import Visit, all_at_once
 
 from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound
 from deniable.survey import Survey

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from selenium.webdriver import ActionChains, Keys
 from selenium.webdriver.common.by import By
-from tests.e2e.layout import style
-from tests.e2e.pages import EVERYTHING, LONG, ONE, Visit
-from tests.e2e.spoken import focused, spoken
+from tests.kit.pages.layout import style
+from tests.kit.pages.spoken import focused, spoken
+from tests.kit.pages.visits import EVERYTHING, LONG, ONE, Visit
 
 pytestmark = pytest.mark.browser
 NUMBER = next(question for question in EVERYTHING["questions"] if question["id"] == "age")

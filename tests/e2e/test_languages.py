@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable_server.web.languages import LANGUAGES
@@ -89,7 +89,7 @@ def test_another_language_is_one_link_away_and_keeps_what_the_link_pins(
     page = make_page(driver)
     assert page.open(site.link(survey)) == "consent"
     driver.find_element(By.LINK_TEXT, "العربية").click()
-    WebDriverWait(driver, 20, 0.05).until(lambda d: "lang=ar" in d.current_url)
+    patient(driver).until(lambda d: "lang=ar" in d.current_url)
     assert page.step("loading") == "consent"
     html = driver.find_element(By.TAG_NAME, "html")
     assert (html.get_attribute("lang"), html.get_attribute("dir")) == ("ar", "rtl")

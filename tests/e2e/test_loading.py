@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
-from tests.e2e.traces import LOGS
+from tests.kit.pages.traces import LOGS
 
 pytestmark = pytest.mark.browser
 QUESTIONS = [{"id": f"q{i}", "text": f"Question {i}, of which there are twenty?", "type": "yes_no"} for i in range(20)]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable_server.paths import BROWSER
@@ -163,7 +163,7 @@ def test_without_the_check_such_a_page_would_be_awaited_for_ever(page: Any, prox
     proxy.alter["/browser/back.mjs"] = (b"/**", b"#broken /**")
     proxy.alter["/browser/support.js"] = (b'window.addEventListener("error"', b'window.addEventListener("nothing"')
     page.driver.get(proxy.link(survey))
-    WebDriverWait(page.driver, 20).until(lambda d: d.execute_script("return document.readyState") == "complete")
+    patient(page.driver).until(lambda d: d.execute_script("return document.readyState") == "complete")
     assert page.driver.find_element(By.ID, "loading").is_displayed()
 
 
@@ -200,7 +200,7 @@ def test_a_fault_while_sending_keeps_the_record_blames_no_network_and_quotes_not
     kept = json.loads(browser.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}"))
     browser.execute_script("window.before = true")
     page.press("again")
-    WebDriverWait(browser, 20, 0.05).until(lambda d: not d.execute_script("return window.before"))
+    patient(browser).until(lambda d: not d.execute_script("return window.before"))
     assert page.step("loading") == "fault"
     again = json.loads(browser.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}"))
     assert again["envelope"] == kept["envelope"]

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.server.tables import tables
+from tests.kit.pages.tables import tables
+from tests.kit.patience import patient
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -233,7 +233,7 @@ def test_the_pages_fit_their_screen_and_break_no_rule_of_their_policy(browser: C
         browser.find_element(By.ID, "user").send_keys("ada")
         browser.find_element(By.ID, "password").send_keys("correct horse battery")
         browser.find_element(By.CSS_SELECTOR, "[type=submit]").click()
-        WebDriverWait(browser, 10).until(lambda driver: driver.title == "Surveys")
+        patient(browser).until(lambda driver: driver.title == "Surveys")
         fits()
         browser.get(f"{site.url}/manage/surveys/{survey.id}")
         fits()
@@ -262,7 +262,7 @@ def test_the_comparison_of_groups_fits_the_screen_with_its_differences_in_sight(
         browser.find_element(By.ID, "user").send_keys("ada")
         browser.find_element(By.ID, "password").send_keys("correct horse battery")
         browser.find_element(By.CSS_SELECTOR, "[type=submit]").click()
-        WebDriverWait(browser, 10).until(lambda driver: driver.title.endswith(": groups"))
+        patient(browser).until(lambda driver: driver.title.endswith(": groups"))
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
         right = "return Math.max(...[...document.querySelectorAll('.differences td')].map((cell) => cell.getBoundingClientRect().right))"
         assert browser.execute_script(right) <= width

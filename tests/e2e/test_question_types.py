@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from tests.e2e.dice import coins, kept_of, record
+from tests.kit.pages.dice import coins, kept_of, record
 
 from deniable.wire.record import unpack
 

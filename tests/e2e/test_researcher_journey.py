@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.e2e.pages import QUESTIONS, Visit
+from tests.kit.pages.visits import QUESTIONS, Visit
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
@@ -43,7 +43,7 @@ def ada(browser: Chrome, site: Any) -> Iterator[Chrome]:
 
 
 def arrives(driver: Chrome, title: str) -> None:
-    WebDriverWait(driver, 60).until(lambda d: d.title == title)
+    patient(driver).until(lambda d: d.title == title)
 
 
 def press(driver: Chrome, selector: str) -> None:
@@ -96,5 +96,5 @@ def test_from_an_idea_to_estimates_without_leaving_the_page(ada: Chrome, page: A
     arrives(ada, "A whole journey: settings")
     press(ada, "main details summary")
     press(ada, "main details button")
-    WebDriverWait(ada, 60).until(lambda d: "This survey is closed" in d.find_element(By.TAG_NAME, "main").text)
+    patient(ada).until(lambda d: "This survey is closed" in d.find_element(By.TAG_NAME, "main").text)
     assert page.open(str(Link(site.url, "journey", digest))) == "closed"

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.e2e.dice import code_for, coins, kept_of, record, words_for
-from tests.e2e.traces import LEAKS, LOGS, on_disk, requests_of, traces
+from tests.kit.pages.dice import code_for, coins, kept_of, record, words_for
+from tests.kit.pages.traces import LEAKS, LOGS, on_disk, requests_of, traces
+from tests.kit.pages.visits import HASTE
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id
@@ -96,7 +97,7 @@ def test_the_search_for_traces_finds_a_page_that_leaves_them(
     driver = new_browser(capabilities=LOGS, profile=tmp_path / "profile")
     injected(driver, LEAKS)
     assert make_page(driver).answer(site.link(survey), 0, 2) == "thanks"
-    WebDriverWait(driver, 20).until(lambda d: d.execute_script("return window.written") == 2)  # a database writes in its own time
+    patient(driver).until(lambda d: d.execute_script("return window.written") == 2)  # a database writes in its own time
     found = traces(driver, requests_of(driver))
     leaks = {"localStorage", "sessionStorage", "cookies", "name", "history", "url", "console", "requests", "indexedDB", "title"}
     assert places(CANARIES[2], found) == leaks
@@ -134,8 +135,6 @@ def test_a_record_is_one_that_the_server_can_read_and_the_receipt_shows_it(page:
 
 
 # Replies that are lost, and devices that have answered.
-
-HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms < 10_000 ? ms / 50 : ms);"
 
 
 def test_lost_replies_and_a_reload_lead_to_one_body_counted_once(
@@ -282,7 +281,7 @@ def test_outside_https_and_localhost_the_page_refuses(
     new_browser: Callable[..., Chrome], make_page: Any, site: Any, survey: Survey
 ) -> None:
     page = make_page(new_browser(arguments=("--host-resolver-rules=MAP survey.test 127.0.0.1",)))
-    assert "must be opened over HTTPS" in refusal(page, f"http://survey.test:{site.port}/s/{survey.id}")
+    assert "must be opened over HTTPS" in refusal(page, f"http://survey.test:{site.server.port}/s/{survey.id}")
 
 
 def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, survey: Survey) -> None:

@@ -14,7 +14,8 @@ import httpx
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from tests.kit.pages.visits import HASTE
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
@@ -257,7 +258,7 @@ def test_a_group_and_an_invitation_come_from_the_link_or_are_asked_for(page: Any
     survey = site.publish(id=next(names), questions=QUESTIONS[:1], groups=["North", "Süd & West"], access="invited")
     page.open(proxy.link(survey))
     page.press("agree")
-    WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "problem-group").is_displayed())
+    patient(page.driver).until(lambda d: d.find_element(By.ID, "problem-group").is_displayed())
     assert page.driver.find_element(By.ID, "problem-code").is_displayed()
     assert page.focused("[data-field=group]")
     code = site.invite(survey)
@@ -283,7 +284,7 @@ def test_a_spent_invitation_is_replaced_beside_the_same_record(page: Any, proxy:
     field = page.driver.find_element(By.CSS_SELECTOR, "#waiting [data-field=code]")
     field.send_keys(fresh[:-1])
     page.press("retry")
-    WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "problem-other-code").is_displayed())
+    patient(page.driver).until(lambda d: d.find_element(By.ID, "problem-other-code").is_displayed())
     field.send_keys(fresh[-1])
     page.press("retry")
     assert page.step("waiting") == "thanks"
@@ -305,7 +306,7 @@ def test_a_spent_invitation_is_told_before_the_first_question(page: Any, site: A
     assert page.open(site.link(survey).replace("#", f"?lang={language}#") + f"&code={spent}") == "consent"
     page.press("agree")
     problem = page.driver.find_element(By.ID, "used-code")
-    WebDriverWait(page.driver, 20).until(lambda _: problem.is_displayed())
+    patient(page.driver).until(lambda _: problem.is_displayed())
     assert problem.text.startswith(told)
     field = page.driver.find_element(By.CSS_SELECTOR, "#consent [data-field=code]")
     assert (field.get_attribute("aria-invalid"), field.get_attribute("aria-describedby")) == ("true", "hint-code used-code")
@@ -328,8 +329,6 @@ def test_where_no_check_can_be_made_the_questions_come_all_the_same(page: Any, s
 
 # A record that waits.
 
-HASTE = "const wait = setTimeout; window.setTimeout = (f, ms) => wait(f, ms < 10_000 ? ms / 50 : ms);"
-
 
 def test_fifty_lost_replies_with_the_tab_closed_between_lead_to_one_body_counted_once(
     browser: Chrome, page: Any, proxy: Any, short: Survey
@@ -345,7 +344,7 @@ def test_fifty_lost_replies_with_the_tab_closed_between_lead_to_one_body_counted
         browser.switch_to.new_window("tab")
         browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": HASTE})
         page.open(proxy.link(short))
-    WebDriverWait(browser, 60).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
+    patient(browser).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
     assert len(proxy.bodies) == 51
     assert len(set(proxy.bodies)) == 1
     assert proxy.site.results(short)["n"] == 1
@@ -365,12 +364,12 @@ def test_a_record_made_offline_goes_out_by_itself_when_the_connection_is_back(pa
     try:
         page.press("next")
         page.press("send")
-        WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "waiting").is_displayed())
+        patient(page.driver).until(lambda d: d.find_element(By.ID, "waiting").is_displayed())
         assert "This device is offline." in page.text()
         assert "goes out by itself" in page.text()
     finally:
         network(offline=False)
-    WebDriverWait(page.driver, 30).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
+    patient(page.driver).until(lambda d: d.find_element(By.ID, "thanks").is_displayed())
     assert site.results(short)["n"] == 1
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.e2e.axe import findings
-from tests.e2e.layout import screen, sticking_out, style, too_small
+from tests.kit.pages.axe import findings
+from tests.kit.pages.layout import screen, sticking_out, style, too_small
+from tests.kit.patience import patient
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -53,7 +53,7 @@ def ada(browser: Chrome, site: Any, surveys: list[Survey]) -> Iterator[Chrome]:
     browser.find_element(By.ID, "user").send_keys("ada")
     browser.find_element(By.ID, "password").send_keys("correct horse battery")
     browser.find_element(By.CSS_SELECTOR, "[type=submit]").click()
-    WebDriverWait(browser, 30).until(lambda driver: driver.title == "Surveys")
+    patient(browser).until(lambda driver: driver.title == "Surveys")
     yield browser
     browser.delete_all_cookies()
 
@@ -177,7 +177,7 @@ def test_the_summary_leads_to_each_question(ada: Chrome, site: Any, surveys: lis
     with screen(ada, 360):
         links[-1].click()
         place = "return document.getElementById('q-hours').getBoundingClientRect().top"
-        WebDriverWait(ada, 30).until(lambda driver: -1 < driver.execute_script(place) < 700)
+        patient(ada).until(lambda driver: -1 < driver.execute_script(place) < 700)
 
 
 def test_the_whole_link_is_copied_though_only_a_few_digits_of_it_are_shown(ada: Chrome, site: Any, surveys: list[Survey]) -> None:
@@ -191,7 +191,7 @@ def test_the_whole_link_is_copied_though_only_a_few_digits_of_it_are_shown(ada: 
     assert field.get_attribute("value") == f"{site.url}/s/look#digest={digest}"
     ada.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     ada.find_element(By.CSS_SELECTOR, "[data-copies=link-look]").click()
-    WebDriverWait(ada, 30).until(lambda driver: driver.execute_script("return window.copied"))
+    patient(ada).until(lambda driver: driver.execute_script("return window.copied"))
     assert ada.execute_script("return window.copied") == f"{site.url}/s/look#digest={digest}"
     field.find_element(By.XPATH, "..").find_element(By.TAG_NAME, "summary").click()
     assert field.is_displayed()

@@ -17,11 +17,12 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.by import By
-from tests.e2e import profiles
-from tests.e2e.dice import alike, code_for, coins
-from tests.e2e.engines import ENGINES, wait_for
-from tests.e2e.pages import HASTE
-from tests.e2e.traces import count_in
+from tests.kit.pages import profiles
+from tests.kit.pages.dice import alike, code_for, coins
+from tests.kit.pages.engines import ENGINES
+from tests.kit.pages.traces import count_in
+from tests.kit.pages.visits import HASTE
+from tests.kit.patience import wait_for
 
 from deniable.survey import Survey
 from deniable.wire import access_codes

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from selenium.webdriver import Chrome
-from selenium.webdriver.support.ui import WebDriverWait
-from tests.e2e.dice import coins, record
+from tests.kit.pages.dice import coins, record
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 
@@ -63,7 +63,7 @@ def send_both(page: Any, windows: tuple[str, str], apart: int) -> set[str]:
     ends = set()
     for window in windows:
         page.driver.switch_to.window(window)
-        WebDriverWait(page.driver, 30, 0.05).until(lambda d: page.step("review") in ("thanks", "answered"))
+        patient(page.driver).until(lambda d: page.step("review") in ("thanks", "answered"))
         ends.add(page.step("review"))
     return ends
 

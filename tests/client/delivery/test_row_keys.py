@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import random
 import shutil
-import signal
 import stat
 import subprocess
 import sys
-import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.kit.killing import kill_again_and_again
 
 from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
@@ -201,16 +201,9 @@ def killed_runs(server, tmp_path, fault, kills: int, broken: str = "") -> Counte
         path = csv(tmp_path / f"{name}.csv", rows)
         return [sys.executable, "-c", KILLED, server.url, str(tmp_path / "outbox"), str(path), str(tmp_path / "log"), broken]
 
-    for number in range(kills):
-        server.faults.extend([fault(worked=True), fault(status=200, worked=True, body=b"?")])
-        enough = len(server.posts) + rng.randrange(1, 9)
-        process = subprocess.Popen(command(f"copy {number}"), stderr=subprocess.DEVNULL, env=environment)
-        while len(server.posts) < enough and process.poll() is None:
-            time.sleep(0.0005)
-        time.sleep(rng.random() * 0.01)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-    server.faults.clear()
+    names = (f"copy {number}" for number in itertools.count())
+    faults = [fault(worked=True), fault(status=200, worked=True, body=b"?")]
+    kill_again_and_again(server, faults, lambda: command(next(names)), kills, environment)
     for name in ("last", "copy of the last"):
         subprocess.run(command(name), check=True, timeout=120, env=environment)
     of = dict(map(json.loads, (tmp_path / "log").read_text().splitlines()))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 from fractions import Fraction
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.kit.benchmarks import benchmark
 
 from deniable.device.encode import encode_column
 from deniable.device.randomize import randomize
@@ -21,17 +20,7 @@ from deniable.survey import Survey
 from deniable.survey.types.grid import best_levels, worst_variance
 from deniable.wire.tally import Tally
 
-
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("number_means", Path(__file__).parents[3] / "benchmarks" / "number_means.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-OTHERS = benchmark()
+OTHERS = benchmark("number_means")
 
 
 @pytest.mark.parametrize(

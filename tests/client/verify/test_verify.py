@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +13,9 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from tests.kit.patience import PATIENCE
+from tests.kit.servers.listening import listening
+from tests.kit.servers.process import ServerProcess, reserved
 
 from deniable.cli import main
 from deniable.survey import Survey
@@ -27,7 +24,6 @@ from deniable.verify.loads import of_file, of_page
 from deniable.verify.released import Released, fingerprint
 from deniable.verify.replies import REQUIRED, Browser, Reply
 from deniable_server.operate.released import text
-from deniable_server.store.sqlite.store import SqliteStore
 
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
 STUDY = {"deniable": 1, "id": "study", "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 3", "questions": [QUESTION]}
@@ -65,11 +61,15 @@ class Site(ThreadingHTTPServer):
 
     def __init__(self, upstream: str) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.upstream = httpx.Client(base_url=upstream, headers={"Accept-Encoding": "identity"})
+        self.upstream = httpx.Client(base_url=upstream, timeout=PATIENCE, headers={"Accept-Encoding": "identity"})
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.changes: dict[str, Change] = {}
         self.told_apart: list[tuple[Callable[[str, dict[str, str]], bool], Change]] = []  # by path and headers of the request
         self.seen: list[tuple[str, dict[str, str]]] = []
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.upstream.close()
 
     def handle_error(self, request: object, client_address: object) -> None:
         pass  # a client that has read enough
@@ -109,45 +109,23 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running `deniable-server serve`."""
-    folder, program = tmp_path_factory.mktemp("site"), str(Path(sys.executable).with_name("deniable-server"))
-    subprocess.run(
-        [program, "init", "--db", folder / "site.db", "--user", "ada", "--password-env", "PW"], env={"PW": "correct horse"}, check=True
-    )
-    store = SqliteStore(folder / "site.db")
-    for name, keys in SURVEYS.items():
-        store.surveys.publish(Survey.from_dict({**STUDY, **keys, "id": name}))
-    store.surveys.set_open("closed", False)
-    store.close()
-    port = free_port()
-    process = subprocess.Popen([program, "serve", "--db", folder / "site.db", "--port", str(port)])
-    for _ in range(600):
-        with suppress(httpx.TransportError):
-            httpx.get(f"http://127.0.0.1:{port}/healthz")
-            break
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.wait(timeout=30)
+    server = ServerProcess(tmp_path_factory.mktemp("site"))
+    server.publish(*(Survey.from_dict({**STUDY, **keys, "id": name}) for name, keys in SURVEYS.items()))
+    with server.store() as store:
+        store.surveys.set_open("closed", False)
+    server.start()
+    yield server.url
+    server.stop()
+    server.close()
 
 
 @pytest.fixture
 def site(upstream: str) -> Iterator[Site]:
-    with Site(upstream) as site:
-        thread = threading.Thread(target=site.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with listening(Site(upstream)) as site:
         yield site
-        site.shutdown()
-        thread.join()
-        site.upstream.close()
 
 
 @pytest.fixture(scope="module")
@@ -651,7 +629,8 @@ def test_what_a_server_says_cannot_write_on_the_terminal(site: Site, findings: C
 
 
 def test_no_server_is_exit_code_3(run: Callable[..., Result]) -> None:
-    result = run(f"http://127.0.0.1:{free_port()}/s/study")
+    with reserved() as nobody:
+        result = run(f"http://127.0.0.1:{nobody.getsockname()[1]}/s/study")
     assert result.exit_code == 3
     assert "could not be read: ConnectError" in result.output
 

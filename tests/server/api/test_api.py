@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.server.tallies import tally_of
+from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey

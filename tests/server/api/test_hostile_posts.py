@@ -18,10 +18,10 @@ from typing import Any
 import httpx
 import pytest
 from flask import Flask, request
-from tests.e2e.traces import spellings
-from tests.server.conftest import ServerProcess
-from tests.server.raw import Raw
-from tests.server.tallies import recount_of
+from tests.kit.pages.traces import spellings
+from tests.kit.servers.process import ServerProcess
+from tests.kit.servers.raw import Raw
+from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable_server.store.sqlite.store import SqliteStore

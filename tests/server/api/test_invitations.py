@@ -18,7 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
-from tests.server.tallies import recount_of, tally_of
+from tests.kit.servers.tallies import recount_of, tally_of
 from werkzeug.test import TestResponse
 
 from deniable.device.entropy import os_words

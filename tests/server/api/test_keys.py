@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from flask import Flask
 from flask.testing import FlaskClient
-from tests.server.tallies import tally_of
+from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey

@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import pytest
 from flask.testing import FlaskClient
-from tests.server.conftest import ServerProcess
-from tests.server.raw import FORM, JSON, PATIENCE, POST, SUBMIT, Raw, comparable
-from tests.server.tallies import recount_of
+from tests.kit.patience import PATIENCE
+from tests.kit.servers.process import ServerProcess
+from tests.kit.servers.raw import FORM, JSON, POST, SUBMIT, Raw, comparable
+from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.server.tallies import recount_of
+from tests.kit import breaks
+from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
@@ -37,7 +37,7 @@ SUBMIT = "/api/v1/surveys/study/submissions"
 def crowd(server: Any, **numbers: int) -> Iterator[None]:
     """So many clients of each kind, all connected."""
     words = [f"{kind.replace('_', '-')}={number}" for kind, number in numbers.items()]
-    command = [sys.executable, str(Path(__file__).parents[1].joinpath("crowd.py")), str(server.port), *words]
+    command = [sys.executable, breaks.CROWD, str(server.port), *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

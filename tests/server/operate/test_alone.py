@@ -16,9 +16,10 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
-from tests.server.conftest import PROGRAM, SURVEY
-from tests.server.raw import JSON, POST, SUBMIT, Raw
-from tests.server.tallies import recount_of
+from tests.kit.servers.process import PROGRAM
+from tests.kit.servers.raw import JSON, POST, SUBMIT, Raw
+from tests.kit.servers.tallies import recount_of
+from tests.kit.surveys import STUDY
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
@@ -73,7 +74,7 @@ def test_a_second_server_is_refused_the_port_and_the_database_and_the_first_goes
 
 def test_commands_work_beside_a_server(server: Any, tmp_path: Path) -> None:
     file = tmp_path / "second.yaml"
-    file.write_text(SURVEY.replace("id: study", "id: second"))
+    file.write_text(STUDY.replace("id: study", "id: second"))
     server.run("publish", str(file))
     assert httpx.get(f"{server.url}/api/v1/surveys/second").status_code == 200
     server.run("close", "study")

@@ -7,15 +7,15 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from tests.kit.patience import PATIENCE
+from tests.kit.servers.process import start
 
 from deniable.survey import Survey
 
@@ -39,9 +39,7 @@ def run_commands(page: str, folder: Path, port: int) -> tuple[subprocess.Popen[b
         words = [str(Path(sys.executable).with_name(program)), *(str(port) if word == "8000" else word for word in arguments)]
         environment = {**os.environ, "ADA_PASSWORD": PASSWORD}
         if "serve" in words:
-            with (folder / "log").open("wb") as log:
-                server = subprocess.Popen(words, cwd=folder, env=environment, stdout=log, stderr=log)
-            wait_for(port)
+            server = start(words, port, folder / "log", cwd=folder, env=environment)
         else:
             printed += subprocess.run(words, cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
     assert server is not None
@@ -52,16 +50,6 @@ def replies(page: str) -> list[str]:
     """What a page shows below its commands, in order."""
     shown = [re.split(r"^\$ .*\n", block, flags=re.MULTILINE) for block in blocks(page, "console")]
     return [reply for replies in shown for reply in replies if reply]
-
-
-def wait_for(port: int) -> None:
-    for _ in range(300):
-        try:
-            httpx.get(f"http://127.0.0.1:{port}/healthz").raise_for_status()
-            return
-        except httpx.TransportError:
-            time.sleep(0.1)
-    raise AssertionError("the server did not start")
 
 
 @pytest.fixture
@@ -98,7 +86,7 @@ def test_the_readmes_commands_and_client_work(folder: Path, make_server: Callabl
             exec(example.replace("8000", str(port)), {})
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=PATIENCE)
     (table,) = [block for block in blocks("README.md", "") if block.startswith("About marriage (affairs)")]
     assert said_alike(printed.getvalue()) == said_alike(table)
 
@@ -115,5 +103,5 @@ def said_alike(table: str) -> list[list[str]]:
 def test_the_commands_of_a_page_work(page: str, folder: Path, make_server: Callable[[], Any]) -> None:
     server, told = run_commands(page, folder, make_server().port)
     server.terminate()
-    server.wait(timeout=30)
+    server.wait(timeout=PATIENCE)
     assert [reply for reply in replies(page) if reply not in told] == []

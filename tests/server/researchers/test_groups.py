@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from tests.server.tables import tables
-from tests.server.tallies import recount_of, tally_of
+from tests.kit.pages.tables import tables
+from tests.kit.servers.tallies import recount_of, tally_of
 
 from deniable import SurveyClient, os_words
 from deniable.device.randomize import randomize

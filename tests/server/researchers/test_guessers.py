@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from tests.kit import breaks
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
@@ -85,12 +86,14 @@ class Attack:
 
 def attack(server: Any, survey: Survey, submissions: Make, many: int = GUESSERS) -> Attack:
     hashes = Path(os.environ["DENIABLE_HASHES"])
+    server.run("init", "--user", "ada", "--password-env", "PASSWORD")  # her password, hashed at its full cost
     server.publish(Survey.from_dict({**survey.to_dict(), "id": "study"}))
     server.start()
     before = respondents(server.url, submissions)
-    script = str(Path(__file__).parents[1].joinpath("guessers.py"))
     guessers = [
-        subprocess.Popen([sys.executable, script, server.url, way, str(many // 2), str(SECONDS + 1)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [sys.executable, breaks.GUESSERS, server.url, way, str(many // 2), str(SECONDS + 1)], stdout=subprocess.PIPE, text=True
+        )
         for way in ("form", "basic")
     ]
     honest = respondents(server.url, submissions)

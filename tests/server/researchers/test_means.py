@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from tests.server.tables import tables
+from tests.kit.pages.tables import tables
 
 from deniable.device.entropy import os_words
 from deniable.estimate import Results, analyse

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from tests.server.tables import Table, tables
+from tests.kit.pages.tables import Table, tables
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from tests.server.tallies import tally_of
+from tests.kit.servers.tallies import tally_of
 
 from deniable.plan import plan
 from deniable.privacy.posterior import people, posterior_bound

@@ -16,7 +16,7 @@ import httpx
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
-from tests.server.tallies import tally_of
+from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.estimate import estimate
@@ -476,7 +476,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     with httpx.Client(base_url=server.url, headers=CANARIES, transport=httpx.HTTPTransport(local_address="127.0.0.77")) as http:
         assert http.post(URL, data={"mark-1": "canary-mark"}).status_code == 400
         assert http.post(URL, data=form).status_code == 200
-        assert http.post(URL, data=form | {"mark-1": "no"}).status_code == 403  # its code is spent
+        assert http.post(URL, data=form | {"mark-1": "no"}).status_code == 409  # its id stands for other marks
     running = read_all(server.folder)
     server.stop()
     traces = [b"canary", b"127.0.0.77", b"203.0.113.77", secret, invitation, *(form[name].encode() for name in ("secret", "invitation"))]

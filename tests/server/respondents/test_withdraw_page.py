@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from flask.testing import FlaskClient
-from tests.server.tallies import recount_of, tally_of
+from tests.kit.servers.tallies import recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire import access_codes

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
-from tests.server.tallies import count_of, recount_of
+from tests.kit.servers.tallies import count_of, recount_of
 
 from deniable.survey import Survey
 from deniable.wire import access_codes

@@ -18,7 +18,8 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from tests.server.tallies import count_of, recount_of, tally_of
+from tests.kit.patience import wait_for
+from tests.kit.servers.tallies import count_of, recount_of, tally_of
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
@@ -32,10 +33,10 @@ pytestmark = pytest.mark.slow
 
 K = 256
 CLIENTS = 4
-KILLS = int(os.environ.get("DENIABLE_KILLS", 20))
-CONTROL_KILLS = 15
+KILLS = int(os.environ.get("DENIABLE_KILLS", 8))
+CONTROL_KILLS = 6
 WITHDRAWN = 4  # every fourth submission
-CLOSED = 10  # after every tenth kill
+CLOSED = 4  # after every fourth kill
 SENT = 20  # submissions for each kill, at least
 
 
@@ -82,10 +83,7 @@ class Load:
 
     def wait_for(self, number: int) -> None:
         """Waits until so many were acknowledged, or also withdrawn."""
-        deadline = time.monotonic() + 60
-        while len(self.acknowledged) + len(self.withdrawn) < number:
-            assert time.monotonic() < deadline, "the server takes nothing any more"
-            time.sleep(0.005)
+        wait_for(lambda: len(self.acknowledged) + len(self.withdrawn) >= number, "submissions that are acknowledged")
 
     def deliver(self, http: httpx.Client, what: str, body: bytes) -> None:
         while True:

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 from scipy.stats import spearmanr
-from tests.server.tallies import tally_of
+from tests.kit.servers.tallies import tally_of
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlite_utils import Database
-from tests.server.tallies import count_of, recount_of, tally_of
+from tests.kit.servers.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire.record import unpack

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
-from tests.server.tallies import count_of, recount_of, tally_of
+from tests.kit.servers.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id

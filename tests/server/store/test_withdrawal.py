@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from tests.server.tallies import count_of, recount_of, tally_of
+from tests.kit.servers.tallies import count_of, recount_of, tally_of
 from werkzeug.test import TestResponse
 
 from deniable.device.entropy import os_words

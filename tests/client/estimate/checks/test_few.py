@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from functools import cache
-from pathlib import Path
-from types import ModuleType
-
 import numpy as np
 import pytest
+from tests.kit.benchmarks import benchmark
 
 from deniable.estimate import analyse, compare, crosstab, difference, estimate, joint, mean
 from deniable.estimate.checks import few
@@ -29,29 +24,19 @@ from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
 
-@cache
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("deniable_small_groups", Path(__file__).parents[4] / "benchmarks" / "small_groups.py")
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = found  # its dataclasses look for their module
-    spec.loader.exec_module(found)
-    return found
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("place", range(len(benchmark().CASES)))
+@pytest.mark.parametrize("place", range(len(benchmark("small_groups").CASES)))
 def test_an_interval_that_misses_too_often_says_so(place: int) -> None:
     """Prints the coverage (-s shows it)."""
-    case, surveys = benchmark().CASES[place], 150
-    covers, warned, unwarned = benchmark().measured(case, surveys, seed=23)
-    print(benchmark().line(case, (covers, warned, unwarned)))
+    case, surveys = benchmark("small_groups").CASES[place], 150
+    covers, warned, unwarned = benchmark("small_groups").measured(case, surveys, seed=23)
+    print(benchmark("small_groups").line(case, (covers, warned, unwarned)))
     noise = 3 * (0.065 * 0.935 / surveys) ** 0.5
     assert unwarned <= 0.065 + noise
     assert covers > 0.9 - noise or warned > 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "normal_at_most"),
     [
@@ -65,13 +50,13 @@ def test_small_groups_and_rare_cells_are_covered_where_a_normal_error_is_not(
     name: str, normal_at_most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """200 surveys: 95% is known to 1.5%. The control puts a normal error in the place of the exact limits."""
-    case = {str(case): case for case in benchmark().CASES}[name]
-    covers, _, _ = benchmark().measured(case, 200, seed=5)
+    case = {str(case): case for case in benchmark("small_groups").CASES}[name]
+    covers, _, _ = benchmark("small_groups").measured(case, 200, seed=5)
     assert covers >= 0.93 - 0.02
     monkeypatch.setattr(crosstab_room, "ENOUGH", 0)
     side = differences._side
     monkeypatch.setattr(differences, "_side", lambda one: side(one)._replace(**wald(one)))
-    covers, _, _ = benchmark().measured(case, 200, seed=5)
+    covers, _, _ = benchmark("small_groups").measured(case, 200, seed=5)
     assert covers < normal_at_most
 
 
@@ -79,12 +64,13 @@ def wald(one: Share) -> dict[str, float]:
     return {"low": one.estimate - 1.96 * one.std_error, "high": one.estimate + 1.96 * one.std_error}
 
 
+@pytest.mark.slow
 def test_the_test_of_a_sparse_table_alarms_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 surveys of 100 people at epsilon 4, 5 by 5 options, under the null: 5% is known to 2.8%. The control is chi-squared."""
-    case = {str(case): case for case in benchmark().CASES}["independence, 5 by 5 | 4 | 100"]
-    assert 1 - benchmark().measured(case, 60, seed=8)[0] <= 0.05 + 0.06
+    case = {str(case): case for case in benchmark("small_groups").CASES}["independence, 5 by 5 | 4 | 100"]
+    assert 1 - benchmark("small_groups").measured(case, 60, seed=8)[0] <= 0.05 + 0.06
     monkeypatch.setattr(resampled, "SMALL", 0.0)
-    assert 1 - benchmark().measured(case, 300, seed=8)[0] > 0.09
+    assert 1 - benchmark("small_groups").measured(case, 300, seed=8)[0] > 0.09
 
 
 TWO = Survey.from_text("""

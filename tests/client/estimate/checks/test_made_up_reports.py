@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import math
 import sys
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.kit.benchmarks import benchmark
 
 from deniable.estimate import Results, estimate
 from deniable.estimate.checks import check_range, made_up, worst_case_shift
@@ -25,19 +22,8 @@ from deniable.wire.tally import Tally
 module = sys.modules["deniable.estimate.checks.made_up_reports"]
 
 
-@cache
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("deniable_made_up", Path(__file__).parents[4] / "benchmarks" / "made_up.py")
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = found  # its dataclasses look for their module
-    spec.loader.exec_module(found)
-    return found
-
-
 def people(sizes: tuple[int, ...], epsilon: float, n: int, ask: int | None = None, seed: int = 7) -> Any:
-    return benchmark().People(benchmark().Design(sizes, epsilon, n, ask), seed)
+    return benchmark("made_up").People(benchmark("made_up").Design(sizes, epsilon, n, ask), seed)
 
 
 TWENTY = (2,) * 20
@@ -155,8 +141,8 @@ def test_the_tally_has_all_that_the_statistics_need(sizes: tuple[int, ...], ask:
         own = (bits - d / k) * asked[:, [j]]
         z.append(own * math.sqrt((k - 1) * k / (d * (k - d))))
         first, last = first + own[:, 0], last + own[:, -1]
-    packed = benchmark().pack(survey, parts, asked if ask else None)
-    found = module._Reports(survey, Tally.from_bits(benchmark().unpack(survey, packed, n)), places)
+    packed = benchmark("made_up").pack(survey, parts, asked if ask else None)
+    found = module._Reports(survey, Tally.from_bits(benchmark("made_up").unpack(survey, packed, n)), places)
     everything = np.hstack(z)
     assert found.largest_eigenvalue == pytest.approx(np.linalg.eigvalsh(everything.T @ everything / n)[-1])
     assert (found.agreement(0), found.agreement(-1)) == (pytest.approx(np.mean(first**2)), pytest.approx(np.mean(last**2)))
@@ -165,7 +151,7 @@ def test_the_tally_has_all_that_the_statistics_need(sizes: tuple[int, ...], ask:
 @pytest.mark.slow
 def test_the_chances_bound_what_fair_coins_do() -> None:
     """Where the bounds are at their narrowest: reports of nothing but fair coins, many times over."""
-    survey = benchmark().Design(TWENTY, 0.001, 500).survey
+    survey = benchmark("made_up").Design(TWENTY, 0.001, 500).survey
     rng, design = np.random.default_rng(11), module._best(survey, 500)
     signs = rng.choice([-1.0, 1.0], size=(2_000, 500, 20))
     options = (signs.sum(axis=2) ** 2 / 4).mean(axis=1)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from functools import cache
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.kit.benchmarks import benchmark
 
 from deniable.device.randomize import randomize
 from deniable.estimate import share
@@ -20,24 +17,13 @@ SIZES, SIMULATIONS = (20, 50, 100), 20_000
 
 
 @cache
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("deniable_coverage", Path(__file__).parents[4] / "benchmarks" / "coverage.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look for their module
-    spec.loader.exec_module(module)
-    return module
-
-
-@cache
 def cells(n: int, target: str, method: str) -> list[Any]:
     """The coverage of every epsilon, k and p at one n."""
     rng = np.random.default_rng(20250903)
     found = []
-    for _, _, _, channel in benchmark().designs((n,)):
-        intervals = benchmark().Intervals(n, channel, target, method)
-        found += [intervals.coverage(p, SIMULATIONS, rng) for p in benchmark().SHARES]
+    for _, _, _, channel in benchmark("coverage").designs((n,)):
+        intervals = benchmark("coverage").Intervals(n, channel, target, method)
+        found += [intervals.coverage(p, SIMULATIONS, rng) for p in benchmark("coverage").SHARES]
     return found
 
 
@@ -83,5 +69,5 @@ def test_the_real_coins_give_the_coverage_that_the_distribution_of_counts_says(t
     counts = bits[:, 0].reshape(runs, n).sum(axis=1)
     known = {y: share(y, n, q0=channel.phi, q1=channel.theta, target=target) for y in set(counts.tolist())}
     held = np.mean([known[y].low - 1e-12 <= holders / n <= known[y].high + 1e-12 for y in counts.tolist()])
-    expected = benchmark().Intervals(n, channel, target, "feldman-cousins").coverage(holders / n, 10, rng).exact
+    expected = benchmark("coverage").Intervals(n, channel, target, "feldman-cousins").coverage(holders / n, 10, rng).exact
     assert held == pytest.approx(expected, abs=5 * np.sqrt(expected * (1 - expected) / runs))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from statsmodels.genmod.families.links import Link
+from tests.kit.benchmarks import benchmark
 
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
@@ -66,17 +64,6 @@ def yes_no(holds: Any, channel: Channel, rng: np.random.Generator) -> Perturbed:
 
 def logistic(eta: Any) -> Any:
     return 1 / (1 + np.exp(-eta))
-
-
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    path = Path(__file__).parents[4] / "benchmarks" / "regression.py"
-    spec = importlib.util.spec_from_file_location("regression_benchmark", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -182,9 +169,9 @@ def test_the_same_reports_in_chunks_give_the_same_derivatives(monkeypatch: pytes
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["binary", "public", "multinomial", "linear"])
-def test_the_intervals_cover_the_truth_and_those_of_a_fit_that_ignores_the_noise_do_not(benchmark: ModuleType, scenario: str) -> None:
+def test_the_intervals_cover_the_truth_and_those_of_a_fit_that_ignores_the_noise_do_not(scenario: str) -> None:
     runs = 60
-    found = benchmark.table(scenario, runs=runs, n=5000, epsilon=2.0, seed=7)
+    found = benchmark("regression").table(scenario, runs=runs, n=5000, epsilon=2.0, seed=7)
     print(found.to_string())
     assert (found["refused"] == 0).all()
     # 95% in 60 surveys: 46 or fewer cover with a chance below 1e-6
@@ -199,11 +186,11 @@ def test_the_intervals_cover_the_truth_and_those_of_a_fit_that_ignores_the_noise
     assert abs(found["naive mean"][strongest]) < 0.7 * abs(found["truth"][strongest])
 
 
-def test_fairs_survey_gives_its_coefficients_back_from_perturbed_answers(benchmark: ModuleType) -> None:
+def test_fairs_survey_gives_its_coefficients_back_from_perturbed_answers() -> None:
     source = sm.datasets.fair.load_pandas().data
     public = sm.add_constant(pd.DataFrame({"r": source["religious"] >= 3, "c": source["children"] > 0, "age": source["age"]}, dtype=float))
     true = sm.Logit((source["affairs"] > 0).astype(float), public).fit(disp=False, tol=1e-12)
-    found = benchmark.fair(2.0)
+    found = benchmark("regression").fair(2.0)
     print(found.to_string())
     assert found["true coef"].to_numpy() == pytest.approx(true.params.to_numpy(), abs=1e-6)
     assert (np.abs(found["private coef"] - found["true coef"]) < 5 * found["private se"]).all()

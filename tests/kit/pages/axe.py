@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from selenium.webdriver import Chrome
-from tests.e2e.layout import style
+from tests.kit.pages.layout import style
 
 PROGRAM = Path(__file__).parents[1] / "vendor" / "axe-core" / "axe.min.js"
 

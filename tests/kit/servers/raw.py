@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from tests.kit.patience import PATIENCE
+
 SUBMIT = "/api/v1/surveys/study/submissions"
 POST = f"POST {SUBMIT} HTTP/1.1\r\nHost: study\r\nContent-Type: application/json\r\n".encode()
 FORM = b"POST /login HTTP/1.1\r\nHost: study\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 JSON = {"Content-Type": "application/json"}
-PATIENCE = 60  # seconds that a test waits for a state, on a busy machine
 
 
 class Raw:

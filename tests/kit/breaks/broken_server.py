@@ -1,4 +1,4 @@
-"""Runs `deniable-server` with one thing broken on purpose: `python launch.py VARIANT [arguments]`.
+"""Runs `deniable-server` with one thing broken on purpose: `python broken_server.py VARIANT [arguments]`.
 
 The controls of the tests that kill the server or race it: a test that cannot tell a broken server from a right one proves nothing.
 """
@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,17 @@ def acknowledge_before_commit() -> None:
 
 
 def spend_in_two_steps() -> None:
-    add = SqliteSubmissions.add
+    """Two requests at least stand between the look and the spending at a time, however busy the machine is."""
+    add, together = SqliteSubmissions.add, threading.Barrier(2)
 
     def look_then_spend(self: SqliteSubmissions, survey_id: str, submission: Submission) -> bool:
         own = [survey_id, invitation_hash(survey_id, submission.invitation or b"")]
         with self._file.reading() as connection:
             if not connection.execute("SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND NOT spent", own).fetchone():
                 raise InvitationError("spent")
+        with suppress(threading.BrokenBarrierError):  # nobody else came in time, or there had been two before
+            together.wait(10)
+        together.abort()
         added = add(self, survey_id, replace(submission, invitation=None))
         self._file.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added

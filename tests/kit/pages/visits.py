@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 
@@ -145,7 +145,7 @@ class Visit:
 
     def shows(self, selector: str) -> None:
         """Waits until an element is shown."""
-        WebDriverWait(self.driver, 30, 0.05).until(lambda d: any(e.is_displayed() for e in d.find_elements(By.CSS_SELECTOR, selector)))
+        patient(self.driver).until(lambda d: any(e.is_displayed() for e in d.find_elements(By.CSS_SELECTOR, selector)))
 
     def agree(self) -> None:
         self.page.press("agree")

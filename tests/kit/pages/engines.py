@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -25,19 +24,13 @@ from selenium.webdriver.remote.client_config import ClientConfig
 from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.webkitgtk.options import Options as WebKitOptions
 from selenium.webdriver.webkitgtk.service import Service as WebKitService
-from tests.conftest import QUIET
-from tests.e2e import firefox
-from tests.e2e.profiles import unpacked
+from tests.kit.pages import firefox
+from tests.kit.pages.chromium import QUIET
+from tests.kit.pages.profiles import unpacked
+from tests.kit.patience import wait_for
 
 WINDOW = Path(__file__).with_name("webkit_window.py")
 SYSTEM_PYTHON = "/usr/bin/python3"  # it has the bindings that Debian installs
-
-
-def wait_for(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline, f"not within a minute: {what}"
-        time.sleep(0.05)
 
 
 def end(driver: Any, process: int) -> None:

@@ -1,0 +1,87 @@
+"""A way to a site that loses or alters replies."""
+
+from __future__ import annotations
+
+import contextlib
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+from tests.kit.patience import PATIENCE
+from tests.kit.servers.site import Site
+
+from deniable.survey import Survey
+
+
+class Proxy(ThreadingHTTPServer):
+    """Passes requests on to a site. Loses the next `lose` replies to POSTs; alters the replies to the paths in `alter`."""
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, site: Site) -> None:
+        identity = {"Accept-Encoding": "identity"}  # it alters what it passes on
+        self.upstream = httpx.Client(base_url=site.url, timeout=PATIENCE, headers=identity)
+        super().__init__(("127.0.0.1", 0), _Forward)
+        self.site, self.lose = site, 0
+        self.alter: dict[str, tuple[bytes, bytes]] = {}
+        # By path: scripts that run before a page's own, whole pages, and pages whose modules may be altered.
+        self.inserted: dict[str, str] = {}
+        self.pages: dict[str, str] = {}
+        self.unsealed: set[str] = set()
+        self.bodies: list[bytes] = []
+        self.checks: list[bytes] = []  # of invitations, whose bodies stand apart
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.upstream.close()
+
+    def link(self, survey: Survey) -> str:
+        return f"{self.url}/s/{survey.id}#digest={survey.digest}"
+
+    def insert(self, survey: Survey, script: str) -> None:
+        """Has a survey's page run a script before its own, in whatever engine."""
+        self.inserted[f"/s/{survey.id}"] = script
+
+
+class _Forward(BaseHTTPRequestHandler):
+    server: Proxy
+
+    def do_GET(self) -> None:
+        if self.path in self.server.pages:
+            return self._answer(httpx.Response(200, headers={"Cache-Control": "no-store"}, html=self.server.pages[self.path]))
+        if (page := self.path.removesuffix("/inserted.js")) != self.path:
+            headers = {"Content-Type": "text/javascript", "Cache-Control": "no-store"}
+            return self._answer(httpx.Response(200, headers=headers, text=self.server.inserted[page]))
+        return self._answer(self.server.upstream.get(self.path))
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        (self.server.checks if self.path.endswith("/invitations/check") else self.server.bodies).append(body)
+        reply = self.server.upstream.post(self.path, content=body, headers={"Content-Type": self.headers["Content-Type"]})
+        if self.server.lose > 0:
+            self.server.lose -= 1
+            self.close_connection = True
+            return
+        self._answer(reply)
+
+    def _answer(self, reply: httpx.Response) -> None:
+        old, new = self.server.alter.get(self.path, (b"", b""))
+        assert old in reply.content
+        body = reply.content.replace(old, new) if old else reply.content
+        if self.path in self.server.unsealed:
+            body = body.replace(b"integrity", b"unheeded")
+        if self.path in self.server.inserted:
+            body = body.replace(b"<head>", f'<head><script src="{self.path}/inserted.js"></script>'.encode())
+        self.send_response(reply.status_code)
+        for name, value in reply.headers.items():
+            if name not in ("content-length", "date", "server", "connection"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        with contextlib.suppress(ConnectionError):  # a browser that has gone on, or was killed, takes no reply
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
