@@ -5,8 +5,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Compiled modules are kept, whatever the environment says: without them the tests start half as fast, and so does every server that they start.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility canaries frames guessers kills order stalls
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-results bench-small-groups bench-store
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-small-groups bench-store
 
 demo: $(VENV)/.server
@@ -106,6 +110,8 @@ bench-numbers: $(VENV)/.dev
 bench-small-groups: $(VENV)/.dev
 	$(BIN)/python benchmarks/small_groups.py
 
+bench-results: $(VENV)/.dev
+	$(BIN)/python benchmarks/results.py
 bench-respondents: $(VENV)/.dev
 	$(BIN)/python benchmarks/respondents.py
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from deniable.mechanism import Channel
 from deniable.survey.types import TYPES
-from deniable.survey.types.base import Control
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,12 @@ class Question:
     def keep_threshold(self) -> int:
         return self.channel.keep_threshold
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """The privacy loss that the thresholds really give, at most the declared one."""
         return math.fsum([self.channel.epsilon] * max(1, len(self.labels)))
 
-    @property
+    @cached_property
     def odds(self) -> Fraction:
         """e^epsilon, exactly: the largest ratio of the chances of one report under two answers, all items together."""
         return self.channel.odds ** max(1, len(self.labels))
@@ -84,11 +83,6 @@ class Question:
     def options(self) -> tuple[str, ...]:
         """The survey's own texts that respondents choose from; none where the page has words or a field for it."""
         return TYPES[self.type].options(self.settings)
-
-    @property
-    def control(self) -> Control:
-        """How the page asks."""
-        return TYPES[self.type].control(self.settings)
 
     @property
     def rounds(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 
 from deniable.errors import EstimateError
@@ -24,10 +25,20 @@ def scores_of(question: Question) -> list[float | None] | None:
     return [*question.scores, *[None] * (question.k - len(question.scores))]
 
 
-def mean_rows(survey: Survey, tally: Tally, *, confidence: float = 0.95, target: str = "population") -> tuple[MeanRow, ...]:
-    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why."""
+def mean_rows(
+    survey: Survey,
+    tally: Tally,
+    *,
+    items: Collection[Question] | None = None,
+    confidence: float = 0.95,
+    target: str = "population",
+) -> tuple[MeanRow, ...]:
+    """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
+
+    items: some of the survey's, for these alone.
+    """
     interval = Interval(confidence, target=target)
-    scored = [(item, scores) for item in survey.items if (scores := scores_of(item)) is not None]
+    scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
     return tuple(_row(survey, tally, item, scores, interval) for item, scores in scored)
 
 
