@@ -89,6 +89,7 @@ READERS = {
     "device/sources.py": {"open", "os", "warnings"},  # a file of answers; warnings, which quote cells, are not given
     "device/entropy.py": {"os"},
     "device/perturb.py": {"secrets"},  # the code that withdraws
+    "estimate/tables/resampled.py": {"np.random"},  # surveys drawn as a hypothesis says, always the same ones
     "estimate/present/chart.py": {"write_text"},  # a picture, where its caller names a file
     "estimate/present/tabular.py": {"open"},  # a table, likewise
     "simulate.py": {"np.random"},  # who the made-up people are

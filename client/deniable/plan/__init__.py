@@ -11,6 +11,7 @@ from deniable.plan.budget import Asked, best, split_or_sample
 from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.power import (
     power_of_difference,
+    power_of_interval,
     power_of_share,
     sample_size_for_difference,
     sample_size_for_share,
@@ -51,6 +52,7 @@ __all__ = [
     "plan",
     "planned_half_width",
     "power_of_difference",
+    "power_of_interval",
     "power_of_share",
     "private",
     "sample_size",

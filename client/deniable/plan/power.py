@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+from scipy.special import bdtrc, ndtr, ndtri
 
 from deniable.errors import EstimateError
+from deniable.estimate import share as estimate_share
 from deniable.plan.precision import Mechanism, check_count, check_inside, check_probability, fewest, std_error
 
 
@@ -56,10 +58,38 @@ def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *
     return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached)
 
 
+def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: float = 0.95) -> float:
+    """The chance that the interval which `deniable.estimate` prints by default lies above 0, of a share that is above it.
+
+    Exact: the least count whose interval does, and the chance of that many. For designs without noise. Raises EstimateError.
+    """
+    if design.noise:
+        raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
+    rate = design.rate(check_probability("share", share))
+    return float(bdtrc(_least_count_above_0(design, check_count("n", n), confidence) - 1, n, rate))
+
+
+@lru_cache(maxsize=256)
+def _least_count_above_0(design: Mechanism, n: int, confidence: float) -> int:
+    """The least count with an interval above 0; n + 1 where not even n has one. More set bits never mean a lower limit."""
+    low, high = math.floor(n * design.q0), n + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        above = estimate_share(middle, n, q0=design.q0, q1=design.q1, confidence=confidence).low > 0
+        low, high = (low, middle) if above else (middle, high)
+    return high
+
+
 def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
-    """The smallest true share that a one-sided test tells from 0 with this power; None where not even 1 is."""
+    """The smallest true share that shows to be above 0 with this power; None where not even 1 does.
+
+    Of reports, by the interval of confidence 1 - alpha that is printed (`power_of_interval`), whose end at 0 is one-sided; of a
+    curator's noisy count by `power_of_share`.
+    """
     reached = check_inside("power", power)
-    return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha) - reached)
+    if design.noise:
+        return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha) - reached)
+    return _smallest(lambda share: power_of_interval(design, n, share, confidence=1 - alpha) - reached)
 
 
 def smallest_difference(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:

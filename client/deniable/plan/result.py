@@ -34,7 +34,7 @@ class QuestionPlan:
     mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
     difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
     table with another question as private as this one; None where nobody is asked two questions.
-    smallest_share: that a one-sided 5% test tells from 0 in 80% of surveys. smallest_difference: around one half,
+    smallest_share: whose 95% interval lies above 0 in 80% of surveys. smallest_difference: around one half,
     between two groups that are half of the respondents each, that a two-sided 5% test finds in 80% of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
     reaches the plan's group_half_width. chance_negative: of an estimate below 0 where the true share is the plan's `rare`.
@@ -219,7 +219,7 @@ def _legend(plan: Plan) -> Table:
         "mean": "half the width of the interval of a number's or a scale's mean, in its own unit, at the answers that make it widest",
         "difference": "the same for the difference of one option's shares in two groups, half of the respondents each",
         "cell": "the same for a cell of the cross table with another question that is as private",
-        "smallest share": "found to be above 0 in 80% of surveys (one-sided test, 5%)",
+        "smallest share": "in 80% of surveys the 95% interval of its estimate lies above 0",
         "smallest difference": "of two groups, half of the respondents each, found in 80% of surveys (two-sided test, 5%)",
         "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
         f"{100 * plan.rare:g}% shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g}% hold an option",

@@ -9,12 +9,14 @@ import pytest
 from scipy.stats import binom
 
 from deniable.errors import EstimateError
+from deniable.estimate import share as estimate_share
 from deniable.mechanism import Channel
 from deniable.plan import (
     NO_PRIVACY,
     Mechanism,
     curator,
     power_of_difference,
+    power_of_interval,
     power_of_share,
     private,
     sample_size_for_difference,
@@ -80,10 +82,26 @@ def test_a_difference_takes_as_many_people_as_the_textbook_says() -> None:
 def test_the_smallest_share_and_difference_have_exactly_the_power_asked_for() -> None:
     share = smallest_share(COINS, 1_000)
     assert share is not None
-    assert power_of_share(COINS, 1_000, share) == pytest.approx(0.8)
+    assert power_of_interval(COINS, 1_000, share) == pytest.approx(0.8)
     apart = smallest_difference(COINS, 500)
     assert apart is not None
     assert power_of_difference(COINS, 500, (0.5 - apart / 2, 0.5 + apart / 2)) == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("n", [50, 200, 1000])
+@pytest.mark.parametrize("epsilon", [0.5, math.log(3), 4.0])
+def test_the_smallest_share_shows_in_the_printed_interval_as_often_as_planned(epsilon: float, n: int) -> None:
+    """Summed over all counts, each with its interval in full. The control is the normal formula, which promises too much at epsilon 4."""
+    design = private(Channel.for_epsilon(epsilon, 2))
+    found = smallest_share(design, n)
+    if found is None:
+        assert power_of_interval(design, n, 1.0) < 0.8
+        return
+    above = np.array([estimate_share(y, n, q0=design.q0, q1=design.q1).low > 0 for y in range(n + 1)])
+    assert binom.pmf(np.arange(n + 1), n, design.rate(found)) @ above == pytest.approx(0.8, abs=1e-6)
+    if epsilon == 4.0:
+        normal = next(p for p in np.linspace(0, 1, 10_001) if power_of_share(design, n, p) >= 0.8)
+        assert binom.pmf(np.arange(n + 1), n, design.rate(normal)) @ above < 0.78
 
 
 def test_with_too_few_people_nothing_shows() -> None:

@@ -27,7 +27,7 @@ from deniable.plan import (
     people_needed,
     plan,
     planned_half_width,
-    power_of_share,
+    power_of_interval,
     private,
     sample_size,
 )
@@ -85,7 +85,7 @@ def test_what_will_show_is_what_the_power_says(survey: Survey) -> None:
     row = plan(survey, n=900).rows[0]
     coins = Mechanism(row.phi, row.theta)
     assert row.smallest_share is not None
-    assert power_of_share(coins, 900, row.smallest_share) == pytest.approx(0.8)
+    assert power_of_interval(coins, 900, row.smallest_share) == pytest.approx(0.8)
     assert half_width(coins, row.smallest_group) <= 0.10 < half_width(coins, row.smallest_group - 1)
 
 

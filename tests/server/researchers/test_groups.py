@@ -381,7 +381,10 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert difference == (figures.rounded(apart, places, sign=True), f"{low} to {high}")
         card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
         assert "If the two means were alike" in card
-        assert f"chi-squared {(apart / error) ** 2:.2f}, 1 degree of freedom" in card
+        ends = (south.low, north.high) if apart > 0 else (south.high, north.low)
+        reach = math.hypot(*(mean - (end or 0.0) for mean, end in zip((south.mean, north.mean), ends, strict=True)))
+        assert reach == pytest.approx(half, rel=0.01)
+        assert f"chi-squared {(NormalDist().inv_cdf(0.975) * apart / reach) ** 2:.2f}, 1 degree of freedom" in card
         assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
         by_group = tables(card)[f"Mean by group: {text}"]
         assert by_group["North"]["Estimate"] == figures.mean(north)[0]
