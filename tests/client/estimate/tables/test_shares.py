@@ -13,7 +13,7 @@ from scipy import stats
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import Results, estimate, share
+from deniable.estimate import Results, estimate, mean, share
 from deniable.estimate.checks import plausibility
 from deniable.estimate.moments import counts as bit_counts
 from deniable.survey import Survey
@@ -148,8 +148,26 @@ def test_the_tally_of_another_survey_is_refused() -> None:
 
 
 def test_counts_that_no_reports_can_have_are_refused() -> None:
-    with pytest.raises(EstimateError, match="ones must be from 0 to n = 10"):
+    with pytest.raises(EstimateError, match="the tally must hold counts from 0 to n = 10, got 11 to 11"):
         estimate(one_question(), tally_with([11], 10))
+
+
+@pytest.mark.parametrize(
+    ("n", "pairs", "message"),
+    [
+        (10, [[float("nan")]], "whole numbers of reports, got numbers of the type float64"),
+        (10, [[3.5]], "whole numbers of reports"),
+        (10, [["3"]], "whole numbers of reports"),
+        (10, [[-1]], "counts from 0 to n = 10, got -1"),
+        (float("nan"), [[3]], "n must be a whole number of reports, got nan"),
+        (-1, [[0]], "n must be a whole number of reports, got -1"),
+    ],
+)
+def test_a_tally_of_no_counts_is_refused_wherever_it_comes_in(n: Any, pairs: Any, message: str) -> None:
+    survey, tally = one_question(), Tally(n, np.array(pairs))
+    for door in (estimate, lambda *given: mean(*given, survey.items[0].id, [1, 0])):
+        with pytest.raises(EstimateError, match=f"the tally.*{message}"):
+            door(survey, tally)
 
 
 def warnings(results: Results) -> list[str]:
