@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
+import httpx
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
+from deniable_server.operate import doctor
 from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.researchers import invitations
@@ -158,6 +160,39 @@ def close(db: Path, survey_id: str, reopen: bool) -> None:
     with opened(db) as store:
         store.surveys.set_open(survey_id, reopen)
     click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
+
+
+@main.command("doctor")
+@database
+@click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
+@click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
+def examine(db: Path, public_url: str | None, copy: Path | None) -> None:
+    """Check the installation: key, permissions, disk, backup, address.
+
+    A line for each thing that is looked at. The exit code is 1 if there is a fault, and all faults are listed.
+
+    \b
+    Example:
+      deniable-server doctor --public-url https://survey.example.org --backup copy.db
+    """
+    if not db.exists():
+        raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
+    looked: dict[str, Iterator[str] | None] = {
+        "the secret key": doctor.key(db),
+        "permissions": doctor.permissions(db),
+        "the database": doctor.database(db),
+        "free disk": doctor.disk(db),
+        "the backup (--backup FILE)": doctor.backup(db, copy) if copy else None,
+        "the address (--public-url URL)": doctor.address(public_url, httpx.Client(timeout=10)) if public_url else None,
+    }
+    faulty = False
+    for name, faults in looked.items():
+        with failing(db):
+            found = list(faults or ())
+        faulty = faulty or bool(found)
+        for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
+            click.echo(line)
+    raise click.exceptions.Exit(1 if faulty else 0)
 
 
 @main.command()
