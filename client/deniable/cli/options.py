@@ -43,7 +43,7 @@ key_option = click.option(
     default="DENIABLE_KEY",
     show_default=True,
     callback=_key,
-    help="The environment variable that has the server's key, which many rows a request need.",
+    help="The environment variable that has the server's key.",
 )
 survey_option = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
 
