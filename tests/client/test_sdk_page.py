@@ -30,8 +30,8 @@ def folder(server, study, tmp_path, monkeypatch):
     server.publish(survey)
     clinics = Survey.from_dict({**study.to_dict(), "id": "clinics", "groups": ["North", "South"]})
     server.publish(clinics)
-    people = {item.id: {item.categories[0]: 0.3, item.categories[1]: 0.7} for item in clinics.items}
-    server.records = {group: simulate(clinics, people, n=2000).reports for group in clinics.groups}
+    people = {item.id: [1 / item.k] * item.k for item in clinics.items}
+    server.records = {group: simulate(clinics, people, n=20_000).reports for group in clinics.groups}
     server.publish(Survey.from_dict({**study.to_dict(), "id": "panel", "access": "invited"}))
     server.results = estimate(survey, Tally.empty(5)).to_json().encode()
     server.publish(Survey.from_dict({**study.to_dict(), "id": "panel-2"}))
@@ -66,7 +66,7 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     assert ledger == "2 rows accepted\n"
     assert resent == "0 submissions delivered\n"
     assert "smokes" in results
-    assert [words in tables for words in ("Red", "the second group less the first", "4,000 ")] == [True, True, True], tables
+    assert [words in tables for words in ("Red", "the second group less the first", "40,000")] == [True, True, True], tables
     assert server.counted == 15
 
 
