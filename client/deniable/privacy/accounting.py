@@ -42,7 +42,7 @@ def household(epsilon: float, people: int) -> float:
     return check_epsilon("epsilon", epsilon) * check_count("people", people)
 
 
-def posterior(prior: float, epsilon: float) -> tuple[float, float]:
+def posterior_range(prior: float, epsilon: float) -> tuple[float, float]:
     """The least and the most that a belief can become by seeing all that one person sent.
 
     prior: the probability, from 0 to 1, that somebody gave to a statement about the answers before. Bayes' rule with a

@@ -10,9 +10,9 @@ import click
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
-from deniable_server.operate import invitations
 from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
 from deniable_server.store.protocol import Published, Store, by_hand, estimated

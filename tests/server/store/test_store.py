@@ -362,6 +362,7 @@ def test_a_file_that_is_no_database_or_is_damaged_is_said_so(tmp_path: Path, sur
         use()
 
 
+@pytest.mark.slow
 def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so_in_time(
     tmp_path: Path, store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 from tests.server.tallies import count_of, recount_of, tally_of
 
@@ -276,5 +277,5 @@ BREAKS = [
 @pytest.mark.parametrize("break_", BREAKS)
 def test_a_store_that_does_something_else_is_found_out(break_: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     break_(monkeypatch)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, Flaky)):  # what it has lost can depend on when; then it does not even do the same twice
         run_state_machine_as_test(Beside, settings=CONTROL)
