@@ -58,13 +58,13 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): RESEARCHERS,
     ("researchers.download", "GET"): RESEARCHERS,
     ("drafting.survey", "GET"): RESEARCHERS,
-    ("drafting.survey", "POST"): (400, 400, 400, 422, 400, 400, 400),  # with nothing in it
+    ("drafting.survey", "POST"): (400, 400, 400, 422, 400, 400, 400, 400),  # with nothing in it
     ("settings.questions", "GET"): RESEARCHERS,
     ("settings.planned", "GET"): RESEARCHERS,
     ("settings.page", "GET"): RESEARCHERS,
     ("settings.close", "POST"): TOKEN,
     ("inviting.page", "GET"): RESEARCHERS,
-    ("inviting.codes", "POST"): (400, 400, 400, 422, 400, 400, 400),  # of a survey without codes
+    ("inviting.codes", "POST"): (400, 400, 400, 422, 400, 400, 400, 400),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
 LOGGED_IN = ("researchers.", "inviting.", "settings.")  # pages of surveys for whoever is logged in
