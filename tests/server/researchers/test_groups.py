@@ -365,6 +365,7 @@ def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: SqliteStore) -> None:
+    compared = groups.groups_of(store, "mixed", {}).questions
     for name, text, span in (("hours", "Hours?", 14), ("mood", "Mood?", 2)):
         north, south = (
             next(row for row in analyse(MIXED, tally_of(store, "mixed", group)).results.means if row.question == name) for group in SHARES
@@ -381,7 +382,11 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert difference == (figures.rounded(apart, places, sign=True), f"{low} to {high}")
         card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
         assert "If the two means were alike" in card
-        assert f"chi-squared {(apart / error) ** 2:.2f}, 1 degree of freedom" in card
+        test = next(one.mean.difference.test() for one in compared if one.question.id == name and one.mean and one.mean.difference)
+        assert f"chi-squared {test.statistic:.2f}, 1 degree of freedom" in card
+        assert test.statistic == pytest.approx((apart / error) ** 2, rel=0.1), (
+            "the limits of a mean among some lie a little unevenly about it"
+        )
         assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
         by_group = tables(card)[f"Mean by group: {text}"]
         assert by_group["North"]["Estimate"] == figures.mean(north)[0]
