@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from deniable.collected import Collected
 from deniable.delivery.account import Account
 from deniable.delivery.jobs import Bulk, Report
 from deniable.delivery.key import Key
@@ -41,7 +42,7 @@ from deniable.wire.public import Public
 from deniable.wire.submission import MAX_COUNT, Submission
 
 if TYPE_CHECKING:
-    from deniable.estimate import Results
+    from deniable.estimate import Analysis, Results
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ class SurveyClient:
     survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
     folder), or ":memory:" to keep them no longer than this process. ledger: the file that keeps, for each person whom `submit` and
     `submit_many` then must name, the sum of what they gave away, or True for the one in the user's data folder; person_cap: that sum's
-    cap, as max_epsilon. auth: a researcher's name and password, for `results` only. key: what `deniable-server key make` printed, for
-    submissions of many records, and for `results` where there is no auth; nothing else carries it. Neither travels over plain http to
-    another machine. timeout: seconds for each wait on the network. retries: further attempts after the first one fails.
+    cap, as max_epsilon. auth: a researcher's name and password, for `results` and `analysis` only. key: what `deniable-server key make`
+    printed, for submissions of many records, and for `results` and `analysis` where there is no auth; nothing else carries it.
+    Neither travels over plain http to another machine. timeout: seconds for each wait on the network. retries: further attempts after the
+    first one fails.
 
     Randomness comes from the operating system; there is no seed. Raises ValueError for an argument out of its range.
     """
@@ -167,9 +169,19 @@ class SurveyClient:
         return link
 
     def _definition(self, survey_id: str) -> Survey:
+        survey = self._published(survey_id)
+        if not within(survey.epsilon, self.max_epsilon):
+            raise RefusedError(
+                f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
+                f"If the people asked accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
+            )
+        return survey
+
+    def _published(self, survey_id: str) -> Survey:
+        """The same, however much it gives away: for whoever reads what others sent."""
         if survey_id not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}", limit=MAX_DEFINITION))
-            self._refuse_unwanted(survey, survey_id)
+            self._refuse_another(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
 
@@ -178,7 +190,7 @@ class SurveyClient:
         """Whether the surveys' digests are named by the caller or the link, and any other definition is refused."""
         return self._pin is not None
 
-    def _refuse_unwanted(self, survey: Survey, survey_id: str) -> None:
+    def _refuse_another(self, survey: Survey, survey_id: str) -> None:
         if survey.id != survey_id:
             raise RefusedError(f"survey {survey_id}: the definition must be that survey's, got that of {survey.id}")
         if self._pin is not None:
@@ -187,11 +199,6 @@ class SurveyClient:
                 raise RefusedError(f"survey {survey_id}: pin must have a digest for each survey, got none for this one")
             if survey.digest != pin:
                 raise RefusedError(f"survey {survey_id}: the definition must have the pinned digest {pin}, got {survey.digest}")
-        if not within(survey.epsilon, self.max_epsilon):
-            raise RefusedError(
-                f"survey {survey_id}: epsilon must be at most {self.max_epsilon:.12g}, got {survey.epsilon}. "
-                f"If the people asked accept that, raise the cap: SurveyClient(max_epsilon=…), or --max-epsilon on the command line"
-            )
 
     def submit(
         self,
@@ -365,13 +372,43 @@ class SurveyClient:
         """
         from deniable.estimate import Results
 
-        part = {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
-        params = {"confidence": confidence, "method": method, "target": target, **part}
+        params = {"confidence": confidence, "method": method, "target": target, **_part(group, by_hand)}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
             return Results.from_dict(json.loads(raw))
         except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
+
+    def analysis(
+        self,
+        survey_id: str,
+        *,
+        group: str | None = None,
+        by_hand: bool = False,
+        reports: bool = False,
+        confidence: float = 0.95,
+        method: str = "feldman-cousins",
+        target: str = "population",
+        simultaneous: bool = False,
+    ) -> Analysis:
+        """All that `analyse` can do, on a survey that a server keeps: its tally; with `reports` the perturbed records, too.
+
+        Tables of more than two questions and regressions need the records, and those `auth` or a key with the scope reports; all else is
+        computed from the tally, for which the scope results is enough. group, by_hand: as in `results`, whose figures
+        these are, to the last digit. The rest: as in `analyse`. The survey may give away more than max_epsilon.
+
+        Raises MissingExtraError without the [estimate] extra, EstimateError, RefusedError where the survey is not the pinned
+        one, RejectedError (401 or 403 without the right to it), DeliveryError.
+        """
+        import deniable.estimate  # noqa: F401 - what is missing shows before anything is fetched
+
+        collected = Collected(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
+        return collected.analysis(reports, confidence=confidence, method=method, target=target, simultaneous=simultaneous)
+
+
+def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
+    """Which records are asked for, as the server takes it."""
+    return {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
 
 
 def parse_cap(name: str, written: float | str) -> float:

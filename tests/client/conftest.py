@@ -13,12 +13,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
+from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
+from deniable.wire.tally import Tally
 
 STUDY = """
 deniable: 1
@@ -52,7 +55,8 @@ class Seen:
 
 @dataclass
 class Server:
-    """`seen` has every request; `accepted` the body of every submission by id; `counted` how often each was counted."""
+    """`seen` has every request; `accepted` the body of every submission by id; `counted` how often each was counted. `results` is
+    what is told of any survey, and `records` by group what there is of it."""
 
     url: str = ""
     key: str = "dk_" + "k" * 43
@@ -62,6 +66,7 @@ class Server:
     seen: list[Seen] = field(default_factory=list)
     accepted: dict[str, bytes] = field(default_factory=dict)
     results: bytes = b"{}"
+    records: dict[str | None, bytes] = field(default_factory=dict)
     extra_headers: tuple[tuple[str, str], ...] = ()
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -85,6 +90,8 @@ class Server:
         if parts[-1] == "results":
             ok = seen.headers.get("authorization") in ("Basic YWRhOnNlY3JldA==", f"Bearer {self.key}")
             return (200, self.results) if ok else _error(401, "name or password is wrong")
+        if parts[-1] in ("tally", "reports"):
+            return self._collected(parts[-1], seen, _parsed(definition))
         if seen.method == "GET":
             return 200, definition
         if parts[-1] == "withdrawals":
@@ -100,6 +107,16 @@ class Server:
             if self.accepted.setdefault(submission.id.hex(), seen.body) != seen.body:
                 return _error(409, "the id was used with other bytes")
         return 200, json.dumps({"accepted": submission.count}).encode()
+
+    def _collected(self, what: str, seen: Seen, survey: Survey) -> tuple[int, bytes]:
+        wanted = parse_qs(urlsplit(seen.path).query).get("group", [None])[0]
+        raw = b"".join(records for group, records in self.records.items() if wanted in (None, group))
+        if what == "reports":
+            return 200, raw
+        tally = Tally.from_bits(unpack(survey, raw, len(raw) // survey.record.bytes))
+        described = {"group": wanted, "by_hand": False, "may_wait": 0, "n_by_hand": 0, "n_organisation": 0}
+        pairs = base64.b64encode(tally.to_bytes()).decode()
+        return 200, json.dumps({**described, "survey": survey.id, "digest": survey.digest, "n": tally.n, "pairs": pairs}).encode()
 
 
 @lru_cache

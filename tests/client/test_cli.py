@@ -329,7 +329,7 @@ def test_submit_refuses_above_the_cap_and_other_than_the_pin(run, server, answer
         ["submit", "http://127.0.0.1:9/s/study", "--column", "smokes", "{file}"],
         ["submit", "http://127.0.0.1:9/s/study", "--rejects", "{file}.out", "{file}"],
         ["results", "http://127.0.0.1:9/s/study", "--user", "ada", "--password-env", "NO_SUCH_VARIABLE"],
-        ["results", "http://127.0.0.1:9/s/study"],
+        ["results", "http://127.0.0.1:9/s/study", "--password-env", "PASSWORD"],
         ["submit", "http://127.0.0.1:9/s/study", "--group", "a", "--group-column", "b", "{file}"],
         ["submit", "http://127.0.0.1:9/s/study#code=1", "{file}"],
         ["withdraw", "http://127.0.0.1:9/s/study", "mistyped"],

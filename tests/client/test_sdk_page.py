@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from deniable.cli import main
 from deniable.estimate import estimate
+from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.access_codes import read
 from deniable.wire.tally import Tally
@@ -27,7 +28,10 @@ def examples(language: str) -> list[str]:
 def folder(server, study, tmp_path, monkeypatch):
     survey = Survey.from_dict({**study.to_dict(), "id": "health"})
     server.publish(survey)
-    server.publish(Survey.from_dict({**study.to_dict(), "id": "clinics", "groups": ["North", "South"]}))
+    clinics = Survey.from_dict({**study.to_dict(), "id": "clinics", "groups": ["North", "South"]})
+    server.publish(clinics)
+    people = {item.id: [1 / item.k] * item.k for item in clinics.items}
+    server.records = {group: simulate(clinics, people, n=20_000).reports for group in clinics.groups}
     server.publish(Survey.from_dict({**study.to_dict(), "id": "panel", "access": "invited"}))
     server.results = estimate(survey, Tally.empty(5)).to_json().encode()
     server.publish(Survey.from_dict({**study.to_dict(), "id": "panel-2"}))
@@ -50,7 +54,7 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     for example in examples("python"):
         exec(compile(example.replace(ADDRESS, server.url), "docs/guide/sdk.md", "exec"), {})
         printed.append(capsys.readouterr().out)
-    receipt, sent, refusal, groups, withdrawal, bulk, old, rejected, copies, ledger, resent, results = printed
+    receipt, sent, refusal, groups, withdrawal, bulk, old, rejected, copies, ledger, resent, results, tables = printed
     assert sent == "True\n"
     assert old == "1 rows accepted\n"
     assert copies == "2 accepted, 0 of them sent before\n2 accepted, 2 of them sent before\n"
@@ -63,6 +67,7 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     assert ledger == "2 rows accepted\n"
     assert resent == "0 submissions delivered\n"
     assert "smokes" in results
+    assert [words in tables for words in ("Red", "the second group less the first", "40,000")] == [True, True, True], tables
     assert server.counted == 15
 
 

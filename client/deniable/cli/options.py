@@ -46,7 +46,7 @@ key_option = click.option(
     default="DENIABLE_KEY",
     show_default=True,
     callback=_key,
-    help="The environment variable that has the server's key, which many rows in one request need.",
+    help="The environment variable that has the server's key.",
 )
 survey_option = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
 
@@ -54,6 +54,13 @@ survey_option = click.option("--survey", "survey_id", metavar="ID", help="The su
 def interval_options(command: Decorated) -> Decorated:
     """The options that say which intervals are wanted: `confidence`, `method` and `target`."""
     for option in (_target, _method, _confidence):
+        command = option(command)
+    return command
+
+
+def error_options(command: Decorated) -> Decorated:
+    """Of these `confidence` and `target`, for figures whose intervals have one method."""
+    for option in (_target, _confidence):
         command = option(command)
     return command
 

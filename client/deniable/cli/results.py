@@ -1,36 +1,113 @@
-"""`deniable results`: a survey's estimates, for its researcher."""
+"""`deniable results`, `crosstab`, `compare` and `regress`: what a live survey says, for its researcher."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from deniable.cli.options import form_options, interval_options, opened_client, printed, survey_option
+from deniable.cli.live import by_hand_option, group_option, reader, who_options
+from deniable.cli.options import error_options, form_options, interval_options, printed
+from deniable.errors import EstimateError
+
+_ADDRESS = click.argument("address")
 
 
 @click.command("results")
-@click.argument("address")
-@survey_option
-@click.option("--user", metavar="NAME", required=True, help="The researcher's name, as for logging in.")
-@click.option("--password-env", metavar="VAR", help="The environment variable that has the password.  [default: ask]")
-@click.option("--group", metavar="LABEL", help="The figures of this group only, where the survey has groups.")
-@click.option("--by-hand", is_flag=True, help="The figures of those who answered with real coins; they are in no other results.")
+@_ADDRESS
+@who_options
+@group_option
+@by_hand_option
 @interval_options
 @form_options
-def results_command(address: str, survey_id: str | None, user: str, password_env: str | None, form: str | None, **options: Any) -> None:
+def results_command(address: str, form: str | None, **options: Any) -> None:
     """Print a survey's estimates and intervals.
 
-    ADDRESS is the survey's link, or the server's address with --survey.
+    ADDRESS is the survey's link, or the server's address with --survey. A key needs the scope results.
 
     \b
     Example:
       deniable results https://example.org --survey health --user ada --password-env PASSWORD --csv > health.csv
     """
-    password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, err=True)
-    if password is None:
-        raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
-    with opened_client(address, survey_id, auth=(user, password)) as client:
+    with reader(address, options) as client:
         found = client.results(client.survey_id or "", **options)
     printed(found, form)
+
+
+@click.command("crosstab")
+@_ADDRESS
+@click.argument("questions", nargs=-1, required=True, metavar="QUESTION QUESTION [QUESTION]...")
+@who_options
+@group_option
+@by_hand_option
+@error_options
+@form_options
+def crosstab_command(address: str, questions: tuple[str, ...], form: str | None, **options: Any) -> None:
+    """Print the joint shares of several questions.
+
+    Two need a key with the scope results. More of them need the perturbed records, and so a key with both scopes, results and reports.
+
+    \b
+    Example:
+      deniable crosstab https://example.org --survey health smokes party --user ada --password-env PASSWORD
+    """
+    if len(questions) < 2:
+        raise click.UsageError("name at least two questions")
+    with reader(address, options) as client:
+        found = client.analysis(client.survey_id or "", reports=len(questions) > 2, **options)
+    printed(found.crosstab(*questions), form)
+
+
+@click.command("compare")
+@_ADDRESS
+@click.argument("question")
+@click.option("--first", metavar="LABEL", required=True, help="The group that is compared.")
+@click.option("--second", metavar="LABEL", required=True, help="The group whose shares are taken less those of the first.")
+@who_options
+@by_hand_option
+@error_options
+@form_options
+def compare_command(address: str, question: str, first: str, second: str, form: str | None, **options: Any) -> None:
+    """Print how the shares of two groups differ.
+
+    A key needs the scope results.
+
+    \b
+    Example:
+      deniable compare https://example.org --survey clinics smokes --first North --second South --user ada --password-env PASSWORD
+    """
+    if first == second:
+        raise EstimateError("--second must be another group than --first")
+    with reader(address, options) as client:
+        groups = [client.analysis(client.survey_id or "", group=group, **options) for group in (first, second)]
+    printed(groups[0].compare(groups[1], question), form)
+
+
+@click.command("regress")
+@_ADDRESS
+@click.argument("formula")
+@click.option(
+    "--model",
+    type=click.Choice(["logit", "linear"]),
+    default="logit",
+    show_default=True,
+    help="What is modelled: the log odds of the outcome, or its mean.",
+)
+@click.option("--scored", multiple=True, metavar="QUESTION", help="A question that enters as a number, by its scores; may be repeated.")
+@who_options
+@group_option
+@by_hand_option
+@error_options
+@form_options
+def regress_command(address: str, formula: str, model: str, scored: tuple[str, ...], form: str | None, **options: Any) -> None:
+    """Print a regression of a survey's questions.
+
+    It is computed from the perturbed records: a key needs the scopes results and reports.
+
+    \b
+    Example:
+      deniable regress https://example.org --survey health 'smokes ~ party' --user ada --password-env PASSWORD
+    """
+    with reader(address, options) as client:
+        found = client.analysis(client.survey_id or "", reports=True, **options)
+    printed(found.regress(formula, model=model, scored=scored), form)

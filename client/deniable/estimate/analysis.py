@@ -42,7 +42,8 @@ class Analysis(Tabular):
     """A survey and its reports. It prints as its results, and shows them in a notebook.
 
     tally: the reports counted. bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
-    confidence, method, target, simultaneous: as in `estimate`, for all that is asked.
+    confidence, method, target, simultaneous: as in `estimate`, for all that is asked. described: what a server says of these reports, for
+    the results to say too: group, by_hand, n_by_hand, n_organisation and may_wait, as in `Results`.
     """
 
     survey: Survey
@@ -52,11 +53,12 @@ class Analysis(Tabular):
     method: str = DEFAULT_METHOD
     target: str = "population"
     simultaneous: bool = False
+    described: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def results(self) -> Results:
         """The shares of all options of all questions, and the means of those that have scores."""
-        return estimate(
+        found = estimate(
             self.survey,
             self.tally,
             confidence=self.confidence,
@@ -64,6 +66,7 @@ class Analysis(Tabular):
             target=self.target,
             simultaneous=self.simultaneous,
         )
+        return replace(found, **self.described)
 
     def tables(self) -> tuple[Table, ...]:
         """As `Results.tables`."""

@@ -8,6 +8,7 @@ from werkzeug.exceptions import Forbidden, Unauthorized
 
 from deniable_server.api import keys
 from deniable_server.context import current_store
+from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.accounts import Key
 
 
@@ -30,6 +31,18 @@ def key_for(scope: str, survey_id: str) -> Key | None:
     if scope not in key.scopes or key.survey not in (None, survey_id):
         raise Forbidden(f"the key must have the scope {scope} for this survey")
     return key
+
+
+def require(scope: str, survey_id: str) -> None:
+    """Lets in who has a key with that scope, or a researcher's name and password. Aborts with 401 or 403 for anybody else."""
+    if key_for(scope, survey_id) is None and not _password_holds():
+        challenge = WWWAuthenticate("basic", {"realm": "deniable"})
+        raise Unauthorized(f"a researcher's name and password are needed, or a key with the scope {scope}", www_authenticate=challenge)
+
+
+def _password_holds() -> bool:
+    sent = request.authorization
+    return sent is not None and sent.type == "basic" and current_passwords().hold(sent.username or "", sent.password or "")
 
 
 def key_needed(message: str) -> Unauthorized:

@@ -1,21 +1,23 @@
-"""For machines: the definition, submissions and their withdrawal, results as JSON. No cookie is read or set.
+"""For machines: the definition, submissions and their withdrawal, results, tallies and reports. No cookie is read or set.
 
-Anybody may send one record a submission, as a respondent's device does; many records, and results, need a key or a password.
+Anybody may send one record a submission, as a respondent's device does; many records, and all that is told of
+them, need a key or a password.
 """
 
 from __future__ import annotations
 
-from flask import Response, jsonify, request
-from werkzeug.datastructures import WWWAuthenticate
-from werkzeug.exceptions import Unauthorized
+import base64
 
+from flask import Response, jsonify, request, send_file
+
+from deniable.errors import MissingExtraError
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
 from deniable.wire.submission import MAX_COUNT, Submission, secret_of
 from deniable_server.api import callers
+from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
-from deniable_server.researchers.passwords import current_passwords
-from deniable_server.researchers.results import results_of
+from deniable_server.researchers.results import records_of, results_of
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
@@ -89,15 +91,38 @@ def check_invitation(survey_id: str) -> Response:
 @bp.get("/surveys/<survey_id>/results")
 def results(survey_id: str) -> Response:
     """Estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
-    if callers.key_for("results", survey_id) is None and not _password_holds():
-        challenge = WWWAuthenticate("basic", {"realm": "deniable"})
-        raise Unauthorized("a researcher's name and password are needed, or a key with the scope results", www_authenticate=challenge)
+    callers.require("results", survey_id)
     return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
 
 
-def _password_holds() -> bool:
-    sent = request.authorization
-    return sent is not None and sent.type == "basic" and current_passwords().hold(sent.username or "", sent.password or "")
+@bp.get("/surveys/<survey_id>/tally")
+def tally(survey_id: str) -> Response:
+    """What the results are computed from, for whoever may have those: n, how often each pair of bits is set, and of which records."""
+    callers.require("results", survey_id)
+    chosen = records_of(current_store(), survey_id, request.args)
+    counted = current_store().submissions.tally(survey_id, chosen.parts)
+    pairs = base64.b64encode(counted.to_bytes()).decode()
+    return jsonify({**chosen.described, "survey": survey_id, "digest": chosen.survey.digest, "n": counted.n, "pairs": pairs})
+
+
+@bp.get("/surveys/<survey_id>/reports")
+def reports(survey_id: str) -> Response:
+    """The perturbed records that the tally counts, without ids and in no order but their own: packed, or as Arrow or Parquet.
+
+    For a name and password, or a key with the scope reports.
+    """
+    callers.require("reports", survey_id)
+    chosen = records_of(current_store(), survey_id, request.args)
+    form = request.args.get("form", PACKED)
+    if form not in FORMS:
+        return reply(400, "form", f"form must be {', '.join(FORMS)}, or left out")
+    try:
+        file, size = spooled(current_store(), chosen, form)
+    except MissingExtraError as error:
+        return reply(501, "form", str(error))
+    response = send_file(file, FORMS[form], as_attachment=True, download_name=f"{survey_id}-reports.{form}", conditional=False, etag=False)
+    response.content_length = size
+    return response
 
 
 def _body() -> bytes:

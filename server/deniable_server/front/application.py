@@ -11,13 +11,14 @@ from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import gateway
 from deniable_server.front.bodies import Bodies
-from deniable_server.front.gateway import Environ, Reply
+from deniable_server.front.gateway import Environ, Reply, Sent
 from deniable_server.front.workers import Workers
 from deniable_server.web.limits import SMALL, most_bytes_of
 
 READY_SECONDS = 2.0  # in which the database must answer
 HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once
 FLUSH_SECONDS = 0.02  # in which granian's own thread has handed a reply to the system
+OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; from then on the file needs no name
 ALIVE = "/healthz"
 READY = "/readyz"
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -35,6 +36,7 @@ class Front:
         self._bodies = Bodies()
         self._writing = Workers("writing", threads=16, waiting=512)
         self._reading = Workers("reading", threads=8, waiting=256)
+        self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
@@ -43,16 +45,19 @@ class Front:
     async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
         """Answers one request."""
         if scope.path == ALIVE and scope.method in _READING[:2]:
-            proto.response_bytes(*self._alive)  # even where all threads are busy and the database is gone
+            _send(self._alive, proto)  # even where all threads are busy and the database is gone
             return
         environ = gateway.environ_of(scope, self._base)
         self._open += 1
         try:
-            if held := await self._answer(environ, proto):
+            if (reply := await self._answer(environ, proto)) and reply.file:
+                self._sent.add(reply.file)
+                asyncio.get_running_loop().call_later(OPENED_SECONDS, self._forget, reply.file)
+            elif reply:
                 await asyncio.sleep(HOLD_SECONDS)
-                proto.response_bytes(*held)
+                _send(reply, proto)
         except HTTPException as why:
-            proto.response_bytes(*gateway.refuse(self._app, environ, why))
+            _send(gateway.refuse(self._app, environ, why), proto)
         finally:
             self._open -= 1
 
@@ -69,11 +74,19 @@ class Front:
                     await asyncio.sleep(FLUSH_SECONDS)
         except TimeoutError:
             return False
+        finally:
+            for file in tuple(self._sent):
+                self._forget(file)
         await asyncio.sleep(FLUSH_SECONDS)
         return True
 
+    def _forget(self, file: Sent) -> None:
+        """A file that is on its way, or was: it has no name from now on."""
+        self._sent.discard(file)
+        file.close()
+
     async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
-        """Sees to the reply; gives one that is to be held back instead."""
+        """Sees to the reply; gives one that is to be held back instead, or whose file is to be closed."""
         if self._stopping:
             raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later")
         workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
@@ -105,4 +118,8 @@ class Front:
                 reply = await self._reading.run(gateway.call, self._app, environ)
         except TimeoutError:
             raise ServiceUnavailable(f"the database does not answer within {READY_SECONDS:.0f} seconds") from None
-        proto.response_bytes(*reply)
+        _send(reply, proto)
+
+
+def _send(reply: Reply, proto: RSGIHTTPProtocol) -> None:
+    proto.response_bytes(reply.status, reply.headers, reply.body)

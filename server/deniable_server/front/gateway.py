@@ -14,18 +14,29 @@ from flask import Flask
 from granian._granian import RSGIHTTPProtocol
 from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException
+from werkzeug.wsgi import FileWrapper
 
 from deniable_server.web.limits import REFUSED
 
 Environ = dict[str, Any]
 
 
+class Sent(FileWrapper):
+    """The file that an application replies with, where it has one."""
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return str(self.file.name)
+
+
 class Reply(NamedTuple):
-    """Status, headers and body, as `response_bytes` takes them."""
+    """Status, headers and body, as `response_bytes` takes them. file: instead of the body; whoever sends it closes it."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
+    file: Sent | None = None
 
 
 def base_environ(host: str, port: int) -> Environ:
@@ -42,6 +53,7 @@ def base_environ(host: str, port: int) -> Environ:
         "wsgi.multithread": True,
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
+        "wsgi.file_wrapper": Sent,
     }
 
 
@@ -80,6 +92,8 @@ def call(app: Flask, environ: Environ) -> Reply:
         started.append((int(status.split(" ", 1)[0]), headers))
 
     chunks: Iterable[bytes] = app(environ, start_response)
+    if isinstance(chunks, Sent):
+        return Reply(*started[-1], b"", chunks)
     try:
         body = b"".join(chunks)
     finally:
@@ -89,17 +103,23 @@ def call(app: Flask, environ: Environ) -> Reply:
 
 
 def answer(app: Flask, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
-    """Sends the application's reply, from the thread that made it: the event loop may be busy. Gives a "too many" to be held back."""
+    """Sends the application's reply, from the thread that made it: the event loop may be busy.
+
+    Gives back what is more than that: a "too many" to be held back, and a file, which is on its way and to be closed.
+    """
     reply = call(app, environ)
     if reply.status == 429:
         return reply
-    proto.response_bytes(*reply)
+    if reply.file:
+        proto.response_file(reply.status, reply.headers, reply.file.path)  # as fast as the client takes it, without a thread of ours
+        return reply
+    proto.response_bytes(reply.status, reply.headers, reply.body)
     return None
 
 
 def refuse(app: Flask, environ: Environ, why: HTTPException) -> Reply:
     """What the application says of a request that it shall not handle, with all its headers and in its form. The connection ends then."""
     bare = {name: value for name, value in environ.items() if name not in ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "CONTENT_LENGTH")}
-    status, headers, body = call(app, {**bare, REFUSED: why})
+    status, headers, body, _ = call(app, {**bare, REFUSED: why})
     why.__traceback__ = why.__context__ = None  # their frames hold the body, and that the connection, until garbage is collected
     return Reply(status, [*headers, ("Connection", "close")], body)

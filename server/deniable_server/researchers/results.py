@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from deniable.errors import EstimateError
 from deniable.estimate import Results, analyse
@@ -17,28 +18,41 @@ from deniable_server.store.protocol import Published, Store
 def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
     """Estimates of all questions, shares and means.
 
-    options: may hold confidence (0.95 by default), method and target; group, one of the survey's, for that one only; by_hand, 1 for
-    the reports of those who answered with real coins, which are in no other results. Raises EstimateError naming what is wrong.
+    options: may hold confidence (0.95 by default), method and target; group and by_hand, as in `records_of`. Raises EstimateError naming
+    what is wrong.
+    """
+    chosen, interval = records_of(store, survey_id, options), interval_of(options)
+    tally = store.submissions.tally(survey_id, chosen.parts)
+    found = analyse(chosen.survey, tally, confidence=interval.confidence, method=interval.method, target=interval.target).results
+    return replace(found, **chosen.described)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Which records of a survey somebody asks about. described: what results say of them, by the names of fields of `Results`."""
+
+    survey: Survey
+    parts: tuple[Part, ...]
+    described: dict[str, Any]
+
+
+def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Records:
+    """The records that somebody chose.
+
+    options: may hold group, one of the survey's, for that one only; by_hand, 1 for the reports of those who tossed coins themselves, which
+    are in no other results. Raises EstimateError naming what is wrong.
     """
     published = store.surveys.published(survey_id)
     survey = published.survey
     group, by_hand = group_of(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
-    interval = interval_of(options)
-    apart = protocol.by_hand(survey, group)
-    tally = store.submissions.tally(survey_id, apart if by_hand else protocol.estimated(survey, group))
-    found = analyse(survey, tally, confidence=interval.confidence, method=interval.method, target=interval.target).results
-    if by_hand:
-        return replace(found, group=group, by_hand=True, may_wait=may_wait(published, apart))
-    counts = store.submissions.counts(survey_id)
-    of_organisations = [part for part in protocol.estimated(survey, group) if part.mode == "organisation"]
-    n_by_hand, n_organisation = counted(counts, apart), counted(counts, of_organisations)
-    return replace(
-        found,
-        group=group,
-        n_by_hand=n_by_hand,
-        n_organisation=n_organisation,
-        may_wait=may_wait(published, protocol.estimated(survey, group)),
-    )
+    apart, together = protocol.by_hand(survey, group), protocol.estimated(survey, group)
+    parts = tuple(apart if by_hand else together)
+    described: dict[str, Any] = {"group": group, "by_hand": by_hand, "may_wait": may_wait(published, parts)}
+    if not by_hand:
+        counts = store.submissions.counts(survey_id)
+        described["n_by_hand"] = counted(counts, apart)
+        described["n_organisation"] = counted(counts, [part for part in together if part.mode == "organisation"])
+    return Records(survey, parts, described)
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:

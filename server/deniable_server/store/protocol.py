@@ -76,7 +76,11 @@ class Submissions(Protocol):
         """The same tally, counted anew from every report that is kept, and from those that are erased and still to leave the counts."""
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
-        """The counted records of a part, whole ones back to back, some at a time and in no order; all of one state of the database."""
+        """The counted records of a part, whole ones back to back, some at a time and in no order; all of one state of the database.
+
+        They are those that `tally` counts: a record that was withdrawn leaves both with the next batch. Otherwise whoever reads again and
+        again would see whose was taken back.
+        """
 
 
 class Access(Protocol):

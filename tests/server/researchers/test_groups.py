@@ -365,6 +365,7 @@ def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
 
 
 def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: SqliteStore) -> None:
+    compared = groups.groups_of(store, "mixed", {}).questions
     for name, text, span in (("hours", "Hours?", 14), ("mood", "Mood?", 2)):
         north, south = (
             next(row for row in analyse(MIXED, tally_of(store, "mixed", group)).results.means if row.question == name) for group in SHARES

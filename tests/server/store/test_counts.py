@@ -110,6 +110,31 @@ def test_reports_that_are_being_read_do_not_change_and_hinder_nobody(filled: tup
     assert len(b"".join(store.submissions.reports("many", Part("Group 7")))) == 5 * survey.record.bytes
 
 
+def test_a_withdrawn_record_leaves_the_reports_with_the_next_batch_as_it_leaves_the_tally(store: Store, submissions: Make) -> None:
+    survey = survey_of(3, 2, epsilon="ln 9", batch=2)
+    store.surveys.publish(survey)
+    sent = [submissions(to=survey, group="Group 1") for _ in range(2)]
+    for one in sent:
+        store.submissions.add("many", one)
+    before = sorted(records(store, survey))
+    assert before == sorted(one.reports for one in sent)
+    store.submissions.withdraw("many", sent[0].id)
+    assert sorted(records(store, survey)) == before
+    later = submissions(to=survey, group="Group 1")
+    store.submissions.add("many", later)
+    assert sorted(records(store, survey)) == sorted([sent[1].reports, later.reports])
+    assert store.submissions.tally("many", [Part("Group 1")]).n == 2
+
+
+def records(store: Store, survey: Survey) -> list[bytes]:
+    """What is read of one group, record by record; it is what the tally counts."""
+    read, size = b"".join(store.submissions.reports("many", Part("Group 1"))), survey.record.bytes
+    assert (
+        Tally.from_bits(unpack(survey, read, len(read) // size)).to_bytes() == store.submissions.tally("many", [Part("Group 1")]).to_bytes()
+    )
+    return [read[at : at + size] for at in range(0, len(read), size)]
+
+
 def test_nothing_but_the_store_itself_names_a_database() -> None:
     root = Path(deniable_server.__file__).parent
     found = {

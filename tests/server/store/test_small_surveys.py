@@ -251,12 +251,14 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
     asked_with = replace(submissions(to=survey, invitation=os.urandom(15), group="North"), id=os.urandom(16))
     store.submissions.withdraw("small", asked_with.id)  # an id that no submission can have: whoever asks with it spends nothing
+    asked = ["results", "tally", "tally?group=South", "reports", "reports?group=South", "reports?form=arrow", "reports?form=parquet"]
     seen = []
     for number, code in enumerate(people):
         store.submissions.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
         pages = ["/manage", "/manage/surveys/small", "/manage/surveys/small?group=South", "/manage/surveys/small/results.json"]
         pages += [f"/manage/surveys/small/{tab}" for tab in ("questions", "plan", "invite", "settings", "groups")]
         texts = [client.get(page).text for page in pages]
+        texts += [client.get(f"/api/v1/surveys/small/{page}", auth=("ada", "correct horse battery")).data.hex() for page in asked]
         seen.append(
             [without_tokens(text) for text in texts]
             + [str(store.access.invitations("small")), results_of(store, "small", {}).to_json()]
@@ -267,6 +269,29 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
         )
     changes = [number + 1 for number in range(1, len(seen)) if seen[number] != seen[number - 1]]
     assert changes == [10, 25]
+
+
+def test_a_record_that_is_withdrawn_changes_nothing_that_can_be_asked_for_before_a_batch_of_changes_has_come(
+    client: FlaskClient, store: SqliteStore
+) -> None:
+    """Otherwise whoever asks for the reports again and again would see whose was taken back."""
+    survey = survey_of()
+    store.surveys.publish(survey)
+    sent = [record_of(survey) for _ in range(10)]
+    for one in sent:
+        store.submissions.add("small", one)
+
+    def told() -> list[bytes]:
+        return [client.get(f"/api/v1/surveys/small/{what}", auth=("ada", "correct horse battery")).data for what in ("tally", "reports")]
+
+    before = told()
+    store.submissions.withdraw("small", sent[0].id)
+    assert told() == before
+    assert sent[0].reports in before[1]
+    for _ in range(9):
+        store.submissions.add("small", record_of(survey))
+    assert told() != before
+    assert len(told()[1]) == 18 * survey.record.bytes
 
 
 def answer(store: SqliteStore, submission: Submission, code: bytes) -> str:

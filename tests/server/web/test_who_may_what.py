@@ -21,14 +21,14 @@ from deniable_server.api import keys
 from deniable_server.store.sqlite.store import SqliteStore
 
 Make = Callable[..., Submission]
-ROLES = ("stranger", "respondent", "another site", "researcher", "key to submit", "key to results", "key elsewhere")
-PUBLIC = (200, 200, 200, 200, 200, 200, 200)  # reading it is everybody's
-OWN_PAGE = (200, 200, 403, 200, 200, 200, 200)  # sending it is everybody's, but for pages of other sites
-RESEARCHERS = (302, 302, 302, 200, 302, 302, 302)
-TOKEN = (400, 400, 400, 302, 400, 400, 400)  # of a page of the session: whoever has no session has none
+ROLES = ("stranger", "respondent", "another site", "researcher", "key to submit", "key to results", "key elsewhere", "key to reports")
+PUBLIC = (200, 200, 200, 200, 200, 200, 200, 200)  # reading it is everybody's
+OWN_PAGE = (200, 200, 403, 200, 200, 200, 200, 200)  # sending it is everybody's, but for pages of other sites
+RESEARCHERS = (302, 302, 302, 200, 302, 302, 302, 302)
+TOKEN = (400, 400, 400, 302, 400, 400, 400, 400)  # of a page of the session: whoever has no session has none
 
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
-    ("about.home", "GET"): (302,) * 7,
+    ("about.home", "GET"): (302,) * 8,
     ("respondents.survey", "GET"): PUBLIC,
     ("files.browser_file", "GET"): PUBLIC,
     ("files.static_file", "GET"): PUBLIC,
@@ -42,13 +42,15 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("health.healthz", "GET"): PUBLIC,
     ("health.readyz", "GET"): PUBLIC,
     ("api.definition", "GET"): PUBLIC,
-    ("api.submit", "POST"): (200, 200, 403, 200, 200, 403, 403),  # one record
-    ("api.submit many", "POST"): (401, 401, 403, 401, 200, 403, 403),
+    ("api.submit", "POST"): (200, 200, 403, 200, 200, 403, 403, 403),  # one record
+    ("api.submit many", "POST"): (401, 401, 403, 401, 200, 403, 403, 403),
     ("api.withdraw", "POST"): OWN_PAGE,
     ("api.check_invitation", "POST"): OWN_PAGE,
-    ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403),  # a session opens the pages only
+    ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # a session opens the pages only
+    ("api.tally", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # what results are computed from
+    ("api.reports", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),  # the records themselves are a right of their own
     ("auth.login", "GET"): PUBLIC,
-    ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400),  # with a wrong password
+    ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400, 400),  # with a wrong password
     ("account.logout", "POST"): TOKEN,
     ("account.logout_everywhere", "POST"): TOKEN,
     ("researchers.surveys", "GET"): RESEARCHERS,
@@ -56,13 +58,13 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): RESEARCHERS,
     ("researchers.download", "GET"): RESEARCHERS,
     ("drafting.survey", "GET"): RESEARCHERS,
-    ("drafting.survey", "POST"): (400, 400, 400, 422, 400, 400, 400),  # with nothing in it
+    ("drafting.survey", "POST"): (400, 400, 400, 422, 400, 400, 400, 400),  # with nothing in it
     ("settings.questions", "GET"): RESEARCHERS,
     ("settings.planned", "GET"): RESEARCHERS,
     ("settings.page", "GET"): RESEARCHERS,
     ("settings.close", "POST"): TOKEN,
     ("inviting.page", "GET"): RESEARCHERS,
-    ("inviting.codes", "POST"): (400, 400, 400, 422, 400, 400, 400),  # of a survey without codes
+    ("inviting.codes", "POST"): (400, 400, 400, 422, 400, 400, 400, 400),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
 LOGGED_IN = ("researchers.", "inviting.", "settings.")  # pages of surveys for whoever is logged in
@@ -89,7 +91,8 @@ class Door:
         made = {
             "key to submit": keys.make(store, "submit", ["submit"]),
             "key to results": keys.make(store, "results", ["results"]),
-            "key elsewhere": keys.make(store, "elsewhere", ["submit", "results"], "elsewhere"),
+            "key elsewhere": keys.make(store, "elsewhere", ["submit", "results", "reports"], "elsewhere"),
+            "key to reports": keys.make(store, "reports", ["reports"]),
         }
         self.headers: dict[str, dict[str, str]] = {role: {"Authorization": f"Bearer {key}"} for role, key in made.items()}
         self.headers["respondent"] = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"}

@@ -95,11 +95,13 @@ class SqliteSubmissions:
         return self._read(survey_id, part)
 
     def _read(self, survey_id: str, part: Part) -> Iterator[bytes]:
-        """On a connection of its own, since whoever reads may take a while."""
+        """On a connection of its own, since whoever reads may take a while. With what is erased and has not left the counts yet."""
         try:
             with closing(self._file.connect()) as connection:
                 connection.execute("BEGIN")
                 yield from (reports for n, reports in tallies.scanned(connection, survey_id, [part]) if n)
+                for place, waiting in intake.read(connection, self._file.seal, survey_id):
+                    yield from (records.reports for records in waiting.withdrawn if place.part == part)
         except sqlite3.Error as error:
             raise explain(error) from error
 

@@ -1,0 +1,44 @@
+"""What the commands that read a live survey have in common: who asks, and which records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from deniable.cli.options import key_option, opened_client, survey_option
+from deniable.client import SurveyClient
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_user = click.option("--user", metavar="NAME", help="The researcher's name, as for logging in.  [default: the key is used]")
+_password = click.option("--password-env", metavar="VAR", help="The environment variable that has the password.  [default: ask]")
+group_option = click.option("--group", metavar="LABEL", help="The figures of this group only, where the survey has groups.")
+by_hand_option = click.option(
+    "--by-hand", is_flag=True, help="The figures of those who answered with real coins; they are in no other results."
+)
+
+
+def who_options(command: Decorated) -> Decorated:
+    """The options that say which survey, and who asks: what `reader` takes."""
+    for option in (key_option, _password, _user, survey_option):
+        command = option(command)
+    return command
+
+
+def reader(address: str, options: dict[str, Any]) -> SurveyClient:
+    """A client for whoever asks: by name and password, or else by the key. Asks for a password that nothing names.
+
+    Takes what `who_options` gave out of the options.
+    """
+    survey_id, user, password_env, key = (options.pop(name) for name in ("survey_id", "user", "password_env", "key"))
+    if user is None and password_env is None and key is not None:
+        return opened_client(address, survey_id, key=key)
+    if user is None:
+        raise click.UsageError("--user is missing (or a key, in the environment variable that --key-env names)")
+    password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, err=True)
+    if password is None:
+        raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
+    return opened_client(address, survey_id, auth=(user, password))

@@ -1,0 +1,88 @@
+"""What a server has counted of a survey, at hand for analysis: its tally, and the perturbed records for whoever may have them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from deniable.delivery.transport import Transport
+from deniable.errors import DeliveryError, SubmissionError
+from deniable.survey import Survey
+from deniable.wire.record import unpack
+from deniable.wire.tally import Tally
+
+if TYPE_CHECKING:
+    from deniable.estimate.analysis import Analysis
+
+MAX_REPORTS = 1 << 30
+"""Bytes of records that are fetched at most."""
+_TIMES = 5  # that a tally is fetched for records that came with another, since a batch came between the two
+_DESCRIBED: dict[str, tuple[type, ...]] = {
+    "group": (str, type(None)),
+    "by_hand": (bool,),
+    "may_wait": (int,),
+    "n_by_hand": (int,),
+    "n_organisation": (int,),
+}
+"""What the server says of the records, by the names of fields of `Results`; the last two not of what was made by hand."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Where a survey's records are, and which of them. params: group and by_hand, as the server takes them."""
+
+    transport: Transport
+    auth: httpx.Auth | None
+    survey: Survey
+    params: Mapping[str, str | int]
+
+    def analysis(self, reports: bool, **interval: Any) -> Analysis:
+        """The tally, and with `reports` the records that it counts, as an `Analysis`; interval: as in `analyse`.
+
+        Raises RejectedError, DeliveryError, also for a reply that is none of this survey's, and EstimateError for an interval.
+        """
+        from deniable.estimate.analysis import Analysis
+
+        bits, (tally, described) = None, self._tally()
+        if reports:
+            for _ in range(_TIMES):
+                bits = self._bits()
+                if len(bits) == tally.n and Tally.from_bits(bits).to_bytes() == tally.to_bytes():
+                    break
+                tally, described = self._tally()
+            else:
+                raise DeliveryError(f"{self.transport.url} has records that its tally of survey {self.survey.id} does not count")
+        found = Analysis(self.survey, tally, bits, described=described, **interval)
+        found.results  # noqa: B018 - what is wrong with the interval shows here
+        return found
+
+    def _tally(self) -> tuple[Tally, dict[str, Any]]:
+        raw = self._get("tally")
+        try:
+            reply = json.loads(raw)
+            if reply["digest"] != self.survey.digest or type(reply["n"]) is not int or reply["n"] < 0:
+                raise ValueError
+            described = {name: reply[name] for name in _DESCRIBED if name in reply}
+            if not all(type(value) in _DESCRIBED[name] for name, value in described.items()):
+                raise ValueError
+            return Tally.from_bytes(reply["n"], self.survey.record.bits, base64.b64decode(reply["pairs"], validate=True)), described
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self._other("tally") from None
+
+    def _bits(self) -> Any:
+        raw = self._get("reports", MAX_REPORTS)
+        try:
+            return unpack(self.survey, raw, len(raw) // self.survey.record.bytes)
+        except SubmissionError:
+            raise self._other("records") from None
+
+    def _get(self, what: str, limit: int | None = None) -> bytes:
+        return self.transport.get(f"/api/v1/surveys/{self.survey.id}/{what}", self.params, self.auth, limit)
+
+    def _other(self, what: str) -> DeliveryError:
+        return DeliveryError(f"{self.transport.url} answered with no {what} of survey {self.survey.id}; is it the right address?")
