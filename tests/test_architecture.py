@@ -49,8 +49,9 @@ ROOMS = {
 SERVER = {
     "server/config": ("what a server needs to know", ""),
     "server/paths": ("where pages and files are", "deniable"),
-    "server/store": ("what is kept", "errors survey wire"),
-    "server/store/sqlite": ("how SQLite keeps it", "errors private_files survey wire server/config server/store"),
+    "server/store": ("what is kept", "errors survey wire server/config"),
+    "server/store/sql": ("the shelves, in the SQL that every database speaks", "errors survey wire server/config server/store"),
+    "server/store/sqlite": ("SQLite's file: how it is opened, migrated, written anew and copied", "server/store server/store/sql"),
     "server/context": ("the store and the config of a request", "server/config server/store"),
     "server/web": ("what every page shares", "errors survey wire server/config server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
@@ -59,13 +60,11 @@ SERVER = {
     "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
     "server": (
         "the application",
-        "server/config server/paths server/store server/store/sqlite server/context server/web server/respondents server/researchers "
-        "server/api",
+        "server/config server/paths server/store server/context server/web server/respondents server/researchers server/api",
     ),
     "server/operate": (
         "for whoever runs it",
-        "errors survey wire verify server server/config server/store server/store/sqlite server/context server/web server/front "
-        "server/researchers server/api",
+        "errors survey wire verify server server/config server/store server/context server/web server/front server/researchers server/api",
     ),
 }
 """The server's rooms, likewise. None may import what holds answers or tosses coins."""

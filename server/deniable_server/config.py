@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,15 +13,50 @@ MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second sen
 
 
 @dataclass(frozen=True)
+class Database:
+    """Where the data is, and the file with the key that seals what waits and signs cookies.
+
+    Its text names an SQLite file by its path. A url of which no password is ever shown is neither in its text nor in its repr.
+    """
+
+    path: Path
+    key: Path
+
+    @classmethod
+    def at(cls, place: str | Path | Database) -> Database:
+        """The database at a path or a url, sqlite:///data.db or sqlite:////srv/data.db; its key is in the file beside it.
+
+        Raises ValueError for any other url, of which it quotes the scheme alone.
+        """
+        if isinstance(place, Database):
+            return place
+        scheme, separator, _ = str(place).partition("://")
+        if isinstance(place, Path) or not separator:
+            path = Path(place)
+        elif str(place).startswith(_SQLITE) and len(str(place)) > len(_SQLITE):
+            path = Path(str(place)[len(_SQLITE) :])
+        else:
+            known = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
+            raise ValueError(f"a database must be a path or a url that begins with {_SQLITE}, got a url of {known}")
+        return cls(path, key_file(path))
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+_SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True)
 class Config:
-    """db: the database file. secret_key: signs researchers' cookies. public_url: the address people use, if it is not this machine's.
+    """db: the database, or its path or url. secret_key: signs researchers' cookies. public_url: the address people use, if not this one's.
 
     most_per_second: submissions without a key, from everybody together; more are told to come back later.
     listening: this machine's address, where there is no other.
     """
 
-    db: Path
-    secret_key: str
+    db: str | Path | Database = field(repr=False)
+    secret_key: str = field(repr=False)
     public_url: str | None = None
     most_per_second: int = MOST_PER_SECOND
     listening: str = "http://localhost"
@@ -45,9 +80,10 @@ class Config:
         return (self.public_url or self.listening).rstrip("/")
 
     @classmethod
-    def for_database(cls, db: Path, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
+    def for_database(cls, db: str | Path | Database, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
         """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
-        return cls(db.resolve(), key_file(db).read_text().strip(), public_url, most_per_second)
+        place = Database.at(db)
+        return cls(place, place.key.read_text().strip(), public_url, most_per_second)
 
 
 def _is_address(url: str) -> bool:
@@ -59,13 +95,12 @@ def _is_address(url: str) -> bool:
 
 
 def key_file(db: Path) -> Path:
-    """The file beside the database that holds the secret key."""
+    """The file beside an SQLite database that holds the secret key."""
     return db.with_name(db.name + ".key")
 
 
-def make_key(db: Path) -> None:
-    """Makes the secret key of a new server, readable by its owner only; an existing one stays. It is whole, or not there."""
-    path = key_file(db)
+def make_key(path: Path) -> None:
+    """Makes the file with the secret key of a new server, readable by its owner only; an existing one stays. It is whole, or not there."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,9 +108,9 @@ def make_key(db: Path) -> None:
         _write_whole(path, secrets.token_urlsafe(32) + "\n")
 
 
-def copy_key(db: Path, other: Path) -> None:
-    """Copies the key of one database to the place of another's. Raises FileExistsError, and OSError as `open` does."""
-    _write_whole(key_file(other), key_file(db).read_text())
+def copy_key(key: Path, other: Path) -> None:
+    """Copies the file of a key to another place. Raises FileExistsError, and OSError as `open` does."""
+    _write_whole(other, key.read_text())
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -33,7 +33,7 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import keys
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 USER, PASSWORD = "ada", "correct horse battery"
 
@@ -70,7 +70,7 @@ class Site:
         """Publishes a survey of these keys; what is left out is filled in, and what is None is left out."""
         keys = {"deniable": 1, "batch": 1, "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 9", **keys}
         survey = Survey.from_dict({key: value for key, value in keys.items() if value is not None})
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         store.surveys.publish(survey)
         store.close()
         return survey
@@ -78,7 +78,7 @@ class Site:
     def invite(self, survey: Survey) -> str:
         """A new invitation, as it is written."""
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         store.access.invite(survey.id, [access_codes.invitation_hash(survey.id, secret)])
         store.close()
         return access_codes.written(secret)
@@ -86,13 +86,13 @@ class Site:
     def spend(self, survey: Survey, code: str) -> None:
         """Uses an invitation up, as somebody else's device would."""
         record = pack(survey, [randomize(item.channel, np.zeros(1, dtype=np.int64), os_words) for item in survey.items])
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         store.submissions.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, 1, record, invitation=access_codes.read(code)))
         store.close()
 
     def tally(self, survey: Survey, **part: Any) -> Tally:
         """What the store has counted."""
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         tally = tally_of(store, survey.id, **part)
         store.close()
         return tally
@@ -112,7 +112,7 @@ class Site:
     @cached_property
     def key(self) -> str:
         """A key for submissions of many records."""
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         key = keys.make(store, "lab", ["submit"])
         store.close()
         return key

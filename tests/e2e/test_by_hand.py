@@ -15,7 +15,7 @@ from tests.server.tallies import tally_of
 
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 pytestmark = pytest.mark.browser
 
@@ -79,7 +79,7 @@ def form(browser: Chrome) -> Iterator[Form]:
 
 
 def tally(site: Any, survey: Survey, **which: Any) -> Tally:
-    with closing(SqliteStore(site.db)) as store:
+    with closing(open_store(site.db)) as store:
         return tally_of(store, survey.id, **which)
 
 

@@ -29,7 +29,8 @@ from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
 from deniable_server.researchers.passwords import set_password
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 SURVEY = """
 deniable: 1
@@ -66,15 +67,15 @@ def submissions(survey: Survey) -> Callable[..., Submission]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, survey: Survey) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "deniable.db")
+def store(tmp_path: Path, survey: Survey) -> Iterator[Store]:
+    store = open_store(tmp_path / "deniable.db")
     store.surveys.publish(survey)
     yield store
     store.close()
 
 
 @pytest.fixture
-def app(tmp_path: Path, store: SqliteStore) -> Flask:
+def app(tmp_path: Path, store: Store) -> Flask:
     set_password(store.accounts, "ada", "correct horse battery")
     app = create_app(Config(tmp_path / "deniable.db", "x" * 40), store)
     app.config["TESTING"] = False
@@ -104,7 +105,7 @@ def logged_in() -> Callable[[Flask], FlaskClient]:
 
 
 @pytest.fixture
-def key(store: SqliteStore) -> dict[str, str]:
+def key(store: Store) -> dict[str, str]:
     """The header that lets a program send many records in one submission."""
     return {"Authorization": f"Bearer {keys.make(store, 'lab', ['submit'])}"}
 
@@ -130,7 +131,7 @@ class ServerProcess:
 
     def publish(self, *surveys: Survey) -> None:
         """Publishes without the command line, which takes its time to start."""
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         for survey in surveys:
             store.surveys.publish(survey)
         store.close()
@@ -138,7 +139,7 @@ class ServerProcess:
     @cached_property
     def key(self) -> str:
         """A key for submissions of many records."""
-        store = SqliteStore(self.db)
+        store = open_store(self.db)
         key = keys.make(store, "lab", ["submit"])
         store.close()
         return key

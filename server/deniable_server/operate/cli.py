@@ -9,7 +9,7 @@ import click
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
-from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
+from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, key_file, make_key
 from deniable_server.operate import invitations
 from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
@@ -39,19 +39,19 @@ main.add_command(key_commands)
 @database
 @click.option("--user", required=True, prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
-def init(db: Path, user: str, password_env: str | None) -> None:
+def init(db: Database, user: str, password_env: str | None) -> None:
     """Make the database and its secret key, and an account (or give an account a new password, which ends its sessions)."""
     password = asked_password(password_env)
     with opened(db, new=True) as store:
         set_password(store.accounts, user, password)
-    make_key(db)
-    click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {key_file(db)}.")
+    make_key(db.key)
+    click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {db.key}.")
 
 
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def publish(db: Path, survey_file: Path) -> None:
+def publish(db: Database, survey_file: Path) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes."""
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
@@ -64,7 +64,7 @@ def publish(db: Path, survey_file: Path) -> None:
 
 @main.command("list")
 @database
-def list_surveys(db: Path) -> None:
+def list_surveys(db: Database) -> None:
     """List the published surveys."""
     with opened(db) as store:
         for published in store.surveys.all():
@@ -97,7 +97,7 @@ def _number(count: int, noun: str) -> str:
 @click.option("--count", type=click.IntRange(1, 100_000), required=True, help="How many codes.")
 @click.option("--format", "kind", type=click.Choice(["txt", "csv"]), default="txt", show_default=True, help="CSV has the links too.")
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in the CSV begin with it.")
-def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
+def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
     """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
@@ -120,7 +120,7 @@ def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | No
     show_default=True,
     help="Submissions without a key, from everybody together; more are told to come back later.",
 )
-def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serve the surveys, until interrupted with Ctrl-C."""
     from deniable_server.operate.serve import serve as run
 
@@ -133,7 +133,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
 @database
 @click.argument("survey_id")
 @click.option("--reopen", is_flag=True, help="Take submissions again.")
-def close(db: Path, survey_id: str, reopen: bool) -> None:
+def close(db: Database, survey_id: str, reopen: bool) -> None:
     """Close a survey: no more submissions. All that waits is counted. Results stay."""
     with opened(db) as store:
         store.surveys.set_open(survey_id, reopen)
@@ -144,7 +144,7 @@ def close(db: Path, survey_id: str, reopen: bool) -> None:
 @database
 @click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
 @click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
-def backup(db: Path, target: Path, with_key: bool) -> None:
+def backup(db: Database, target: Path, with_key: bool) -> None:
     """Copy the database to the new file TARGET, while the server runs.
 
     What waits to be counted can be read with the server's key only: keep a copy of the key in another place.
@@ -154,7 +154,7 @@ def backup(db: Path, target: Path, with_key: bool) -> None:
             raise FileExistsError(f"{key_file(target)} is there already")
         store.backup(target)
         if with_key:
-            copy_key(db, target)
+            copy_key(db.key, key_file(target))
     click.echo(f"{target} is a copy of {db}{f', with the key in {key_file(target)}' if with_key else ', without its key'}.")
 
 
@@ -169,7 +169,7 @@ def backup(db: Path, target: Path, with_key: bool) -> None:
 @click.option("--target", help="population (the default) or respondents.")
 @click.option("--group", help="Of this group only, where the survey has groups.")
 @click.option("--by-hand", "by_hand", flag_value="1", help="Of those who tossed coins themselves; they are in no other results.")
-def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
+def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     with opened(db) as store:
         found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})

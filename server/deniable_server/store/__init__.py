@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deniable_server.config import Database
 from deniable_server.store.protocol import Store
 
 
-def open_store(place: Path) -> Store:
-    """The store in the SQLite file at `place`, which is made if it is not there, readable by its owner only; so is the key beside it.
+def open_store(place: str | Path | Database) -> Store:
+    """The store at a path or url (`Database.at`).
 
-    Raises UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
+    An SQLite file is made if it is not there, readable by its owner only; so is the key beside it. Raises ValueError for a url of
+    another database, UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
     """
     from deniable_server.store.sqlite.store import SqliteStore
 
-    return SqliteStore(place)
+    database = Database.at(place)
+    return SqliteStore(database.path, database.key)

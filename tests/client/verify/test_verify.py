@@ -26,7 +26,7 @@ from deniable.verify.loads import of_file, of_page
 from deniable.verify.released import Released, fingerprint
 from deniable.verify.replies import REQUIRED, Browser, Reply
 from deniable_server.operate.released import text
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
 STUDY = {"deniable": 1, "id": "study", "title": "A study", "about": "Who asks, and why.", "epsilon": "ln 3", "questions": [QUESTION]}
@@ -121,7 +121,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     subprocess.run(
         [program, "init", "--db", folder / "site.db", "--user", "ada", "--password-env", "PW"], env={"PW": "correct horse"}, check=True
     )
-    store = SqliteStore(folder / "site.db")
+    store = open_store(folder / "site.db")
     for name, keys in SURVEYS.items():
         store.surveys.publish(Survey.from_dict({**STUDY, **keys, "id": name}))
     store.surveys.set_open("closed", False)

@@ -33,7 +33,8 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers import figures
 from deniable_server.researchers.results import results_of
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
 CLINICS = Survey.from_dict(
@@ -52,7 +53,7 @@ AUTH = ("ada", "correct horse battery")
 
 
 @pytest.fixture
-def send(client: FlaskClient, store: SqliteStore, key: dict[str, str]) -> Callable[..., None]:
+def send(client: FlaskClient, store: Store, key: dict[str, str]) -> Callable[..., None]:
     """`send(n, group, mode=…)`: n people of a group, all of whom smoke and do not drink."""
     store.surveys.publish(CLINICS)
 
@@ -123,7 +124,7 @@ def page_of(server: Any) -> str:
 
 
 def assert_groups_add_up(db: Path) -> None:
-    store = SqliteStore(db)
+    store = open_store(db)
     whole, parts = tally_of(store, "clinics"), [tally_of(store, "clinics", group) for group in GROUPS]
     again = [recount_of(store, "clinics", group) for group in GROUPS]
     store.close()
@@ -135,7 +136,7 @@ def assert_groups_add_up(db: Path) -> None:
 # One group's estimates.
 
 
-def test_the_estimates_of_a_group_are_those_of_its_tally(send: Callable[..., None], client: FlaskClient, store: SqliteStore) -> None:
+def test_the_estimates_of_a_group_are_those_of_its_tally(send: Callable[..., None], client: FlaskClient, store: Store) -> None:
     for group, n in zip(GROUPS, (50, 30, 20), strict=True):
         send(n, group)
     for group in GROUPS:
@@ -189,7 +190,7 @@ def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apa
     assert "12 of them randomized by an organisation" in Results.from_dict(found).to_table()
 
 
-def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(store: SqliteStore) -> None:
+def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(store: Store) -> None:
     waiting = replace(CLINICS, id="waiting", batch=10)
     store.surveys.publish(waiting)
 
@@ -208,7 +209,7 @@ def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(s
 
 
 def test_the_control_a_store_that_mixes_them_is_noticed(
-    send: Callable[..., None], client: FlaskClient, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    send: Callable[..., None], client: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(30, "Süd")
     send(1, "Süd", mode="by_hand")
@@ -269,15 +270,13 @@ def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
     assert ada.get("/manage/surveys/study/groups").status_code == 404
 
 
-def test_a_stranger_does_not_see_the_comparison(client: FlaskClient, store: SqliteStore) -> None:
+def test_a_stranger_does_not_see_the_comparison(client: FlaskClient, store: Store) -> None:
     store.surveys.publish(CLINICS)
     reply = client.get("/manage/surveys/clinics/groups")
     assert (reply.status_code, reply.headers["Location"]) == (302, "/login?next=/manage/surveys/clinics/groups")
 
 
-def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
-    send: Callable[..., None], ada: FlaskClient, store: SqliteStore
-) -> None:
+def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(send: Callable[..., None], ada: FlaskClient, store: Store) -> None:
     for group, n in zip(GROUPS, (400, 300, 200), strict=True):
         send(n, group)
     source = ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text
@@ -343,7 +342,7 @@ SHARES = {
 
 
 @pytest.fixture
-def mixed(store: SqliteStore, ada: FlaskClient) -> str:
+def mixed(store: Store, ada: FlaskClient) -> str:
     """The page of the groups of a survey with a number, a scale and a multiple choice; 1,000 people in each of two groups of three."""
     store.surveys.publish(MIXED)
     for group, truth in SHARES.items():
@@ -361,7 +360,7 @@ def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
     return dict(zip(options, cells, strict=True))
 
 
-def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: SqliteStore) -> None:
+def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: Store) -> None:
     for name, text, span in (("hours", "Hours?", 14), ("mood", "Mood?", 2)):
         north, south = (
             next(row for row in analyse(MIXED, tally_of(store, "mixed", group)).results.means if row.question == name) for group in SHARES
@@ -385,7 +384,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0"}
 
 
-def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: SqliteStore) -> None:
+def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: Store) -> None:
     found = side_by_side(mixed, "Used?")
     assert list(found) == ["tea", "coffee"]
     for option, cells in found.items():

@@ -19,7 +19,7 @@ from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.operate.cli import main
 from deniable_server.researchers.passwords import set_password
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 QUESTIONS = """
 questions:
@@ -41,7 +41,7 @@ def db(tmp_path: Path) -> Path:
 @pytest.fixture
 def ada(db: Path, logged_in: Callable[[Flask], FlaskClient]) -> Iterator[FlaskClient]:
     """A researcher who is logged in, at a server where 400 people answered each survey."""
-    store = SqliteStore(db)
+    store = open_store(db)
     for survey, groups in ((GROUPED, GROUPED.groups), (SAMPLE, (None,))):
         store.surveys.publish(survey)
         for group in groups:
@@ -60,7 +60,7 @@ def test_a_page_for_the_respondents_of_a_sample_is_refused_with_the_reason(ada: 
 
 
 def test_the_api_refuses_it_with_the_reason(ada: FlaskClient, db: Path) -> None:
-    store = SqliteStore(db)
+    store = open_store(db)
     set_password(store.accounts, *AUTH)
     store.close()
     reply = ada.get("/api/v1/surveys/sample/results?target=respondents", auth=AUTH)
