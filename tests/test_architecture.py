@@ -90,7 +90,7 @@ READERS = {
     "estimate/present/chart.py": {"write_text"},  # a picture, where its caller names a file
     "estimate/present/tabular.py": {"open"},  # a table, likewise
     "simulate.py": {"np.random"},  # who the made-up people are
-    "privacy/ledger.py": {"os", "sqlite3", "threading", "secrets"},
+    "privacy/ledger.py": {"os", "sqlite3", "secrets"},
 }
 """In pure rooms no file does input or output, but for these."""
 

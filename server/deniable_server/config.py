@@ -83,7 +83,8 @@ class Config:
     def for_database(cls, db: str | Path | Database, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
         """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
         place = Database.at(db)
-        return cls(place, place.key.read_text().strip(), public_url, most_per_second)
+        whole = Database.at(place.path.resolve())  # a link leads to the same database, and to its lock
+        return cls(whole, place.key.read_text().strip(), public_url, most_per_second)
 
 
 def _is_address(url: str) -> bool:
