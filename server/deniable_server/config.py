@@ -16,35 +16,43 @@ MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second sen
 class Database:
     """Where the data is, and the file with the key that seals what waits and signs cookies.
 
-    Its text names an SQLite file by its path. A url of which no password is ever shown is neither in its text nor in its repr.
+    path: an SQLite file, or None; url: a PostgreSQL database, or "". A url's password is neither in its text nor in its repr.
     """
 
-    path: Path
+    path: Path | None
     key: Path
+    url: str = field(default="", repr=False)
 
     @classmethod
     def at(cls, place: str | Path | Database) -> Database:
-        """The database at a path or a url, sqlite:///data.db or sqlite:////srv/data.db; its key is in the file beside it.
+        """The database at a path or a url: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
 
+        The key of an SQLite file is in the file beside it, that of others in the file that $DENIABLE_KEY names, or deniable.key.
         Raises ValueError for any other url, of which it quotes the scheme alone.
         """
         if isinstance(place, Database):
             return place
-        scheme, separator, _ = str(place).partition("://")
+        scheme, separator, rest = str(place).partition("://")
         if isinstance(place, Path) or not separator:
-            path = Path(place)
-        elif str(place).startswith(_SQLITE) and len(str(place)) > len(_SQLITE):
-            path = Path(str(place)[len(_SQLITE) :])
-        else:
-            known = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
-            raise ValueError(f"a database must be a path or a url that begins with {_SQLITE}, got a url of {known}")
-        return cls(path, key_file(path))
+            return cls(Path(place), key_file(Path(place)))
+        if scheme in ("postgresql", "postgres"):
+            return cls(None, Path(os.environ.get("DENIABLE_KEY", "deniable.key")), str(place))
+        if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+            return cls(Path(rest[1:]), key_file(Path(rest[1:])))
+        known = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
+        raise ValueError(f"a database must be a path or a url that begins with sqlite:/// or postgresql://, got a url of {known}")
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether `deniable-server init` has been, as far as the files of this machine show."""
+        return self.key.exists() and (self.path is None or self.path.exists())
 
     def __str__(self) -> str:
-        return str(self.path)
-
-
-_SQLITE = "sqlite:///"
+        """As people know it: a path, or the url without its password and its parameters."""
+        if self.path is not None:
+            return str(self.path)
+        who, at, where = self.url.partition("://")[2].partition("?")[0].rpartition("@")
+        return f"postgresql://{who.partition(':')[0]}{at}{where}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +91,7 @@ class Config:
     def for_database(cls, db: str | Path | Database, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
         """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
         place = Database.at(db)
-        whole = Database.at(place.path.resolve())  # a link leads to the same database, and to its lock
+        whole = Database.at(place.path.resolve()) if place.path else place  # a link leads to the same database, and to its lock
         return cls(whole, place.key.read_text().strip(), public_url, most_per_second)
 
 

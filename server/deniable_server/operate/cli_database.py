@@ -33,13 +33,13 @@ database = click.option(
     envvar="DENIABLE_DB",
     show_default=True,
     show_envvar=True,
-    help="The database: a file, or a url such as sqlite:////srv/deniable.db.",
+    help="The database: a file, or a url such as sqlite:////srv/deniable.db or postgresql://host/name.",
 )
 
 
 def require(db: Database) -> None:
     """Stops with a clear message where `init` has not been."""
-    if not db.path.exists() or not db.key.exists():
+    if not db.is_set_up:
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
 
 

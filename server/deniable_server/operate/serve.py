@@ -46,7 +46,8 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104 - compared
     config = replace(Config.for_database(db, public_url, most_per_second), listening=f"http://{shown}:{port}")
-    alone.lock(Database.at(config.db).path)
+    if path := Database.at(config.db).path:
+        alone.lock(path)  # on PostgreSQL several servers may share a database
     listener = alone.listen(host, port)
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now

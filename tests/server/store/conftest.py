@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests.server.store.postgresql import PostgresDatabases
 
 from deniable.survey import Survey
 from deniable_server.config import Database
@@ -50,11 +51,12 @@ class SqliteFiles:
             file.unlink()
 
 
-ENGINES: dict[str, Callable[[Path], Databases]] = {"sqlite": SqliteFiles}
+ENGINES: dict[str, Callable[[Path], Databases]] = {"sqlite": SqliteFiles, "postgresql": PostgresDatabases}
 
 
 @pytest.fixture(params=ENGINES)
-def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Databases:
+def databases(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Databases:
+    monkeypatch.setenv("DENIABLE_KEY", str(tmp_path / "deniable.key"))
     return ENGINES[request.param](tmp_path)
 
 
