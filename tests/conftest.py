@@ -43,10 +43,32 @@ LONGEST = (
 """The files that take longest, first: one that starts last would be waited for by all other processes."""
 
 
+MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # where files are kept in memory, and the bytes that have to be free
+
+
+def pytest_configure() -> None:
+    """Keeps the files of the tests in memory where there is room: a disk takes its time for each commit, most where others use it, too.
+
+    No test can tell: a killed process loses what it has not written, and a disk what it has not kept only when the power fails.
+    """
+    if "TMPDIR" not in os.environ and MEMORY.is_dir():
+        free = min(shutil.disk_usage(MEMORY).free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        if free > ROOM:
+            os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
+
+
+SERVERS = {"make_server", "shipped", "site", "upstream"}
+"""The fixtures that start a `deniable-server` of its own: whoever asks for one is slow."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before some are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     order = {folder / name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path, len(order)))
+    for item in items:
+        if SERVERS.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 @contextmanager

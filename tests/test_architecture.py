@@ -19,6 +19,7 @@ import pytest
 
 import deniable
 import deniable_server
+from deniable.survey.types import TYPES
 
 PACKAGES = {"deniable": Path(deniable.__file__).parent, "deniable_server": Path(deniable_server.__file__).parent}
 PAGE = Path(__file__).parents[1] / "docs" / "why" / "architecture.md"
@@ -31,7 +32,7 @@ ROOMS = {
     "extras": ("which extra brings what is missing", "errors"),
     "mechanism": ("what a coin does; it never tosses one", ""),
     "survey": ("what is asked", "errors mechanism"),
-    "privacy": ("what answers give away, and an account of it", "errors persons private_files mechanism survey"),
+    "privacy": ("what answers give away, and an account of it", "errors extras persons private_files mechanism survey"),
     "wire": ("what travels and is stored", "errors mechanism survey"),
     "device": ("all that ever holds a true answer", "errors persons files extras mechanism survey wire"),
     "delivery": ("perturbed records on their way, each exactly once", "errors persons private_files survey privacy wire"),
@@ -56,7 +57,7 @@ SERVER = {
     "server/web": ("what every page shares", "errors survey wire server/config server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
-    "server/researchers": ("pages for researchers", "errors survey wire estimate plan server/store server/context server/web"),
+    "server/researchers": ("pages for researchers", "errors survey wire privacy estimate plan server/store server/context server/web"),
     "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
     "server": (
         "the application",
@@ -99,7 +100,7 @@ IO |= {"sqlite3", "ssl", "subprocess", "tempfile", "threading", "urllib.request"
 CALLS = {"open", "print", "input", "breakpoint", "exec", "eval"}
 METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "open", "tofile", "fromfile", "savetxt", "loadtxt"}
 RANDOM = {"random", "numpy.random", "np.random", "os.urandom", "secrets", "uuid", "time"}
-TYPE_NAMES = {"yes_no", "choice", "scale", "number", "multi_choice"}
+TYPE_NAMES = set(TYPES)
 
 PUBLIC = [
     *(
@@ -132,6 +133,13 @@ def sources() -> Mapping[str, str]:
             {start + path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.py"))}
         )
     return found
+
+
+@cache
+def browser_modules() -> Mapping[str, str]:
+    """Every module of the browser's, by its path, and its text."""
+    folder = PACKAGES["deniable"] / "browser"
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.mjs"))}
 
 
 @cache
@@ -233,6 +241,20 @@ def names_of_types(file: str, source: str) -> Iterator[str]:
     yield from sorted(name for name in imported(source) if name in types)
 
 
+TYPE_IN_QUOTES = re.compile(rf"""(["'`])(?:{"|".join(sorted(TYPE_NAMES))})\1""")
+ONE_TYPE = re.compile(r"""["']\.{1,2}/types/(?!base\.mjs)""")
+
+
+def names_of_types_in_the_browser(file: str, source: str) -> Iterator[str]:
+    """The same in a browser's module: a type's name in quotes or the module of one type, anywhere but in `types/` and their table."""
+    if file == "types.mjs" or file.startswith("types/"):
+        return
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", source, flags=re.DOTALL)
+    for line in re.sub(r'typeof [\w.]+ [!=]== "number"', "", code).splitlines():  # a type of JavaScript's
+        if TYPE_IN_QUOTES.search(line) or ONE_TYPE.search(line):
+            yield line.strip()
+
+
 def a_seed(file: str, source: str) -> Iterator[str]:
     """Arguments from which noise could be computed again."""
     if room_of(module_of(file)) in ("mechanism", "survey", "device", "wire", "delivery", "client"):
@@ -253,6 +275,15 @@ def broken(rule: Rule, files: Mapping[str, str]) -> dict[str, list[str]]:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_every_file_keeps_to_its_room(rule: Rule) -> None:
     assert broken(rule, sources()) == {}
+
+
+def test_only_the_folder_of_types_asks_for_the_type_of_a_question_in_the_browser() -> None:
+    assert broken(names_of_types_in_the_browser, browser_modules()) == {}
+
+
+def test_every_question_type_is_one_file_in_each_language() -> None:
+    assert {file for file in browser_modules() if file.startswith("types/")} == {f"types/{name}.mjs" for name in (*TYPES, "base")}
+    assert {f"survey/types/{name}.py" for name in TYPES} <= set(sources())
 
 
 def test_every_file_is_in_a_room_and_every_room_has_files() -> None:
@@ -353,6 +384,24 @@ def test_a_circle_is_noticed() -> None:
 )
 def test_an_edit_that_breaks_a_rule_is_noticed(rule: Rule, file: str, line: str) -> None:
     source = sources()[file]
+    assert set(rule(file, f"{source}\n{line}\n")) - set(rule(file, source))
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("words.mjs", 'if (question.type === "yes_no") return [];'),
+        ("definition.mjs", "const long = ['choice', 'scale'].includes(type);"),
+        ("consent.mjs", "switch (kind) { case `multi_choice`: break; }"),
+        ("receipt.mjs", 'if (type === "number" && !source.bins) return "";'),
+        ("questions.mjs", 'if (typeof low === "number" && type === "number") return fieldOf(element);'),
+        ("encode.mjs", 'import { number } from "./types/number.mjs";'),
+        ("form.mjs", 'await import("./types/scale.mjs");'),
+    ],
+)
+def test_a_module_of_the_browser_that_asks_for_a_type_is_noticed(file: str, line: str) -> None:
+    source = browser_modules()[file]
+    rule = names_of_types_in_the_browser
     assert set(rule(file, f"{source}\n{line}\n")) - set(rule(file, source))
 
 

@@ -54,3 +54,12 @@ def test_a_dead_link_a_missing_file_and_a_row_said_twice_are_noticed() -> None:
     assert missing("see `tests/none.py`") == ["tests/none.py"]
     row = f"| {'an attack ' * 5}| a |"
     assert said_twice(f"{row}\n|---|---|\n{row}") == ["an attack " * 4 + "an attack"]
+
+
+def test_the_words_of_the_trade_are_in_the_glossary_once_and_in_order() -> None:
+    words = re.findall(r"^\*\*(.+?)\.\*\*", (ROOT / "docs/reference/glossary.md").read_text(), re.M)
+    assert words == sorted(set(words))
+    assert set(words) >= {
+        *("Adjusted", "Answer", "Bit", "Block", "Digest", "Epsilon", "Job", "Level"),
+        *("Outbox", "Pin", "Record", "Submission", "Tally", "Target"),
+    }

@@ -358,7 +358,7 @@ class SurveyClient:
     ) -> Results:
         """The survey's estimates with their intervals; needs `auth`, or a key with the scope results, and the [estimate] extra.
 
-        group: of this group only. by_hand: of those who tossed coins themselves, who are in no other results.
+        group: of this group only. by_hand: of those who answered with real coins, who are in no other results.
         The rest: as in `estimate`.
 
         Raises MissingExtraError without that extra, RejectedError (401 for a wrong name or password), DeliveryError.

@@ -19,7 +19,7 @@ class Channel:
     """One perturbed question: which subsets of `k` categories come out, and how often.
 
     k: categories, at least 2. d: size of the reported subset, 1 <= d < k.
-    keep_threshold: the own category is reported iff a uniform word is below it, 0 <= T <= coin.
+    keep_threshold: the own category is reported if, and only if, a uniform word is below it, 0 <= T <= coin.
     coin: the number of values of a word, 2^32 except where a test enumerates a smaller one.
     """
 

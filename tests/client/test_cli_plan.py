@@ -51,6 +51,7 @@ def test_a_confidence_and_a_share_are_used(run):
     assert (made["confidence"], made["share"]) == (0.9, 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.svg", "plan.png"])
 def test_a_chart_is_written(run, tmp_path, name):
     assert run("--n", "500", "--chart", str(tmp_path / name)).exit_code == 0

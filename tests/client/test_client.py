@@ -454,6 +454,7 @@ def test_a_wrong_password_is_told(server, outbox):
         client.results("study")
 
 
+@pytest.mark.slow
 def test_no_public_name_takes_a_seed_and_only_one_file_of_the_client_draws_words():
     public = [value for name, value in inspect.getmembers(SurveyClient) if not name.startswith("_") and callable(value)]
     for function in (SurveyClient, *public):

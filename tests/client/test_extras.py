@@ -45,6 +45,14 @@ def test_a_command_that_needs_an_extra_says_which_in_one_line(run):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
+def test_an_account_of_privacy_needs_an_extra_for_shuffled_reports_only():
+    done = python("from deniable import privacy", "print(privacy.waves([1, 1]))", "privacy.shuffled(1, 1000)", without="scipy")
+    assert done.stdout == "2.0\n"
+    assert done.stderr.splitlines()[-1].endswith("deniable.privacy.shuffling needs scipy: pip install 'deniable[estimate]'")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["flask", "scipy"])
 def test_the_server_says_so_too(package):
     done = python("from deniable.cli.server import main; main()", without=package)
@@ -54,6 +62,7 @@ def test_the_server_says_so_too(package):
     assert f"needs {package}: pip install 'deniable[{extra}]'" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_control_with_all_that_they_need_they_run():
     for run in ("import deniable.estimate, deniable.plan", command("plan", "--help"), "from deniable.cli.server import main; main()"):
         done = python(run)

@@ -98,6 +98,7 @@ class Row(dict[str, Any]):
     """A row to which there can be a weak reference."""
 
 
+@pytest.mark.slow
 def test_nothing_refers_to_an_answer_any_more_when_its_submission_is_sent(here, server, monkeypatch):
     """Whoever has the memory of the process while it waits for the network finds none of what was sent."""
     alive: list[int] = []

@@ -32,6 +32,7 @@ def test_an_example_that_is_wrong_would_be_noticed() -> None:
     assert run("```python\n>>> 1 + 1\n3\n\n```\n", "wrong").failed == 1
 
 
+@pytest.mark.slow
 def test_the_command_of_the_page_prints_what_the_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     [block] = re.findall(

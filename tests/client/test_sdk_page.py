@@ -44,6 +44,7 @@ def folder(server, study, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     printed = []
     for example in examples("python"):
@@ -65,6 +66,7 @@ def test_the_python_examples_do_what_the_page_says(server, folder, capsys):
     assert server.counted == 15
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_work(server, folder):
     [block] = examples("sh")
     digest = Survey.from_definition(server.definitions["health"]).digest

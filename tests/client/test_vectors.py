@@ -62,6 +62,7 @@ def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> No
     assert len(bad) >= 50
 
 
+@pytest.mark.slow
 def test_the_vectors_are_what_their_script_writes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, FOLDER / "make_twin_vectors.py", tmp_path], check=True)
     for made in tmp_path.iterdir():

@@ -136,7 +136,7 @@ def newer_syntax(source: str) -> set[str]:
 
 def test_no_module_uses_syntax_that_came_after_the_oldest_supported_browsers() -> None:
     """Of what came since: private methods, `??=` and the rest of the modules' syntax had come before `Object.hasOwn`."""
-    assert {file.name: found for file in BROWSER.glob("*.mjs") if (found := newer_syntax(file.read_text(encoding="utf-8")))} == {}
+    assert {file.name: found for file in BROWSER.rglob("*.mjs") if (found := newer_syntax(file.read_text(encoding="utf-8")))} == {}
 
 
 @pytest.mark.parametrize(

@@ -241,7 +241,7 @@ def test_the_definition_of_another_survey_is_refused(page: Any, proxy: Any, site
     assert f"the survey must be {survey.id}" in refusal(page, f"{proxy.url}/s/{survey.id}")
 
 
-@pytest.mark.parametrize("name", sorted(file.name for file in BROWSER.glob("*.*js")))
+@pytest.mark.parametrize("name", sorted(file.relative_to(BROWSER).as_posix() for file in BROWSER.rglob("*.*js")))
 def test_a_page_with_one_altered_module_does_not_run_and_says_so(page: Any, proxy: Any, survey: Survey, name: str) -> None:
     proxy.alter[f"/browser/{name}"] = (b"/**", b"/* ")
     script = name == "support.js"  # without it nobody would know what this browser lacks

@@ -68,6 +68,11 @@ PAGES = (
     "/manage/surveys/look?group=مستشفى&method=wald",
     "/manage/surveys/look/groups",
     "/manage/surveys/look0",
+    "/manage/new",
+    "/manage/surveys/look/questions",
+    "/manage/surveys/look/plan?n=300",
+    "/manage/surveys/look/invite",
+    "/manage/surveys/look/settings",
 )
 
 
@@ -138,7 +143,7 @@ def wide_header(driver: Chrome) -> list[str]:
     """Where what stands in the header is not above what stands in the page."""
     ends: list[float] = driver.execute_script(
         """const box = (s) => document.querySelector(s).getBoundingClientRect();
-           return [box("header .home").left, box("main h1").left, box("header form").right, box("main .card").right];"""
+           return [box("header .home").left, box("main h1").left, box("header form").right, box("main :is(.card, .draft)").right];"""
     )
     if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2:
         return []

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.cheap import cheap_applications
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -45,6 +46,12 @@ questions:
 """
 
 PROGRAM = str(Path(sys.executable).with_name("deniable-server"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap() -> Iterator[None]:
+    with cheap_applications():
+        yield
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import { number, percent, t, tn } from "./language.mjs";
 import { copy, fill, onPress } from "./page.mjs";
 import { leastProtected, oddsOfSum, people, posteriorBound, twice } from "./posterior.mjs";
 import { channelForEpsilon, cryptoWords, epsilonOf, oddsOfAll, randomize } from "./randomize.mjs";
+import { typeOf } from "./types.mjs";
 import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
@@ -79,34 +80,8 @@ function oddsOf(question) {
   const { of, own, other } = people(question.channel);
   const { d, k } = question.channel;
   const values = (counted) => ({ of: number(of), counted: number(counted), rest: number(of - counted), d: number(d), k: number(k) });
-  const [holds, holdsNot] = sentencesOf(question, values(own), values(other));
+  const [holds, holdsNot] = typeOf(question).odds(question.source, question.channel, values(own), values(other));
   return [picture(holds, own, of), picture(holdsNot, other, of)];
-}
-
-/** What is said of those who give an answer, and of those who give another. */
-function sentencesOf({ type, source, channel: { d, k } }, own, other) {
-  if (type === "yes_no" && k === 2) {
-    return [
-      t("Of {of} people who answer Yes, {counted} are recorded Yes, {rest} No.", own),
-      t("Of {of} people who answer No, {counted} are recorded Yes, {rest} No.", other),
-    ];
-  }
-  if (type === "number" && !source.bins) {
-    return [
-      t("Of {of} people at a level, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
-      t("Of {of} people at another level, {counted} have that first one among the {d} of {k} in their record, {rest} do not.", other),
-    ];
-  }
-  if (d === 1) {
-    return [
-      t("Of {of} people who choose an option, {counted} are recorded with it, {rest} with another.", own),
-      t("Of {of} people who choose something else, {counted} are recorded with that option, {rest} are not.", other),
-    ];
-  }
-  return [
-    t("Of {of} people who choose an option, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
-    t("Of {of} people who choose something else, {counted} have that option among the {d} of {k} in their record, {rest} do not.", other),
-  ];
 }
 
 function picture(sentence, counted, of) {

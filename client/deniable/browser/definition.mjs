@@ -7,9 +7,10 @@
  * JSON.stringify writes, keys sorted by UTF-16 code unit, which is how `sort` sorts.
  */
 
-import { NO_ANSWER, TYPES, characters, labelProblem, printable, strip } from "./encode.mjs";
 import { channelForEpsilon, epsilonOf, exceeds, oddsOfAll, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
+import { NO_ANSWER, characters, labelProblem, printable, strip } from "./types/base.mjs";
+import { TYPES, typeOf } from "./types.mjs";
 
 const FORMAT = 1;
 const MAX_EPSILON = 10;
@@ -153,15 +154,8 @@ function readTranslatedQuestions(words, where, questions) {
     if ("text" in own) plainText(own, "text", `${here}.text`);
     if (!("options" in own)) continue;
     const problem = labelProblem(own.options, "options");
-    rule(!problem && own.options.length === optionsOf(question).length, `${here}.options must be a text for each option of the question`);
+    rule(!problem && own.options.length === typeOf(question).options(question.source).length, `${here}.options must be a text for each option of the question`);
   }
-}
-
-/** The texts that respondents choose from, as the survey has them; none where the page has words or a field for it. */
-export function optionsOf({ type, source, items, categories, required }) {
-  if (type === "yes_no" || (type === "number" && !source.bins)) return [];
-  if (type === "multi_choice") return items.map(({ label }) => label);
-  return required ? categories : categories.slice(0, -1);
 }
 
 function parseJson(text) {
@@ -200,10 +194,10 @@ function blocksOf(questions) {
 
 function readQuestion(served, where, earlier) {
   rule(isObject(served), `${where} must be an object`);
-  const kind = TYPES.get(served.type);
+  const kind = typeOf(served);
   rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
-  const either = kind.either?.filter((key) => Object.hasOwn(served, key)) ?? [];
-  rule(either.length === (kind.either ? 1 : 0), `${where} must have one of ${kind.either}`);
+  const either = kind.either.filter((key) => Object.hasOwn(served, key));
+  rule(either.length === Math.min(kind.either.length, 1), `${where} must have one of ${kind.either}`);
   const keys = [...kind.keys, ...either];
   closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
@@ -220,14 +214,15 @@ function readQuestion(served, where, earlier) {
     rule(!categories.includes(NO_ANSWER), `${where} must not have the option ${NO_ANSWER}, which is added by itself`);
     categories.push(NO_ANSWER);
   }
-  const labels = kind.items?.(served);
-  const channel = channelForEpsilon(epsilon, categories.length, labels?.length);
+  const labels = kind.items(served);
+  const channel = channelForEpsilon(epsilon, categories.length, labels.length || 1);
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(keys.map((key) => [key, served[key]]));
   const number = earlier.length;
   const question = { number, id, text, type, epsilon, required, showIf, source, categories, channel };
-  question.items = labels?.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: "yes_no", source: {}, required, categories, channel })) ?? [question];
+  const items = labels.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: kind.itemType, source: {}, required, categories, channel }));
+  question.items = items.length ? items : [question];
   return question;
 }
 
@@ -236,7 +231,7 @@ function condition(showIf, where, required, earlier) {
   closed(showIf, where, ["question", "is"]);
   rule(!required, `${where} must not stand at a question that is required`);
   const asked = earlier.find(({ id }) => id === showIf.question);
-  rule(asked && (asked.type !== "number" || asked.source.bins), `${where}.question must be the id of an earlier question with options`);
+  rule(asked && !typeOf(asked).rounds(asked.source), `${where}.question must be the id of an earlier question with options`);
   const labels = asked.items.map(({ label }) => label);
   const known = labels[0] === undefined ? asked.categories.slice(0, asked.required ? undefined : -1) : labels;
   rule(Array.isArray(showIf.is) && showIf.is.length > 0 && new Set(showIf.is).size === showIf.is.length, `${where}.is must be a list of options`);

@@ -5,7 +5,7 @@ import { DeliveryError } from "./delivery.mjs";
 import { t } from "./language.mjs";
 import { fill, onPress, show } from "./page.mjs";
 
-const OWN = /\/browser\/([a-z_]+\.mjs(?::\d+){0,2})/;
+const OWN = /\/browser\/((?:types\/)?[a-z_]+\.mjs(?::\d+){0,2})/;
 const ANSWERING = ["consent", "questions", "review"];
 
 /** Calls `tell(error)` for every error of this page's modules that nothing has caught; what others run in the page is theirs. */

@@ -6,10 +6,11 @@
 import { allows, shown } from "./encode.mjs";
 import { list, number, readNumber, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
+import { typeOf } from "./types.mjs";
 import { unchanged } from "./unchanged.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
-const PARTS = { number: "[data-slot=number]", text: "[data-slot=text]", hint: ".quiet", problem: ".problem" };
+const PARTS = { place: "[data-slot=place]", text: "[data-slot=text]", hint: ".quiet", problem: ".problem" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** The controls of a survey. `onChange()` is called when an answer has changed; which one, or what it is, it does not say. */
@@ -100,18 +101,19 @@ function given(answer) {
 
 /** A question's element; its `answer()` as the control has it, `inWords()` as a person reads it, and `reset()`. */
 function build(question, words, index, count) {
-  const { type, required, categories } = question;
-  const long = ["choice", "scale"].includes(type) && categories.length > MOST_RADIOS;
-  const element = copy(long ? "question-list" : `question-${type}`);
-  const place = { place: number(index + 1), count: number(count) };
-  const label = required ? t("Question {place} of {count}", place) : t("Question {place} of {count} · may be skipped", place);
-  fill(element, { number: label, text: words.question(question) });
+  const { required, categories } = question;
+  const asks = typeOf(question).control;
+  const shape = asks === "radios" && categories.length > MOST_RADIOS ? "list" : asks;
+  const element = copy(`question-${shape}`);
+  const where = { place: number(index + 1), count: number(count) };
+  const place = required ? t("Question {place} of {count}", where) : t("Question {place} of {count} · may be skipped", where);
+  fill(element, { place, text: words.question(question) });
   const control = element.querySelector("select, input[type=text]") ?? element;
-  if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["number", "text"])); // not the rest of its label
-  if (type !== "multi_choice") control.setAttribute("aria-required", required);
+  if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
+  if (shape !== "boxes") control.setAttribute("aria-required", required);
   const labels = words.options(question);
-  const part = { element, control, index, ...controlOf(element, question, labels, long) };
-  if (type !== "number") speak(element, labels.length, words.optionsLanguage(question));
+  const part = { element, control, index, ...CONTROLS[shape](element, question, labels) };
+  if (shape !== "field") speak(element, labels.length, words.optionsLanguage(question));
   mark(part, false);
   return part;
 }
@@ -129,12 +131,18 @@ function speak(element, count, lang) {
   for (const option of [...options].slice(0, count)) option.lang = lang;
 }
 
-function controlOf(element, question, labels, long) {
-  if (question.type === "number") return fieldOf(element, question);
-  if (question.type === "multi_choice") return boxesOf(element, question, labels);
-  const { required, categories } = question;
+/** How each control is filled: (element, question, labels) give its `answer`, `inWords` and `reset`. */
+const CONTROLS = {
+  radios: (...given) => choiceOf(...given, (element) => groupOf([...element.querySelectorAll("input")])),
+  list: (...given) => choiceOf(...given, (element) => listOf(element.querySelector("select"))),
+  boxes: boxesOf,
+  field: fieldOf,
+};
+
+/** One of several options. `track(element)` makes the control work, and gives the number of the one that is `chosen()`, and `reset()`. */
+function choiceOf(element, { required, categories }, labels, track) {
   addOptions(element, required ? labels : [...labels, t("Prefer not to say")]);
-  const { chosen, reset } = long ? listOf(element.querySelector("select")) : groupOf([...element.querySelectorAll("input")]);
+  const { chosen, reset } = track(element);
   return { answer: () => categories[chosen()], inWords: () => labels[chosen()] ?? t("Prefer not to say"), reset };
 }
 
@@ -177,18 +185,16 @@ function fieldOf(element, { source: { low, high } }) {
   };
 }
 
-/** Repeats the partial's last option until there is one for each label; those that the partial has by itself stay. */
+/** Repeats the partial's option for each label. */
 function addOptions(element, labels) {
-  const last = [...element.querySelectorAll(".option, [data-repeat]")].at(-1);
-  const fixed = last.hasAttribute("data-repeat") ? 0 : element.querySelectorAll(".option").length;
-  last.after(
-    ...labels.slice(fixed).map((label) => {
-      const option = last.cloneNode(true);
+  const blank = element.querySelector("[data-repeat]");
+  blank.replaceWith(
+    ...labels.map((label) => {
+      const option = blank.cloneNode(true);
       (option.querySelector("span") ?? option).textContent = label;
       return option;
     }),
   );
-  if (fixed === 0) last.remove();
 }
 
 function listOf(select) {

@@ -4,6 +4,7 @@ import { list, number, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
 import { people } from "./posterior.mjs";
 import { unpackRecord } from "./submission.mjs";
+import { typeOf } from "./types.mjs";
 import { categoryLabels, itemTexts } from "./words.mjs";
 
 /** The element that shows an envelope; `summary` is the text of its button. */
@@ -24,14 +25,11 @@ export function receipt({ ask, questions, items }, words, envelope, summary) {
 }
 
 /** What one item's bits say, and how often they say so by chance alone. */
-export function sentence({ type, source, channel: { k, d }, channel }, labels, bits) {
+export function sentence(item, labels, bits) {
+  const { source, channel } = item;
   const named = list(labels.filter((_, index) => bits[index] === 1));
   const { of, other } = people(channel);
-  const values = { named, chance: number(other), of: number(of), d: number(d), k: number(k) };
-  if (type === "yes_no" && k === 2) return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", values);
-  if (type === "number" && !source.bins) return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", values);
-  if (d === 1) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", values);
-  return t("Your record names {d} of the {k} options: {named}. By chance alone, each of these is named in {chance} of {of} records of people who choose something else.", values);
+  return typeOf(item).recorded(source, channel, { named, chance: number(other), of: number(of), d: number(channel.d), k: number(channel.k) });
 }
 
 /** The bytes of a base64url text without padding. */

@@ -11,7 +11,7 @@
     "fetch", "AbortController", "URLSearchParams", "TextEncoder", "TextDecoder", "atob", "btoa", "BigInt", "Intl.PluralRules",
     "Object.hasOwn", "Object.entries", "Object.fromEntries", "Array.prototype.at", "Array.prototype.flat", "Array.prototype.flatMap",
     "String.prototype.padStart", "String.prototype.replaceAll", "DataView.prototype.getBigUint64",
-    "Element.prototype.after", "Element.prototype.closest", "Element.prototype.replaceChildren", "Element.prototype.toggleAttribute",
+    "Element.prototype.closest", "Element.prototype.replaceChildren", "Element.prototype.replaceWith", "Element.prototype.toggleAttribute",
     "HTMLScriptElement.prototype.noModule", "HTMLTemplateElement.prototype.content", "history.pushState"
   ];
   var NEEDS_HTTPS = ["crypto.subtle.digest", "navigator.locks.request"]; // without HTTPS no browser has them, and the page says so itself
@@ -43,7 +43,7 @@
 
   /** The name of a file of this page, without where it comes from; undefined for those of others. */
   function own(address) {
-    return (/\/browser\/([a-z_]+\.m?js)$/.exec(address || "") || [])[1];
+    return (/\/browser\/((?:types\/)?[a-z_]+\.m?js)$/.exec(address || "") || [])[1];
   }
 
   window.addEventListener("error", function (event) {

@@ -17,7 +17,7 @@ from deniable.cli.options import opened_client, survey_option
 @click.option("--user", required=True, help="The researcher's name.")
 @click.option("--password-env", metavar="VAR", help="The environment variable that has the password.  [default: ask]")
 @click.option("--group", metavar="LABEL", help="Of this group only, where the survey has groups.")
-@click.option("--by-hand", is_flag=True, help="Of those who tossed coins themselves; they are in no other results.")
+@click.option("--by-hand", is_flag=True, help="Of those who answered with real coins; they are in no other results.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals, between 0 and 1.")
 @click.option("--method", default="feldman-cousins", show_default=True, help="Of the intervals.")
 @click.option("--target", type=click.Choice(["population", "respondents"]), default="population", show_default=True)

@@ -78,7 +78,7 @@ def positions(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.floa
 
 
 def round_stochastically(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:
-    """Places become categories: what stands between two is the upper one iff a word is below 2^32 times its distance."""
+    """Places become categories: what stands between two is the upper one if, and only if, a word is below 2^32 times its distance."""
     lower = np.floor(places).astype(np.int64)
     if not TYPES[question.type].rounds(question.settings):
         return lower

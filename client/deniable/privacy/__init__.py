@@ -1,1 +1,21 @@
 """What answers give away: in one survey, in several, in the shuffled reports of many, and in an account of each person."""
+
+from __future__ import annotations
+
+from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior_range, submission, waves
+from deniable.privacy.posterior import posterior_bound
+from deniable.privacy.shuffling import shuffled, shuffled_at_least
+
+__all__ = [
+    "advanced",
+    "exact",
+    "groups",
+    "household",
+    "mixed",
+    "posterior_bound",
+    "posterior_range",
+    "shuffled",
+    "shuffled_at_least",
+    "submission",
+    "waves",
+]

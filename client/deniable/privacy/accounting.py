@@ -38,11 +38,11 @@ def groups(epsilons: Iterable[float]) -> float:
 
 
 def household(epsilon: float, people: int) -> float:
-    """What can be learnt about `people` together whose answers hang together, such as one secret that all of them report."""
+    """What can be learnt about `people` together whose answers are associated, such as one secret that all of them report."""
     return check_epsilon("epsilon", epsilon) * check_count("people", people)
 
 
-def posterior(prior: float, epsilon: float) -> tuple[float, float]:
+def posterior_range(prior: float, epsilon: float) -> tuple[float, float]:
     """The least and the most that a belief can become by seeing all that one person sent.
 
     prior: the probability, from 0 to 1, that somebody gave to a statement about the answers before. Bayes' rule with a

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 
+from deniable.extras import missing
 from deniable.privacy.accounting import check_count, check_epsilon
 
 _Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     epsilon0: what one whole submission gives away. Holds for every way of randomizing, submissions of many questions
     included, and for everything computed from the shuffled reports: tables, shares, intervals. It does not hold against
     whoever can tell which report came from whom: for them it stays epsilon0. Never more than epsilon0.
-    Raises ValueError; delta must be 1e-12 or more.
+    Needs the extra `deniable[estimate]`: raises MissingExtraError without it, and ValueError; delta must be 1e-12 or more.
     """
     _check(epsilon0, n, delta)
     return _crossing(lambda epsilon: _among_clones(epsilon, epsilon0, n), epsilon0, delta)[1]
@@ -44,13 +44,15 @@ def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """The epsilon, at `delta`, of the shuffled reports of one yes/no question where all others have the same answer.
 
     A lower bound: no rule for every way of randomizing and every set of answers can promise less.
-    Raises ValueError as `shuffled` does.
+    Raises MissingExtraError and ValueError as `shuffled` does.
     """
     _check(epsilon0, n, delta)
     return _crossing(lambda epsilon: _among_equals(epsilon, epsilon0, n), epsilon0, delta)[0]
 
 
 def _check(epsilon0: float, n: int, delta: float) -> None:
+    if error := missing("deniable.privacy.shuffling", "estimate"):
+        raise error
     check_epsilon("epsilon0", epsilon0)
     check_count("n", n)
     if not _LEAST_DELTA <= delta < 1:
@@ -114,4 +116,6 @@ def _binomial(n: int, rate: float) -> tuple[NDArray[np.int64], _Floats]:
 
 def _fair_tail(least: _Floats, n: NDArray[np.int64]) -> _Floats:
     """P(Y >= least) for Y binomial (n, 1/2)."""
+    from scipy.special import bdtrc
+
     return np.asarray(bdtrc(np.minimum(least - 1, n), n, 0.5))

@@ -273,7 +273,7 @@ class _Builder:
             return None
         name, options = written["question"], written["is"]
         found = next((q for q in earlier if q and q.id == name), None)
-        if found is None or found.control == "field":
+        if found is None or found.rounds:
             if None not in earlier:  # else its own mistakes come first
                 self.refuse(f"{where}.question", f"must be the id of an earlier question with options, got {_shown(name)}")
             return None

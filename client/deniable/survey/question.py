@@ -11,7 +11,6 @@ from typing import Any
 
 from deniable.mechanism import Channel
 from deniable.survey.types import TYPES
-from deniable.survey.types.base import Control
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,6 @@ class Question:
     def options(self) -> tuple[str, ...]:
         """The survey's own texts that respondents choose from; none where the page has words or a field for it."""
         return TYPES[self.type].options(self.settings)
-
-    @property
-    def control(self) -> Control:
-        """How the page asks."""
-        return TYPES[self.type].control(self.settings)
 
     @property
     def rounds(self) -> bool:

@@ -10,9 +10,9 @@ import click
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, key_file, make_key
-from deniable_server.operate import invitations
 from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
@@ -168,7 +168,7 @@ def backup(db: Database, target: Path, with_key: bool) -> None:
 @click.option("--method", help="feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald.")
 @click.option("--target", help="population (the default) or respondents.")
 @click.option("--group", help="Of this group only, where the survey has groups.")
-@click.option("--by-hand", "by_hand", flag_value="1", help="Of those who tossed coins themselves; they are in no other results.")
+@click.option("--by-hand", "by_hand", flag_value="1", help="Of those who answered with real coins; they are in no other results.")
 def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     with opened(db) as store:

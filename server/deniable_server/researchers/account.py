@@ -7,9 +7,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
 from deniable_server.researchers import sessions
-from deniable_server.web.audience import Audience, Routes
+from deniable_server.researchers.pages import routes
 
-bp = Routes("account", __name__, Audience(login=True, forms=True, csrf=True, translated=False))
+bp = routes("account", __name__)
 
 
 @bp.post("/logout")

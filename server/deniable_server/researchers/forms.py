@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from flask_wtf import FlaskForm
-from wtforms import PasswordField, StringField, SubmitField
-from wtforms.validators import InputRequired, Length
+from flask_wtf.file import FileField
+from wtforms import IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
+from wtforms.validators import InputRequired, Length, NumberRange, ValidationError
+
+MOST_PEOPLE = 10**9
+MOST_CODES = 100_000
 
 
 class LoginForm(FlaskForm):  # type: ignore[misc]
@@ -19,3 +23,35 @@ class LoginForm(FlaskForm):  # type: ignore[misc]
 
 class ActionForm(FlaskForm):  # type: ignore[misc]
     """A button: nothing but the token that says the page was ours."""
+
+
+class DraftForm(FlaskForm):  # type: ignore[misc]
+    """A survey file, chosen or written, and how many people may answer it."""
+
+    file = FileField("Choose a survey file, YAML or JSON,")
+    source = TextAreaField("or write it here", render_kw={"rows": 18, "spellcheck": "false", "autocomplete": "off"})
+    n = IntegerField("How many people may answer?", [NumberRange(1, MOST_PEOPLE, "Enter a whole number of people, 1 or more.")])
+    check = SubmitField("Check and plan")
+    publish = SubmitField("Publish")
+
+    def validate_file(self, field: FileField) -> None:
+        """Reads the chosen file in the place of what is written."""
+        if not field.data:
+            return
+        try:
+            self.source.data = field.data.read().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValidationError("Save the file as UTF-8 text: this one is not.") from None
+
+    def text(self) -> str:
+        """The survey as it is to be read: browsers send lines that end in two characters."""
+        return (self.source.data or "").replace("\r\n", "\n")
+
+
+class CodesForm(FlaskForm):  # type: ignore[misc]
+    """How many invitations to make, for whom, and in which form."""
+
+    count = IntegerField("How many codes?", [NumberRange(1, MOST_CODES, f"Enter a whole number from 1 to {MOST_CODES:,}.")])
+    group = SelectField("For which group?", validate_choice=True)
+    csv = SubmitField("Download as CSV")
+    sheet = SubmitField("Show a sheet to print")

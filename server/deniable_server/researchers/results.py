@@ -72,7 +72,7 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     """Estimates of all questions, shares and means.
 
     options: may hold confidence (0.95 by default), method and target; group, one of the survey's, for that one only; by_hand, 1 for
-    the reports of those who tossed coins themselves, which are in no other results. Raises EstimateError naming what is wrong.
+    the reports of those who answered with real coins, which are in no other results. Raises EstimateError naming what is wrong.
     """
     published = store.surveys.published(survey_id)
     survey = published.survey

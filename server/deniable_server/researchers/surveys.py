@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from flask import Response, abort, g, render_template, request
-from werkzeug.wrappers import Response as AnyResponse
+from flask import Response, abort, render_template, request
 
 from deniable_server.context import current_store
 from deniable_server.researchers import figures
 from deniable_server.researchers.cards import cards, scale_of
-from deniable_server.researchers.chart import SHARE_TICKS, SHARES, mark, share_mark
 from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import counted, groups_of, results_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.store.protocol import by_hand, estimated
-from deniable_server.web.audience import Audience, Routes
 
-bp = Routes("researchers", __name__, Audience(login=True, forms=True, csrf=True, translated=False))
-Page = str | AnyResponse | tuple[str, int]
-
-
-@bp.context_processor
-def shown_on_every_page() -> dict[str, Any]:
-    """Who is logged in, and what writes figures and places marks."""
-    marks = {"mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
-    return {"user": g.get("user"), "figures": figures, **marks}
+bp = routes("researchers", __name__)
 
 
 @bp.get("/manage")

@@ -55,8 +55,8 @@ class Submissions(Protocol):
 
         It waits, sealed, until a batch of its part has come, or the survey is closed; then the batch is counted.
         False if exactly this one was kept before. Its invitation, if it has one, is used up in the same transaction, and marked
-        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError, InvitationError,
-        ConflictError, in this order, so that who has no right to submit learns nothing of an id.
+        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError, ConflictError,
+        InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list of codes cannot ask.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
@@ -130,7 +130,7 @@ def estimated(survey: Survey, group: str | None = None) -> list[Part]:
 
 
 def by_hand(survey: Survey, group: str | None = None) -> list[Part]:
-    """The parts of those who tossed coins themselves: of one group, or of all the survey's groups."""
+    """The parts of those who answered with real coins: of one group, or of all the survey's groups."""
     return [Part(label, "by_hand") for label in _labels(survey, group)]
 
 

@@ -29,8 +29,8 @@ class Asset:
 
 
 def load(folder: Path, suffix: str) -> dict[str, Asset]:
-    """The files of a folder that end in `suffix`, by name."""
-    return {file.name: _asset(file.read_bytes(), _MIME[suffix]) for file in sorted(folder.glob(f"*{suffix}"))}
+    """The files of a folder, and of folders in it, that end in `suffix`, by their path from there."""
+    return {file.relative_to(folder).as_posix(): _asset(file.read_bytes(), _MIME[suffix]) for file in sorted(folder.rglob(f"*{suffix}"))}
 
 
 def _asset(body: bytes, mimetype: str) -> Asset:

@@ -30,7 +30,7 @@ def stylesheet(name: str) -> Markup:
     return Markup('\n  <link rel="stylesheet" href="{}" integrity="{}">').format(url_for("files.static_file", name=name), STYLES[name])
 
 
-@bp.get("/browser/<name>")
+@bp.get("/browser/<path:name>")
 def browser_file(name: str) -> Response:
     """The modules that run on the respondent's device, the same files that the tests prove."""
     return _file(_BROWSER, name)

@@ -17,7 +17,7 @@ from deniable_server.store.errors import StoreError
 
 SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
 View = TypeVar("View", bound=Callable[..., Any])
-_SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int]] = {}
+_SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int] | int] = {}
 REFUSED = "deniable.refused"  # the key of the environ under which the front says why it gave up a request
 
 
@@ -26,8 +26,8 @@ def register(app: Flask) -> None:
     app.before_request(_limit)
 
 
-def body(size: Callable[[Survey], int]) -> Callable[[View], View]:
-    """Marks a view of a survey whose bodies may be larger. size: the most bytes for a survey; may abort with 401 or 403."""
+def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
+    """Marks a view whose bodies may be larger. size: the most bytes, or what says it for a survey and may abort with 401 or 403."""
 
     def mark(view: View) -> View:
         _SIZES[view] = size
@@ -41,6 +41,8 @@ def most_bytes() -> int:
     size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
     if size is None or 0 < (request.content_length or 0) <= SMALL:
         return SMALL
+    if isinstance(size, int):
+        return size
     return max(SMALL, size(current_store().surveys.published((request.view_args or {})["survey_id"]).survey))
 
 

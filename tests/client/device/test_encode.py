@@ -98,7 +98,7 @@ def test_printable_text_has_line_breaks_but_no_other_control_characters() -> Non
 
 
 def test_the_browser_knows_the_same_types() -> None:
-    twin = Path(str(deniable.__file__)).parent / "browser" / "encode.mjs"
+    twin = Path(str(deniable.__file__)).parent / "browser" / "types.mjs"
     registry = twin.read_text(encoding="utf-8").split("export const TYPES = ")[1].split(";")[0]
     assert [name for name in TYPES if f'["{name}",' in registry] == list(TYPES)
     assert registry.count("[") == 1 + len(TYPES)

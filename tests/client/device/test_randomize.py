@@ -99,6 +99,7 @@ def variance(power: Any, k: int, d: Any) -> Any:
     return (power * d + k - d) ** 2 / (d * (k - d))
 
 
+@pytest.mark.slow
 def test_for_ten_thousand_epsilons_the_loss_is_at_most_the_declared_one_and_nothing_is_given_away() -> None:
     designs = list(random_designs(10_000))
     kept = sum(keeps_its_word(Channel.for_epsilon(epsilon, k), epsilon) for epsilon, k in designs)

@@ -12,7 +12,7 @@ from deniable.estimate import checks, designs, regression, tables
 
 HOME = Path(estimate.__file__).parent
 ROOMS = {
-    "limits": set(),
+    "limits": {"present"},
     "present": set(),
     "moments": set(),
     "checks": {"limits", "moments", "present"},

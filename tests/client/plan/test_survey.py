@@ -56,6 +56,7 @@ def survey() -> Survey:
     return Survey.from_text(FILE)
 
 
+@pytest.mark.slow
 def test_a_number_of_respondents_gives_every_questions_precision(survey: Survey) -> None:
     made = plan(survey, n=2_000)
     assert [row.question for row in made.rows] == ["smokes", "party", "drinks"]
@@ -94,6 +95,7 @@ def test_a_share_and_a_confidence_are_planned_for(survey: Survey) -> None:
     assert rare.share == 0.05
 
 
+@pytest.mark.slow
 def test_simulated_surveys_are_as_precise_as_planned(survey: Survey) -> None:
     n, true, repeats = 400, 0.05, 4_000
     row = plan(survey, n=n, share=true).rows[0]
@@ -188,6 +190,7 @@ def test_the_people_needed_for_ten_points_follow_from_the_privacy_of_the_hardest
     assert people_needed(survey, 0.05) > 3 * people_needed(survey)
 
 
+@pytest.mark.slow
 def test_means_differences_and_cells_are_planned_in_their_own_units() -> None:
     survey = Survey.from_text(FILE + "  - {id: hours, text: How many?, type: number, low: 0, high: 40, required: false}\n")
     smokes, *_, hours = plan(survey, n=2_000).rows
@@ -207,6 +210,7 @@ def hours_scores(survey: Survey) -> tuple[float, ...]:
     return scores
 
 
+@pytest.mark.slow
 def test_a_survey_that_asks_one_question_of_each_has_no_cross_table() -> None:
     sampled = Survey.from_text(FILE.replace("questions:", "ask: 1\nquestions:"))
     assert {row.cell_half_width for row in plan(sampled, n=300).rows} == {None}
@@ -222,6 +226,7 @@ def test_near_certainty_is_never_rounded_up_to_certainty() -> None:
     assert "99.996% sure at most" in plan(lavish, n=100).to_table()
 
 
+@pytest.mark.slow
 def test_a_chart_is_drawn_without_a_browser_and_shows_three_designs(survey: Survey, tmp_path) -> None:
     made = plan(survey, n=2_000)
     chart = made.plot()

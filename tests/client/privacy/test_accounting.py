@@ -14,7 +14,7 @@ from deniable.device.randomize import randomize
 from deniable.errors import EstimateError, SurveyError
 from deniable.estimate import share
 from deniable.mechanism import WORD, Channel
-from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior, submission, waves
+from deniable.privacy.accounting import advanced, exact, groups, household, mixed, posterior_range, submission, waves
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally
@@ -69,14 +69,14 @@ def test_four_people_who_share_one_secret_give_it_away_as_a_household_does() -> 
     [(0.5, LN3, 0.25, 0.75), (0.5, math.log(9), 0.1, 0.9), (0.01, 0.0, 0.01, 0.01), (0, 3, 0, 0), (1, 3, 1, 1)],
 )
 def test_a_belief_moves_no_further_than_bayes_rule_lets_it(prior: float, epsilon: float, low: float, high: float) -> None:
-    assert posterior(prior, epsilon) == pytest.approx((low, high))
+    assert posterior_range(prior, epsilon) == pytest.approx((low, high))
 
 
 def test_the_bounds_on_a_belief_are_reached_by_the_coins_themselves() -> None:
     channel = Channel.for_epsilon(LN3, 2)
     for prior in (0.001, 0.2, 0.9):
         after = prior * channel.theta / (prior * channel.theta + (1 - prior) * channel.phi)
-        assert posterior(prior, channel.epsilon)[1] == pytest.approx(after, rel=1e-12)
+        assert posterior_range(prior, channel.epsilon)[1] == pytest.approx(after, rel=1e-12)
 
 
 # ---- repeated surveys ----------------------------------------------------------------------------
@@ -153,8 +153,8 @@ def test_more_uses_and_less_slack_cost_more() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: posterior(1.5, 1), "prior must be a probability"),
-        (lambda: posterior(0.5, -1), "epsilon must be a finite number of at least 0, got -1"),
+        (lambda: posterior_range(1.5, 1), "prior must be a probability"),
+        (lambda: posterior_range(0.5, -1), "epsilon must be a finite number of at least 0, got -1"),
         (lambda: household(1, 0), "people must be a whole number of at least 1, got 0"),
         (lambda: household(1, 1.5), "people must be a whole number"),  # type: ignore[arg-type]
         (lambda: exact(math.nan, 2, 0.1), "epsilon must be a finite number"),
@@ -224,7 +224,7 @@ def test_whoever_reads_both_bits_of_two_questions_is_right_nine_times_in_ten_at_
     seen = unpack(survey, pack(survey, bits), GAMES)
     agreeing = seen.all(axis=1)
     right = (both[agreeing] == 0).mean()
-    assert 0.88 < right <= five_sigma_above(posterior(0.5, submission(survey))[1], int(agreeing.sum()))
+    assert 0.88 < right <= five_sigma_above(posterior_range(0.5, submission(survey))[1], int(agreeing.sum()))
     assert right > five_sigma_above(0.75, int(agreeing.sum()))  # ln 3 alone would not be a bound: the control
 
 

@@ -40,6 +40,7 @@ def test_how_sure_a_guess_can_become_has_as_few_digits_as_do_not_say_certain(odd
     assert str(posterior_bound(Fraction(odds))) == percent
 
 
+@pytest.mark.slow
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.fractions(min_value=1, max_value=10**12))
 @example(Fraction(99))

@@ -83,6 +83,7 @@ def test_questions_of_equal_weight_take_equal_parts_and_together_all_of_it(sourc
     assert most == pytest.approx(source["epsilon"], rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(written())
 def test_parts_are_as_the_weights_are(source: dict[str, Any]) -> None:

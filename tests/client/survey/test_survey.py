@@ -418,6 +418,7 @@ def test_what_is_too_large_is_told_by_the_limit_alone(source, told):
     assert problem.startswith(told)
 
 
+@pytest.mark.slow
 def test_the_largest_of_each_is_accepted():
     largest = Survey.from_dict(of_epsilons(*[0.001] * 2048))
     assert Survey.from_definition(largest.definition) == largest

@@ -56,6 +56,7 @@ def test_what_is_packed_unpacks_to_the_same_bits(case: tuple[Survey, list[list[i
     assert len(raw) == count * survey.record.bytes == count * math.ceil(survey.record.bits / 8)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(surveys_with_answers(), st.data())
 def test_whatever_unpacks_is_what_some_report_packs_to(case: tuple[Survey, list[list[int]]], data: st.DataObject) -> None:

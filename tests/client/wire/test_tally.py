@@ -31,6 +31,7 @@ def test_every_pair_is_counted_as_by_hand(bits: Bits) -> None:
     assert counted.ones.tolist() == bits.sum(axis=0).tolist()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(some_bits, some_bits)
 def test_the_tally_of_two_parts_is_their_sum(one: Bits, other: Bits) -> None:

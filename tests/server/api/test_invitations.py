@@ -26,8 +26,8 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.config import make_key
-from deniable_server.operate import invitations
 from deniable_server.operate.cli import main
+from deniable_server.researchers import invitations
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store

@@ -21,7 +21,8 @@ def test_the_committed_hashes_are_those_of_the_sources() -> None:
 
 def test_every_module_of_the_respondents_page_is_among_them() -> None:
     files = manifest()["files"]
-    assert {f"/browser/{file.name}": sha384(file.read_bytes()) for file in paths.BROWSER.glob("*.mjs")}.items() <= files.items()
+    modules = {file.relative_to(paths.BROWSER).as_posix(): sha384(file.read_bytes()) for file in paths.BROWSER.rglob("*.mjs")}
+    assert {f"/browser/{name}": fingerprint for name, fingerprint in modules.items()}.items() <= files.items()
     assert {path for path in files if path.startswith("/static/")} == {"/static/base.css", "/static/respond.css"}
 
 

@@ -169,7 +169,7 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert counts == {"": (30, 3), "?group=Süd": (30, 2), "?by_hand=1": (3, 0)}
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
     page = ada.get("/manage/surveys/clinics").text
-    assert "3 more responses came from people who tossed two coins themselves; they are not in these figures" in page
+    assert "3 more responses came from people who answered with real coins; they are not in these figures" in page
     assert ">30 responses<" in page
     assert "3 responses made by hand" in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert re.search(r"counted\s+apart and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)

@@ -110,6 +110,7 @@ def charts(client: FlaskClient, query: str = "") -> dict[str, Table]:
 # Every question is one chart, and says the figures of the JSON.
 
 
+@pytest.mark.slow
 def test_each_question_is_one_chart_of_the_figures_that_the_json_has(answered: FlaskClient) -> None:
     rows, found = rows_of(answered), charts(answered)
     for name in ("smokes", "party", "mood", "age"):
@@ -118,6 +119,7 @@ def test_each_question_is_one_chart_of_the_figures_that_the_json_has(answered: F
     assert re.findall(r'<h2 id="q-(\w+)"', answered.get(PAGE).text) == [question.id for question in KINDS.questions]
 
 
+@pytest.mark.slow
 def test_a_multiple_choice_is_one_chart_with_a_row_for_each_option(answered: FlaskClient) -> None:
     rows, found = rows_of(answered), charts(answered)
     assert found["Estimates: Which did you take?"] == {option: line(rows[f"took[{option}]", "yes"]) for option in ("tea", "coffee")}
@@ -200,6 +202,7 @@ def test_the_explanation_is_open_and_stands_before_the_first_chart(answered: Fla
     assert page.index("How to read these figures") < page.index('class="marks')
 
 
+@pytest.mark.slow
 def test_english_pages_write_percent_without_a_space(answered: FlaskClient, store: Store) -> None:
     for page in (PAGE, f"{PAGE}?confidence=0.99", "/manage"):
         assert not re.search(r"\d\s%", answered.get(page).text)
@@ -288,6 +291,7 @@ def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, 
 # Nobody yet, and too few to be counted.
 
 
+@pytest.mark.slow
 def test_without_responses_there_are_the_questions_and_no_figure(ada: FlaskClient) -> None:
     page = ada.get(PAGE).text
     assert tables(page) == {}

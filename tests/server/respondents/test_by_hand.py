@@ -234,6 +234,7 @@ def test_the_control_without_the_mark_for_by_hand_they_would_be_mixed(
     assert (tally_of(store, "coins", by_hand=True).n, tally_of(store, "coins").n) == (0, 1)
 
 
+@pytest.mark.slow
 def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(client: FlaskClient, store: Store, coins: Survey) -> None:
     people, dice = 2_000, np.random.default_rng(20261120)
     cheated, again = np.arange(people) < 600, np.arange(people) % 10 == 0

@@ -24,7 +24,7 @@ from deniable_server.web.languages import COUNTS, translated
 ROOT = Path(__file__).parents[3]
 CATALOGS = sorted(paths.TRANSLATIONS.glob("*/LC_MESSAGES/deniable.po"))
 PAGES = [paths.TEMPLATES / "base.html", paths.TEMPLATES / "error.html", *sorted((paths.TEMPLATES / "respondents").glob("*.html"))]
-MODULES = sorted(paths.BROWSER.glob("*.mjs"))
+MODULES = sorted(paths.BROWSER.rglob("*.mjs"))
 
 
 def catalog_of(text: str, locale: str | None = None) -> Catalog:

@@ -55,8 +55,17 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.survey", "GET"): RESEARCHERS,
     ("researchers.groups", "GET"): RESEARCHERS,
     ("researchers.download", "GET"): RESEARCHERS,
+    ("drafting.survey", "GET"): RESEARCHERS,
+    ("drafting.survey", "POST"): (400, 400, 400, 422, 400, 400, 400),  # with nothing in it
+    ("settings.questions", "GET"): RESEARCHERS,
+    ("settings.planned", "GET"): RESEARCHERS,
+    ("settings.page", "GET"): RESEARCHERS,
+    ("settings.close", "POST"): TOKEN,
+    ("inviting.page", "GET"): RESEARCHERS,
+    ("inviting.codes", "POST"): (400, 400, 400, 422, 400, 400, 400),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
+LOGGED_IN = ("researchers.", "inviting.", "settings.")  # pages of surveys for whoever is logged in
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
@@ -104,7 +113,7 @@ class Door:
             return {"json": {"code": codes_base64(secret)}}
         if name == "auth.login":
             return {"data": {"user": "ada", "password": "a wrong password", "csrf_token": token(client) if role == "researcher" else ""}}
-        if name.startswith("account."):
+        if name.startswith(("account.", "drafting.", "settings.", "inviting.")):
             return {"data": {"csrf_token": token(client) if role == "researcher" else ""}}
         return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
 
@@ -152,9 +161,8 @@ def test_who_is_not_let_in_does_not_learn_whether_there_is_such_a_survey(door: D
             continue
         for role, expected in zip(ROLES, statuses, strict=True):
             reply = door.knock(name, method, role, "nothing")
-            if expected in OPEN or (
-                name == "api.submit many" and expected == 401
-            ):  # the survey's page is everybody's, so its id is no secret
+            many = name == "api.submit many" and expected == 401  # the survey's page is everybody's, so its id is no secret
+            if role == "researcher" if name.startswith(LOGGED_IN) else expected in OPEN or many:
                 assert reply.status_code == 404, (name, role)
             else:
                 here = door.knock(name, method, role, "here")

@@ -2,7 +2,7 @@
 
 A made-up report has no coins in it: a program that sends yes to all questions sends the same bits every time. Honest reports cannot agree
 so much, since each question has coins of its own. How much they can agree at most, whatever people answer, is bounded here; their true
-answers may go together as they like.
+answers may be associated in any way.
 
 Let z be a report's bits, for each question b - d/k, scaled so that |z_q|^2 = k - 1. Given a person's answers the z_q are independent with
 means m_q and covariances C_q, so that E[zz'] = blockdiag(C_q) + mm'. With g = theta - phi and rho = d (k - d) / k,
@@ -97,7 +97,7 @@ def made_up(survey: Survey, tally: Tally) -> MadeUp | None:
         return None
     design = _best(survey, tally.n)
     reports = _Reports(survey, tally, design.places)
-    ends = [0] if all(place.item.k == 2 for place in design.places) else [0, -1]  # of yes and no, one is the other turned round
+    ends = [0] if all(place.item.k == 2 for place in design.places) else [0, -1]  # of yes and no, one is the other inverted
     chances = [design.chance_of_eigenvalue(reports.largest_eigenvalue), *(design.chance_of_option(reports.agreement(end)) for end in ends)]
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
@@ -245,7 +245,7 @@ class _Reports:
     def _full_bits(self, width: int) -> csr_array:
         """The matrix that makes b - d/k of all k bits out of the stored ones; a last column stands for 1, where all are asked.
 
-        Of k = 2 bits one is the other turned round: the first stands for both, its length made up for in `_scales`.
+        Of k = 2 bits one is the other inverted: the first stands for both, its length made up for in `_scales`.
         """
         entries: list[tuple[int, int, float]] = []
         start = 0

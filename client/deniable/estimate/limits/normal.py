@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ from scipy.special import chdtrc, ndtr
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.tabular import Tabular
 
 _Floats = NDArray[np.float64]
 
@@ -21,9 +23,10 @@ _HALVINGS = 30  # leave less than a hundred-millionth of a standard error
 
 
 @dataclass(frozen=True)
-class HypothesisTest:
-    """A test of a hypothesis. what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
+class HypothesisTest(Tabular):
+    """A test of a hypothesis. It prints as a sentence.
 
+    what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
     warning: why the p-value may be wrong (see `few`), or empty.
     """
 
@@ -33,14 +36,24 @@ class HypothesisTest:
     p_value: float
     warning: str = ""
 
+    def tables(self) -> tuple[Table, ...]:
+        """One row, and the warning below."""
+        marks = footnotes([self.warning])
+        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", f"{self.p_value:.3g}", marks.get(self.warning, ""))
+        return (Table("", ("hypothesis", "chi-squared", "df", "p", ""), (cells,), told(marks)),)
+
+    def records(self) -> tuple[Table, ...]:
+        """`test`: the fields above."""
+        return (Table("test", tuple(field.name for field in fields(self)), (astuple(self),)),)
+
     def __str__(self) -> str:
         text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {self.p_value:.3g}"
         return f"{text}; {self.warning}" if self.warning else text
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """One number and how sure it is.
+class Estimate(Tabular):
+    """One number and how sure it is. It prints as a sentence.
 
     what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
     estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
@@ -56,6 +69,18 @@ class Estimate:
     confidence: float
     target: str
     warning: str = ""
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row, and the warning below."""
+        marks = footnotes([self.warning])
+        cells = (self.what, f"{self.n:,}", f"{self.estimate:.4g}", f"{self.std_error:.3g}", f"{self.low:.4g} – {self.high:.4g}")
+        about = (f"{100 * self.confidence:g}% interval · target: {self.target}",)
+        header = ("figure", "reports", "estimate", "std error", "interval", "")
+        return (Table("", header, ((*cells, marks.get(self.warning, "")),), told(marks), about),)
+
+    def records(self) -> tuple[Table, ...]:
+        """`estimate`: the fields above."""
+        return (Table("estimate", tuple(field.name for field in fields(self)), (astuple(self),)),)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""

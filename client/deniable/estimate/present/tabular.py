@@ -1,4 +1,4 @@
-"""What every result can do: print itself, show itself in a notebook, and become text, CSV, JSON or a frame."""
+"""What every result can do: print itself, show itself in a notebook, and become text, CSV, JSON, a workbook or a frame."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from deniable.errors import EstimateError
-from deniable.estimate.present import html, spreadsheet, text
+from deniable.estimate.present import html, spreadsheet, text, workbook
 from deniable.estimate.present.table import Table
 
 if TYPE_CHECKING:
@@ -60,6 +60,18 @@ class Tabular(ABC):
     def to_json(self, path: str | Path | None = None) -> str | None:
         """`to_dict` as JSON text, one line."""
         return _given(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False), path)
+
+    def to_excel(self, path: str | Path) -> None:
+        """Writes a workbook to a file that ends in .xlsx: a sheet for each of `records`, numbers as numbers, and no text as a formula.
+
+        Needs the extra `deniable[tables]`, and raises MissingExtraError without it. Raises EstimateError for another ending, and for what
+        a workbook cannot hold: over a million rows, or a text of over 32,767 characters.
+        """
+        if Path(path).suffix.lower() != ".xlsx":
+            raise EstimateError(f"path must end in .xlsx, got {str(path)!r}")
+        made = workbook.written(self.records())
+        with open(path, "wb") as file:
+            file.write(made)
 
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
         """A pandas DataFrame of the first of `records`, or of the one with this title. Raises EstimateError for another title."""

@@ -89,7 +89,7 @@ class Perturbed:
         return np.asarray(self.channel[np.arange(self.n), self.bits.argmax(axis=1)])
 
     def pseudo_answers(self) -> _Floats:
-        """u with E[u | true category] = its indicator, shape (n, k): each report turned round by itself."""
+        """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself."""
         if isinstance(self.channel, Channel):
             theta, phi = float(self.channel.theta), float(self.channel.phi)
             return np.asarray((self.bits - phi) / (theta - phi))

@@ -1,4 +1,4 @@
-"""How strongly the true answers of two perturbed questions go together, from their cross table."""
+"""How strongly the true answers of two perturbed questions are associated, from their cross table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def independence(table: Crosstab) -> HypothesisTest:
 
 
 def phi_coefficient(table: Crosstab) -> Estimate:
-    """The correlation of two questions of two options each, positive where the first options go together. Delta method.
+    """The correlation of two questions of two options each, positive where people tend to give both first options. Delta method.
 
     Raises EstimateError for another table, of a number on a grid, and where a margin is not clearly within (0, 1).
     """

@@ -99,7 +99,7 @@ class Results(Tabular):
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
     all intervals of a question together instead of for each alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
-    tossed coins themselves, which are never mixed with others. n_by_hand: how many such reports there are beside these.
+    answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
     n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
     some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
     at most; a server counts them in batches, and does not say how many there are.

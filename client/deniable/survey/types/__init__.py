@@ -1,6 +1,6 @@
 """The question types: which keys they carry in a survey file, which categories they have, and where an answer stands among them.
 
-Only this folder knows them. To add one: a module here, its twin in `browser/encode.mjs`, a template partial, and vectors.
+Only this folder knows them. To add one: a module and a line here, its twin in `browser/types/`, and vectors.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any
 
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
@@ -14,48 +14,49 @@ Answer = Any
 """A true answer as a caller holds it: a bool, a string, a number. It never leaves the caller's process."""
 
 
-Control = Literal["radios", "boxes", "field"]
-"""What the page shows for a question: one of several can be ticked, any number of them, or a number is typed."""
+class QuestionType:
+    """What one type of question knows: one of its categories, none of them rounded, unless a type says otherwise."""
 
-
-class QuestionType(Protocol):
-    """What one type of question knows."""
-
-    required_keys: Mapping[str, Mapping[str, Any]]
+    required_keys: Mapping[str, Mapping[str, Any]] = {}
     """The keys that a question of this type must have and no other has, each with its JSON Schema."""
 
-    optional_keys: Mapping[str, Mapping[str, Any]]
+    optional_keys: Mapping[str, Mapping[str, Any]] = {}
     """The keys that it may have besides."""
 
-    item_type: str
-    """The type of its items; its own where it is one."""
+    item_type: str = "yes_no"
+    """The type of its items, where it consists of items."""
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yields (key, rule broken) for the type's own keys of a question in a survey file."""
+        yield from ()
 
     def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         """The type's own keys as the definition has them, what was left out filled in."""
+        return {}
 
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the categories, in the order of their bits."""
+        return self.options(settings)
 
     def options(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The survey's own texts that respondents choose from; none where the page has words or a field for it."""
-
-    def control(self, settings: Mapping[str, Any]) -> Control:
-        """How the page asks."""
+        return ()
 
     def wording(self, settings: Mapping[str, Any]) -> str | None:
         """What may be answered, for a message; None where it is one of the categories."""
+        return None
 
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the items of `item_type` that it consists of, each randomized by itself; none where it is one."""
+        return ()
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         """A number for each category where means have a meaning, else None."""
+        return None
 
     def rounds(self, settings: Mapping[str, Any]) -> bool:
         """Whether an answer may stand between two categories; it takes a random word then, to be rounded to one of them."""
+        return False
 
     def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         """Where an answer stands among the categories 0 .. k-1, or None where it stands nowhere.
@@ -63,6 +64,7 @@ class QuestionType(Protocol):
         Between two categories it becomes the upper one with the chance of its distance from the lower one, so
         that the mean stays unbiased.
         """
+        return None
 
 
 def label_problems(labels: Any, key: str) -> Iterator[tuple[str, str]]:

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from deniable.survey.types.base import MAX_OPTIONS, Answer, Control, label_problems
+from deniable.survey.types.base import MAX_OPTIONS, Answer, QuestionType, label_problems
 
 
-class Choice:
+class Choice(QuestionType):
     """One of several options. Answers: an option's text, or an integer written as an option."""
 
-    item_type = "choice"
     required_keys: Mapping[str, Mapping[str, Any]] = {
         "options": {
             "type": "array",
@@ -23,7 +22,6 @@ class Choice:
             "description": "What can be chosen, in order. Every option is text: yes, no and 1.10 stay as they are written.",
         }
     }
-    optional_keys: Mapping[str, Mapping[str, Any]] = {}
 
     def problems(self, source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return label_problems(source["options"], "options")
@@ -31,26 +29,8 @@ class Choice:
     def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         return {"options": list(source["options"])}
 
-    def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return tuple(settings["options"])
-
     def options(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(settings["options"])
-
-    def control(self, settings: Mapping[str, Any]) -> Control:
-        return "radios"
-
-    def wording(self, settings: Mapping[str, Any]) -> str | None:
-        return None
-
-    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return ()
-
-    def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
-        return None
-
-    def rounds(self, settings: Mapping[str, Any]) -> bool:
-        return False
 
     def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, int | np.integer) and not isinstance(answer, bool):

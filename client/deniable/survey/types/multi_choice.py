@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from deniable.survey.types.base import Answer, Control
+from deniable.survey.types.base import Answer
 from deniable.survey.types.choice import Choice
 
 
 class MultiChoice(Choice):
     """Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen."""
 
-    item_type = "yes_no"
-
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("yes", "no")
-
-    def control(self, settings: Mapping[str, Any]) -> Control:
-        return "boxes"
 
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(settings["options"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import rfc8785
 
-from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, Answer, Control, label_problems, number
+from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, Answer, QuestionType, label_problems, number
 from deniable.survey.types.grid import best_levels
 
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
@@ -17,10 +17,9 @@ _SPACE = " \t\r\n"
 _NUMBER_SCHEMA = {"type": ["number", "string"]}
 
 
-class Number:
+class Number(QuestionType):
     """A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text."""
 
-    item_type = "number"
     required_keys: Mapping[str, Mapping[str, Any]] = {
         "low": {**_NUMBER_SCHEMA, "description": "The least number that can be answered."},
         "high": {**_NUMBER_SCHEMA, "description": "The greatest number that can be answered."},
@@ -77,15 +76,9 @@ class Number:
     def options(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return self.categories(settings) if "bins" in settings else ()
 
-    def control(self, settings: Mapping[str, Any]) -> Control:
-        return "radios" if "bins" in settings else "field"
-
     def wording(self, settings: Mapping[str, Any]) -> str | None:
         low, high = (rfc8785.dumps(settings[end]).decode() for end in ("low", "high"))
         return f"a number from {low} to {high}"
-
-    def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
-        return ()
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return None if "bins" in settings else _grid(settings["low"], settings["high"], settings["levels"])

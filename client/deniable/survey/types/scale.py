@@ -12,7 +12,6 @@ from deniable.survey.types.choice import Choice
 class Scale(Choice):
     """Options in order, each with a score, 1 to k unless `scores` gives others. Answers: as for a choice."""
 
-    item_type = "scale"
     optional_keys: Mapping[str, Mapping[str, Any]] = {
         "scores": {
             "type": "array",

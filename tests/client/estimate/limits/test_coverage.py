@@ -51,12 +51,14 @@ def test_the_default_interval_holds_the_truth_as_often_as_it_says(target: str, n
     assert min(cell.simulated for cell in found) >= 0.945
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_none_of_them_is_of_zero_width(target: str, n: int) -> None:
     assert min(cell.narrowest for cell in cells(n, target, "feldman-cousins")) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "method"), [("population", "wald"), ("population", "wilson"), ("respondents", "score")])
 def test_intervals_that_are_not_exact_would_be_noticed(target: str, method: str) -> None:
     found = [cell for n in (20, 50) for cell in cells(n, target, method)]

@@ -27,6 +27,7 @@ def unbiased(ones: NDArray[np.int64], n: int, channel: Channel) -> NDArray[np.fl
     return (ones / n - float(channel.phi)) / float(channel.theta - channel.phi)
 
 
+@pytest.mark.slow
 @given(
     k=st.sampled_from([2, 3, 4, 5, 8, 40]),
     epsilon=st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 10.0]),

@@ -101,6 +101,7 @@ def test_the_chart_says_its_figures_to_people_who_cannot_see_it() -> None:
     assert "party" not in RESULTS.plot("smokes").to_dict()["description"]
 
 
+@pytest.mark.slow
 def test_an_svg_file_is_well_formed_and_described_whatever_its_texts_are(tmp_path: Path) -> None:
     RESULTS.save_chart(tmp_path / "chart.svg")
     root = ElementTree.parse(tmp_path / "chart.svg").getroot()

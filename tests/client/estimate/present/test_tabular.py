@@ -6,15 +6,20 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
+from openpyxl import Workbook, load_workbook
 
+from deniable.errors import EstimateError
 from deniable.estimate import analyse, collected, compare, designs
 from deniable.estimate.checks import made_up
 from deniable.estimate.present.table import Table
@@ -60,7 +65,10 @@ RESULTS: dict[str, Callable[[], Tabular]] = {
     "Regression of three": lambda: analyse(SURVEY, made().reports).regress("party ~ smokes"),
     "Collected": lambda: collected(["yes", "no", "no"] * 50, designs.warner(0.75), by=[BOLD, FORMULA, STEERS] * 50),
     "Plan": lambda: plan(SURVEY, n=1000),
+    "Estimate": lambda: analyse(SURVEY, made().tally).mean("mood"),
+    "HypothesisTest": lambda: compare(SURVEY, made().tally, made().tally, "party").test,
 }
+ONE_LINE = ("Estimate", "HypothesisTest")  # what prints as a sentence
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -104,7 +112,8 @@ def test_json_is_one_line_of_plain_types(name: str) -> None:
 @pytest.mark.parametrize("name", RESULTS)
 def test_printing_gives_aligned_lines_that_nothing_steers(name: str) -> None:
     result = RESULTS[name]()
-    assert str(result) == result.to_table() == result.summary()
+    assert result.summary() == result.to_table()
+    assert "\n" not in str(result) if name in ONE_LINE else str(result) == result.to_table()
     assert all(c.isprintable() or c == "\n" for c in str(result))
     for table in (table for table in result.tables() if table.columns):
         assert all(len(row) == len(table.columns) for row in table.rows)
@@ -130,3 +139,94 @@ def test_a_notebook_shows_a_table_in_which_no_text_is_markup(name: str) -> None:
 
 def test_the_markup_test_sees_a_text_that_is_not_escaped() -> None:
     assert "b" in _Tags(RESULTS["Results"]()._repr_html_().replace("&lt;", "<").replace("&gt;", ">")).tags
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_workbook_has_a_sheet_for_each_table_with_the_same_cells_as_numbers_and_texts(name: str, tmp_path: Path) -> None:
+    result, path = RESULTS[name](), tmp_path / "result.xlsx"
+    assert result.to_excel(path) is None
+    tables, book = result.records(), load_workbook(path)
+    assert book.sheetnames == [table.title for table in tables]
+    for table, sheet in zip(tables, book.worksheets, strict=True):
+        head, *rows = sheet.iter_rows(values_only=True)
+        assert head == table.columns
+        assert [tuple(map(typed, row)) for row in rows] == [tuple(map(typed, row)) for row in table.rows]
+        assert sheet.freeze_panes == "A2"
+    assert formulas(path) == 0
+
+
+def typed(value: Any) -> tuple[str, Any]:
+    """A cell and its kind; workbooks have one kind of number, and no empty text."""
+    if value is None or value == "":
+        return "nothing", None
+    kinds = {bool: "truth", np.bool_: "truth", str: "text"}
+    kind = kinds.get(type(value), "number")
+    return kind, as_excel_reads(value) if kind == "text" else pytest.approx(float(value), rel=1e-14)
+
+
+def as_excel_reads(text: str) -> str:
+    """Without the escapes of the format (ECMA-376, ST_Xstring), which openpyxl leaves as they are."""
+    return re.sub("_x([0-9A-F]{4})_", lambda found: chr(int(found[1], 16)), text)
+
+
+def formulas(path: Path) -> int:
+    """How many cells of a workbook are formulas, in the file itself."""
+    with ZipFile(path) as file:
+        return sum(file.read(name).count(b"<f>") + file.read(name).count(b"<f ") for name in file.namelist() if "worksheets/" in name)
+
+
+def test_a_formula_in_a_workbook_would_be_noticed(tmp_path: Path) -> None:
+    book = Workbook()
+    book.worksheets[0].append([FORMULA])
+    book.save(tmp_path / "formula.xlsx")
+    assert formulas(tmp_path / "formula.xlsx") == 1
+
+
+class Given(Tabular):
+    """One cell."""
+
+    def __init__(self, cell: Any, rows: int = 1) -> None:
+        self.cell, self.n = cell, rows
+
+    def tables(self) -> tuple[Table, ...]:
+        return self.records()
+
+    def records(self) -> tuple[Table, ...]:
+        return (Table("one", ("cell",), ((self.cell,),) * self.n),)
+
+
+LOOKS_LIKE_ANOTHER_KIND = ["=1+1", "+1", "-1", "@SUM(A1)", "'=1", "{=1}", "#N/A", "1e5", "TRUE", " =1", "\t=1"]
+IS_WRITTEN_OTHERWISE = ["a\nb", "<b>&amp;", "_x0041_", "x_", STEERS, "\r\x00\ud800\uffff"]
+
+
+@pytest.mark.parametrize("text", LOOKS_LIKE_ANOTHER_KIND + IS_WRITTEN_OTHERWISE)
+def test_a_text_in_a_workbook_stays_this_text(text: str, tmp_path: Path) -> None:
+    Given(text).to_excel(tmp_path / "text.xlsx")
+    cell = load_workbook(tmp_path / "text.xlsx")["one"]["A2"]
+    assert (as_excel_reads(cell.value), cell.data_type) == (text, "s")
+    assert formulas(tmp_path / "text.xlsx") == 0
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf])
+def test_what_no_workbook_has_a_number_for_is_a_text(value: float, tmp_path: Path) -> None:
+    Given(value).to_excel(tmp_path / "limit.xlsx")
+    assert load_workbook(tmp_path / "limit.xlsx")["one"]["A2"].value == str(value)
+
+
+@pytest.mark.parametrize(
+    ("result", "rule"),
+    [
+        (Given("a" * 32_768), "sheet one, column cell: a workbook holds texts of at most 32,767 characters, got 32,768"),
+        (Given(1, rows=1_048_576), "sheet one: a workbook holds at most 1,048,575 rows below the header, got 1,048,576"),
+    ],
+    ids=["a long text", "many rows"],
+)
+def test_what_a_workbook_cannot_hold_is_refused_and_nothing_is_written(result: Tabular, rule: str, tmp_path: Path) -> None:
+    with pytest.raises(EstimateError, match=rule):
+        result.to_excel(tmp_path / "result.xlsx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workbook_is_named_as_one(tmp_path: Path) -> None:
+    with pytest.raises(EstimateError, match=r"path must end in \.xlsx, got 'results.xls'"):
+        Given(1).to_excel("results.xls")

@@ -101,6 +101,7 @@ def test_differences_between_groups_are_covered_as_often_as_they_say(seeded: Non
     assert np.mean(held["of one group"]) < 0.92
 
 
+@pytest.mark.slow
 def test_the_test_of_equal_groups_alarms_as_often_as_it_says(seeded: None) -> None:
     """500 surveys at 5%, known to 1%."""
     values = []

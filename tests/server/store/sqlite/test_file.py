@@ -99,15 +99,18 @@ def test_a_file_that_is_no_database_or_is_damaged_is_said_so(tmp_path: Path, sur
         use()
 
 
+@pytest.mark.slow
 def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so_in_time(
     tmp_path: Path, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.submissions.add("study", submissions(5))
     with closing(sqlite3.connect(tmp_path / "deniable.db", isolation_level=None)) as program, ThreadPoolExecutor(20) as pool:
         program.execute("BEGIN IMMEDIATE")
+        jobs = store.database.writer._jobs
+        asked = jobs.unfinished_tasks + 18
         refused = [pool.submit(store.submissions.add, "study", submissions()) for _ in range(18)]
-        while store.database.writer._jobs.qsize() < 17:
-            time.sleep(0.001)  # one has the writer, and waits for the file; the others wait for the writer
+        while jobs.unfinished_tasks < asked:
+            time.sleep(0.001)  # the first have the writer, and wait for the file; the others wait for the writer
         read = [pool.submit(read) for read in (store.surveys.all, lambda: tally_of(store, "study"), lambda: recount_of(store, "study"))]
         assert [bool(reading.result()) for reading in read] == [True] * 3
         assert not any(writing.done() for writing in refused)  # the readers were first, though they came last

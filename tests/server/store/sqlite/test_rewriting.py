@@ -54,6 +54,7 @@ def is_due(path: Path) -> bool:
     return found != 0
 
 
+@pytest.mark.slow
 def test_no_byte_of_what_was_withdrawn_stays_once_the_file_is_rewritten(
     tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +128,7 @@ def test_a_closed_store_rewrites_nothing_more(store: Store, clinics: Survey, sub
     assert store.database.rewriting._timer is timer
 
 
+@pytest.mark.slow
 def test_a_database_that_only_unlinks_would_be_found_out(
     tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +157,7 @@ def written_by_a_withdrawal(store: Store, submissions: Make, is_open: bool) -> i
     return int(written.read_text().split()[3]) - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_open", [True, False])
 def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
     store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch, is_open: bool
@@ -163,6 +166,7 @@ def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
     assert 0 < written_by_a_withdrawal(store, submissions, is_open) < 64 * 4096
 
 
+@pytest.mark.slow
 def test_pairs_of_wide_records_that_are_kept_would_be_found_out(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
     monkeypatch.setattr(releasing.tallies, "WIDE", 4096)

@@ -99,6 +99,7 @@ def mean_orders(folder: Path, survey: Survey, n: int, databases: int) -> dict[st
     return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "databases"), [(30, 18), (90, 6), (300, 2)])
 def test_no_place_in_a_file_shows_when_a_record_came(tmp_path: Path, n: int, databases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
@@ -108,6 +109,7 @@ def test_no_place_in_a_file_shows_when_a_record_came(tmp_path: Path, n: int, dat
     assert max(map(abs, found.values())) <= 0.2
 
 
+@pytest.mark.slow
 def test_five_records_that_wait_stand_nowhere_and_five_of_a_closed_survey_in_no_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def test_records_that_are_counted_one_by_one_in_a_file_that_is_left_alone_would_
     assert max(abs(value) for name, value in found.items() if name.startswith("running")) > 0.9
 
 
+@pytest.mark.slow
 def test_a_batch_in_a_file_that_is_left_alone_would_be_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "SMALL_BYTES", 0)
     found = mean_orders(tmp_path, survey_of(), 30, 4)
@@ -187,6 +190,7 @@ def nightly(folder: Path, batch: int) -> dict[str, int]:
     return right
 
 
+@pytest.mark.slow
 def test_nightly_copies_link_people_to_records_no_better_than_a_guess_among_ten(tmp_path: Path) -> None:
     right = nightly(tmp_path, 10)
     print(right)
@@ -194,6 +198,7 @@ def test_nightly_copies_link_people_to_records_no_better_than_a_guess_among_ten(
     assert max(right.values()) <= expected + LUCK * expected**0.5
 
 
+@pytest.mark.slow
 def test_a_nightly_copy_of_records_that_are_counted_at_once_would_be_found_out(tmp_path: Path) -> None:
     right = nightly(tmp_path, 1)
     print(right)
@@ -237,6 +242,7 @@ def test_a_poller_of_records_that_are_counted_at_once_would_be_found_out(tmp_pat
     assert polled(tmp_path, 1) == (PEOPLE, PEOPLE)
 
 
+@pytest.mark.slow
 def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     client: FlaskClient, store: Store, submissions: Callable[..., Submission]
 ) -> None:

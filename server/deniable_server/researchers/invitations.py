@@ -23,7 +23,7 @@ def make(store: Store, survey_id: str, count: int) -> list[str]:
     return [access_codes.written(secret) for secret in made]
 
 
-def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None) -> str:
+def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None, group: str | None = None) -> str:
     """Each code and its personal link, under a header; a link is a path where no public address is given.
 
     A code begins with a letter or digit, a link with https://, http:// or /, so no spreadsheet takes one for a formula.
@@ -31,10 +31,10 @@ def to_csv(survey: Survey, written: Sequence[str], public_url: str | None = None
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["code", "link"])
-    writer.writerows([code, personal_link(survey, code, public_url)] for code in written)
+    writer.writerows([code, personal_link(survey, code, public_url, group)] for code in written)
     return out.getvalue()
 
 
-def personal_link(survey: Survey, code: str, public_url: str | None = None) -> str:
+def personal_link(survey: Survey, code: str, public_url: str | None = None, group: str | None = None) -> str:
     """The link for one person. The code is in its fragment, which no server sees when a chat program fetches the link."""
-    return str(Link((public_url or "").rstrip("/"), survey.id, survey.digest, code=code))
+    return str(Link((public_url or "").rstrip("/"), survey.id, survey.digest, group, code))

@@ -1,0 +1,17 @@
+/**
+ * The question types by name, the twin of `survey/types/`: what each knows is written down at `oneOf` in `types/base.mjs`. To add one:
+ * a module there, and a line here.
+ */
+
+import { choice } from "./types/choice.mjs";
+import { multiChoice } from "./types/multi_choice.mjs";
+import { number } from "./types/number.mjs";
+import { scale } from "./types/scale.mjs";
+import { yesNo } from "./types/yes_no.mjs";
+
+export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", number], ["multi_choice", multiChoice]]);
+
+/** The type of a question or item. */
+export function typeOf({ type }) {
+  return TYPES.get(type);
+}

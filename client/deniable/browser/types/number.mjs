@@ -1,0 +1,83 @@
+/** A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
+
+import { number as written, t } from "../language.mjs";
+import { MAX_NUMBER, MAX_OPTIONS, labelProblem, oneOf } from "./base.mjs";
+
+const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?$/;
+
+export const number = {
+  ...oneOf,
+  keys: ["low", "high"],
+  either: ["levels", "bins"],
+  control: "field", // with bins too: the device finds the bin
+
+  problem({ low, high, levels, bins }) {
+    if (![low, high].every((end) => typeof end === "number" && Math.abs(end) <= MAX_NUMBER)) return "low and high must be numbers";
+    if (!(low < high)) return "high must be above low";
+    if (bins !== undefined) return binProblem(bins, low, high);
+    if (!Number.isInteger(levels) || levels < 2 || levels > MAX_OPTIONS) return `levels must be a whole number from 2 to ${MAX_OPTIONS}`;
+    return new Set(grid(low, high, levels)).size === levels ? undefined : "levels must be fewer";
+  },
+
+  categories(source) {
+    return source.bins ? this.options(source) : grid(source.low, source.high, source.levels).map(String);
+  },
+
+  options({ bins }) {
+    return bins?.map(({ name }) => name) ?? [];
+  },
+
+  labels(source) {
+    return source.bins ? this.options(source) : this.categories(source).map((level) => written(Number(level)));
+  },
+
+  rounds({ bins }) {
+    return bins === undefined;
+  },
+
+  wording({ low, high }) {
+    return `a number from ${low} to ${high}`;
+  },
+
+  place({ low, high, bins }, categories, answer) {
+    const value = answeredNumber(answer);
+    if (!(value >= low && value <= high)) return undefined;
+    return bins ? bins.filter(({ from }) => from <= value).length - 1 : ((value - low) / (high - low)) * (categories.length - 1);
+  },
+
+  odds(source, channel, own, other) {
+    if (!this.rounds(source)) return oneOf.odds(source, channel, own, other);
+    return [
+      t("Of {of} people at a level, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
+      t("Of {of} people at another level, {counted} have that first one among the {d} of {k} in their record, {rest} do not.", other),
+    ];
+  },
+
+  recorded(source, channel, said) {
+    if (!this.rounds(source)) return oneOf.recorded(source, channel, said);
+    return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", said);
+  },
+};
+
+function binProblem(bins, low, high) {
+  const isBin = (one) => typeof one === "object" && one !== null && !Array.isArray(one) && Object.keys(one).sort().join() === "from,name";
+  if (!Array.isArray(bins) || !bins.every(isBin)) return "bins must be a list of objects with a name and a from";
+  const broken = labelProblem(bins.map(({ name }) => name), "bins");
+  if (broken) return broken;
+  const edges = bins.map(({ from }) => from);
+  if (!edges.every((edge) => typeof edge === "number" && edge <= high)) return "bins must begin at numbers not above high";
+  if (edges[0] !== low) return "bins must begin at low";
+  return edges.every((edge, index) => index === 0 || edge > edges[index - 1]) ? undefined : "bins must rise";
+}
+
+/** Equally spaced, both ends as they are; the same doubles in every language that computes in this order. */
+function grid(low, high, levels) {
+  return Array.from({ length: levels }, (_, level) => (level === levels - 1 ? high : low + ((high - low) * level) / (levels - 1)));
+}
+
+/** An answer as a number: a number, or a decimal as people write it. */
+function answeredNumber(answer) {
+  if (typeof answer === "number") return answer;
+  const text = typeof answer === "string" ? answer.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "") : "";
+  return DECIMAL.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,37 @@
+/** Yes or no. Answers: true, false, 1, 0, or the words yes, no, true, false, 1, 0 in any case. */
+
+import { t } from "../language.mjs";
+import { oneOf, strip } from "./base.mjs";
+
+const MEANING = new Map([["yes", 0], ["true", 0], ["1", 0], ["no", 1], ["false", 1], ["0", 1]]);
+
+export const yesNo = {
+  ...oneOf,
+
+  categories() {
+    return ["yes", "no"];
+  },
+
+  labels() {
+    return [t("Yes"), t("No")];
+  },
+
+  place(source, categories, answer) {
+    if (typeof answer === "string") return MEANING.get(strip(answer).toLowerCase());
+    if (answer === true || answer === 1) return 0;
+    return answer === false || answer === 0 ? 1 : undefined;
+  },
+
+  odds(source, channel, own, other) {
+    if (channel.k > 2) return oneOf.odds(source, channel, own, other);
+    return [
+      t("Of {of} people who answer Yes, {counted} are recorded Yes, {rest} No.", own),
+      t("Of {of} people who answer No, {counted} are recorded Yes, {rest} No.", other),
+    ];
+  },
+
+  recorded(source, channel, said) {
+    if (channel.k > 2) return oneOf.recorded(source, channel, said);
+    return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", said);
+  },
+};

@@ -1,0 +1,112 @@
+"""Codes are made on a page, shown once and kept as hashes; QR codes say the links they stand beside."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import segno
+from flask import Flask
+from flask.testing import FlaskClient
+
+from deniable.survey import Survey
+from deniable.wire.access_codes import invitation_hash, read
+from deniable.wire.link import Link
+from deniable_server.researchers.inviting import MOST_ON_A_SHEET
+from deniable_server.store.protocol import Store
+
+PAGE = "/manage/surveys/panel/invite"
+QUESTION = {"id": "q", "text": "?", "type": "yes_no"}
+PANEL = Survey.from_dict(
+    {
+        "deniable": 1,
+        "id": "panel",
+        "title": "T",
+        "about": "A.",
+        "epsilon": 1,
+        "access": "invited",
+        "groups": ["North", "Süd & West"],
+        "questions": [QUESTION],
+    }
+)
+
+
+@pytest.fixture
+def ada(app: Flask, store: Store, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    app.config["WTF_CSRF_ENABLED"] = False
+    store.surveys.publish(PANEL)
+    return logged_in(app)
+
+
+def usable(store: Store, code: str) -> bool:
+    return store.access.usable("panel", invitation_hash("panel", read(code)))
+
+
+def test_a_file_has_each_code_with_its_link_and_every_code_can_be_used(ada: FlaskClient, store: Store) -> None:
+    reply = ada.post(PAGE, data={"count": "5", "group": "Süd & West", "csv": "1"})
+    assert reply.headers["Content-Disposition"] == 'attachment; filename="panel-codes.csv"'
+    rows = list(csv.DictReader(io.StringIO(reply.text)))
+    links = [Link.parse(row["link"]) for row in rows]
+    assert [(link.survey, link.digest, link.group, link.code) for link in links] == [
+        ("panel", PANEL.digest, "Süd & West", row["code"]) for row in rows
+    ]
+    assert len({row["code"] for row in rows}) == 5
+    assert [usable(store, row["code"]) for row in rows] == [True] * 5
+    assert store.access.invitations("panel") == (5, 0)
+
+
+def test_a_sheet_shows_each_code_beside_the_qr_code_of_its_link(ada: FlaskClient, store: Store) -> None:
+    page = ada.post(PAGE, data={"count": "3", "group": "", "sheet": "1"}).text
+    found = re.findall(r'<path[^>]* d="([^"]+)"/></svg>.*?<code>([0-9A-Z-]{34})</code>', page, re.S)
+    assert len(found) == 3
+    for drawn, code in found:
+        link = str(Link("http://localhost", "panel", PANEL.digest, code=code))
+        out = io.BytesIO()
+        segno.make(link, error="m", micro=False).save(out, kind="svg", border=4)
+        assert drawn in out.getvalue().decode()
+        assert usable(store, code)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"count": "0", "group": "", "csv": "1"}, "Enter a whole number from 1 to 100,000."),
+        ({"count": "", "group": "", "csv": "1"}, "Enter a whole number"),
+        ({"count": "5", "group": "Nowhere", "csv": "1"}, "Not a valid choice"),
+        ({"count": str(MOST_ON_A_SHEET + 1), "group": "", "sheet": "1"}, "A sheet has at most 300 codes"),
+    ],
+)
+def test_what_cannot_be_made_is_told_and_makes_nothing(ada: FlaskClient, store: Store, fields: dict[str, str], told: str) -> None:
+    reply = ada.post(PAGE, data=fields)
+    assert (reply.status_code, told in reply.text) == (422, True)
+    assert store.access.invitations("panel") == (0, 0)
+
+
+def test_a_survey_that_is_open_to_all_has_its_link_and_no_codes(ada: FlaskClient, store: Store, survey: Survey) -> None:
+    page = ada.get("/manage/surveys/study/invite").text
+    assert str(Link("http://localhost", "study", survey.digest)) in page
+    assert "One-time codes" not in page
+    assert ada.post("/manage/surveys/study/invite", data={"count": "5", "group": "", "csv": "1"}).status_code == 422
+    assert store.access.invitations("study") == (0, 0)
+
+
+def test_every_group_has_its_link(ada: FlaskClient) -> None:
+    page = ada.get(PAGE).text
+    for group in PANEL.groups:
+        assert f'value="{Link("http://localhost", "panel", PANEL.digest, group)}"'.replace("&", "&amp;") in page
+    assert page.count("<svg") == 2
+
+
+def test_codes_are_nowhere_on_the_disk_and_in_no_browsers_store(ada: FlaskClient, store: Store, tmp_path: Path) -> None:
+    reply = ada.post(PAGE, data={"count": "20", "group": "", "csv": "1"})
+    assert reply.headers["Cache-Control"] == "no-store"
+    codes = [row["code"] for row in csv.DictReader(io.StringIO(reply.text))]
+    store.rewrite()
+    content = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert invitation_hash("panel", read(codes[0])) in content  # the control: the search finds what is kept
+    assert not [code for code in codes if code.encode() in content or code.replace("-", "").encode() in content or read(code) in content]
+    assert not [code for code in codes if code in ada.get(PAGE).text]
