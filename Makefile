@@ -71,7 +71,7 @@ guessers: $(VENV)/.dev
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
-	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/test_small_surveys.py tests/server/store/test_unordered.py
+	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/sqlite/test_small_surveys.py tests/server/store/sqlite/test_unordered.py
 
 # A server killed 50 times under load: what it acknowledged is there, once.
 kills: $(VENV)/.dev

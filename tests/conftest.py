@@ -29,7 +29,7 @@ LONGEST = (
     "server/store/test_kill.py",
     "server/store/test_store_model.py",
     "e2e/test_canaries.py",
-    "server/store/test_unordered.py",
+    "server/store/sqlite/test_unordered.py",
     "e2e/test_accessibility.py",
     "server/operate/test_documentation.py",
     "e2e/test_respondent_steps.py",
