@@ -16,7 +16,9 @@ from deniable_server.store.protocol import Store
 
 
 class Databases(Protocol):
-    """Databases of one kind, each named by its url."""
+    """Databases of one kind, each named by its url. runs: how often a test of made-up runs may begin with a new one."""
+
+    runs: int
 
     def new(self) -> str:
         """One that is not there yet, or empty."""
@@ -30,6 +32,8 @@ class Databases(Protocol):
 
 class SqliteFiles:
     """The first is where the tests of the server have theirs."""
+
+    runs = 80
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.number = folder, 0
@@ -54,7 +58,7 @@ class SqliteFiles:
 ENGINES: dict[str, Callable[[Path], Databases]] = {"sqlite": SqliteFiles, "postgresql": PostgresDatabases}
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def databases(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Databases:
     monkeypatch.setenv("DENIABLE_KEY", str(tmp_path / "deniable.key"))
     return ENGINES[request.param](tmp_path)

@@ -99,6 +99,8 @@ def server() -> PostgresServer:
 class PostgresDatabases:
     """Databases on that server."""
 
+    runs = 8
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
