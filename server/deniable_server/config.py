@@ -28,7 +28,7 @@ class Database:
         """The database at a path or a url: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
 
         The key of an SQLite file is in the file beside it, that of others in the file that $DENIABLE_KEY names, or deniable.key.
-        Raises ValueError for any other url, of which it quotes the scheme alone.
+        Raises ValueError for any other url, of which it quotes the scheme alone, and for one whose password cannot be told from the rest.
         """
         if isinstance(place, Database):
             return place
@@ -36,6 +36,8 @@ class Database:
         if isinstance(place, Path) or not separator:
             return cls(Path(place), key_file(Path(place)))
         if scheme in ("postgresql", "postgres"):
+            if "@" in rest[rest.find("@") + 1 :] or "@" in rest.partition("/")[2] or "@" in rest.partition("?")[2]:
+                raise ValueError("in a database's url every @ / ? of a user or password must be percent-encoded: %40 %2F %3F")
             return cls(None, Path(os.environ.get("DENIABLE_KEY", "deniable.key")), str(place))
         if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
             return cls(Path(rest[1:]), key_file(Path(rest[1:])))

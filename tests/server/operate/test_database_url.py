@@ -37,6 +37,29 @@ def test_a_path_and_a_url_name_the_same_file_and_its_key_beside_it(place: str | 
     assert Database.at(database) is database
 
 
+@pytest.mark.parametrize("password", ["hun@ter2", "hun/ter2", "hun?ter2", "hun/t@er2", "hun?te@r2"])
+def test_a_password_that_cannot_be_told_from_the_rest_is_refused_unread(password: str) -> None:
+    with pytest.raises(ValueError, match="must be percent-encoded") as error:
+        Database.at(f"postgresql://ada:{password}@db/study")
+    assert "hun" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (f"postgresql://ada:{SECRET}@db:5432/study?sslmode=require", "postgresql://ada@db:5432/study"),
+        (f"postgres://ada:{SECRET}%40@[::1]/study", "postgresql://ada@[::1]/study"),
+        (f"postgresql:///study?host=/run/db&password={SECRET}", "postgresql:///study"),
+        ("postgresql://deniable@/study?host=/run/db", "postgresql://deniable@/study"),
+    ],
+)
+def test_a_url_is_shown_without_its_password(url: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_KEY", "/srv/deniable.key")
+    database = Database.at(url)
+    assert (str(database), database.url, database.path, database.key) == (shown, url, None, Path("/srv/deniable.key"))
+    assert SECRET not in repr(database)
+
+
 @pytest.mark.parametrize("url", BAD)
 def test_any_other_url_is_refused_without_its_password(url: str) -> None:
     for use in (lambda: Database.at(url), lambda: open_store(url)):

@@ -46,6 +46,9 @@ class Server:
                 schema.migrate(connection)
                 self._prove(connection)
                 (due,) = connection.execute("SELECT due FROM deniable").fetchone()
+            self.rewriting = Rewriting(self.rewrite)
+            self.intake = Intake(self.seal, self._released, _version)
+            self.writer = Writer(self, self.intake)
         except psycopg.ProgrammingError as error:
             if error.sqlstate is None:  # of the url itself, which libpq would quote
                 raise UnavailableError(f"the database {name} cannot be used: its url is none that PostgreSQL understands") from None
@@ -61,9 +64,6 @@ class Server:
             kwargs={"autocommit": True},
             check=ConnectionPool.check_connection,
         )
-        self.rewriting = Rewriting(self.rewrite)
-        self.intake = Intake(self.seal, self._released, _version)
-        self.writer = Writer(self, self.intake)
         try:
             self.writer.run(self.intake.prepare_all)
         except BaseException:

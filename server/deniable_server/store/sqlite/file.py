@@ -130,7 +130,7 @@ class File:
         connection.execute("COMMIT")
 
     def recovered(self, connection: Connection) -> Connection:
-        with suppress(sqlite3.OperationalError):  # some errors have ended the transaction themselves
+        with suppress(sqlite3.Error):  # some errors have ended the transaction themselves
             connection.execute("ROLLBACK")
         return connection
 
