@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility canaries frames guessers kills order stalls
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-results bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -108,6 +108,9 @@ bench-numbers: $(VENV)/.dev
 
 bench-small-groups: $(VENV)/.dev
 	$(BIN)/python benchmarks/small_groups.py
+
+bench-results: $(VENV)/.dev
+	$(BIN)/python benchmarks/results.py
 
 bench-made-up: $(VENV)/.dev
 	$(BIN)/python benchmarks/made_up.py

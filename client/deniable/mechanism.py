@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 WORD = 1 << 32
 SCALE = 192  # bits after the binary point while e^epsilon is computed
@@ -36,22 +37,22 @@ class Channel:
         own, other = power * d, (k - d) << SCALE
         return cls(k, d, WORD * own // (own + other))
 
-    @property
+    @cached_property
     def theta(self) -> Fraction:
         """P(own bit set), exactly."""
         return Fraction(self.keep_threshold, self.coin)
 
-    @property
+    @cached_property
     def phi(self) -> Fraction:
         """P(any one other bit set), exactly."""
         return (self.d - self.theta) / (self.k - 1)
 
-    @property
+    @cached_property
     def odds(self) -> Fraction:
         """e^epsilon as it really is: the largest ratio of the chances of one report under two answers."""
         return Fraction(self.keep_threshold * (self.k - self.d), (self.coin - self.keep_threshold) * self.d)
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """The privacy loss that these integers give, rounded to a double only here."""
         return math.log(self.odds)

@@ -52,12 +52,12 @@ class Question:
     def keep_threshold(self) -> int:
         return self.channel.keep_threshold
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """The privacy loss that the thresholds really give, at most the declared one."""
         return math.fsum([self.channel.epsilon] * max(1, len(self.labels)))
 
-    @property
+    @cached_property
     def odds(self) -> Fraction:
         """e^epsilon, exactly: the largest ratio of the chances of one report under two answers, all items together."""
         return self.channel.odds ** max(1, len(self.labels))

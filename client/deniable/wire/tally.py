@@ -7,6 +7,7 @@ cross tables and all their errors follow from it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,15 @@ class Tally:
 
     @classmethod
     def from_bytes(cls, n: int, bits: int, raw: bytes) -> Tally:
-        """The inverse of `to_bytes`."""
-        pairs = np.zeros((bits, bits), dtype=np.int64)
-        pairs[np.triu_indices(bits)] = np.frombuffer(raw, dtype="<i8")
-        return cls(n, pairs + np.triu(pairs, 1).T)
+        """The inverse of `to_bytes`. Raises ValueError for another number of bytes."""
+        triangle = np.frombuffer(raw, dtype="<i8").reshape(bits * (bits + 1) // 2)  # ValueError, with the shape, for another size
+        return cls(n, triangle.astype(np.int64)[_places(bits)])
+
+
+@lru_cache(maxsize=4)  # of some surveys: their tallies are read again and again
+def _places(bits: int) -> NDArray[np.int32]:
+    """Where each entry of a symmetric matrix stands in its upper triangle row by row, shape (bits, bits)."""
+    places = np.zeros((bits, bits), dtype=np.int32)
+    triangle = np.triu_indices(bits)
+    places[triangle] = places.T[triangle] = np.arange(len(triangle[0]))
+    return places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deniable.estimate import Estimate, MeanRow, Row
 from deniable_server.researchers import figures
-from deniable_server.researchers.results import Compared, ComparedMean, ComparedQuestion
+from deniable_server.researchers.groups import Compared, ComparedMean, ComparedQuestion
 
 Cell = tuple[str, str]
 """A figure and its interval."""

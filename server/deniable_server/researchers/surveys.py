@@ -8,8 +8,9 @@ from deniable_server.context import current_store
 from deniable_server.researchers import figures
 from deniable_server.researchers.cards import cards, scale_of
 from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.pages import Page, routes
-from deniable_server.researchers.results import counted, groups_of, results_of
+from deniable_server.researchers.results import counted, results_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.store.protocol import by_hand, estimated
 
@@ -44,7 +45,7 @@ def groups(survey_id: str) -> Page:
     if not published.survey.groups:
         abort(404, "this survey has no groups")
     compared = groups_of(current_store(), survey_id, request.args)
-    needed = figures.needed(published.survey, compared.results[compared.first].rows[0].confidence)
+    needed = figures.needed(published.survey, compared.interval.confidence)
     ways = {"scale_of": scale_of, "share_lines": share_lines, "mean_lines": mean_lines}
     return render_template("researchers/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())
 

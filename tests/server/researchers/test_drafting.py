@@ -102,8 +102,10 @@ def test_another_survey_under_a_published_id_is_refused_and_the_same_one_is_not(
 
 def test_markup_in_a_survey_is_text_on_its_pages(ada: FlaskClient) -> None:
     source = EXAMPLE.replace("About marriage", "<script>x</script>").replace("none,", "<b>none</b>,").replace("Have you", "<i>Have</i> you")
+    source += "  - {id: more, text: How?, type: yes_no, show_if: {question: children, is: ['<b>none</b>']}}\n"
     pages = [send(ada, source).text, send(ada, source + " ", "publish").text]
     pages += [ada.get(f"/manage/surveys/affairs/{tab}").text for tab in ("questions", "plan", "invite", "settings")]
+    assert "&lt;b&gt;none&lt;/b&gt;</q>" in pages[2]
     assert not [page for page in pages if re.search("<script>x|<b>none|<i>Have", page)]
 
 

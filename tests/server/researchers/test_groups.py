@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -24,17 +25,19 @@ from tests.server.tallies import recount_of, tally_of
 from deniable import SurveyClient, os_words
 from deniable.device.randomize import randomize
 from deniable.errors import RejectedError
-from deniable.estimate import Results, analyse, compare
+from deniable.estimate import Results, analyse, compare, estimate
+from deniable.estimate.tables import shares as share_tables
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable.wire.part import Mode, Part
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.researchers import figures
+from deniable_server.researchers import figures, groups
 from deniable_server.researchers.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
+from deniable_server.store.sql.submissions import SubmissionShelf
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
 CLINICS = Survey.from_dict(
@@ -412,3 +415,100 @@ def test_with_nobody_in_one_of_two_groups_the_others_figures_stay(ada: FlaskClie
     assert page.count("There is nothing to compare") == len(MIXED.questions)
     assert "differences" not in page
     assert tables(page)["Used?: tea, by group"] == tables(mixed)["Used?: tea, by group"]
+
+
+# Many groups, many questions: a page has a part of the questions, and computes no others.
+
+MANY = Survey.from_dict(
+    {
+        "deniable": 1,
+        "batch": 1,
+        "id": "many",
+        "title": "Many",
+        "about": "Who asks, and why.",
+        "epsilon": 8,
+        "groups": [f"Class {i}" for i in range(9)],
+        "questions": [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no"} for i in range(12)],
+    }
+)
+
+
+@pytest.fixture
+def many(store: Store) -> Store:
+    """Nine groups of a few hundred, and twelve questions."""
+    store.surveys.publish(MANY)
+    rng = np.random.default_rng(3)
+    for number, group in enumerate(MANY.groups):
+        bits = [randomize(item.channel, rng.integers(0, 2, 200 + number), os_words) for item in MANY.items]
+        store.submissions.add("many", Submission(os_words(4).tobytes(), MANY.digest, 200 + number, pack(MANY, bits), group))
+    return store
+
+
+def pages_of(client: FlaskClient) -> list[str]:
+    """All pages of the groups, reached by the links of the first one's contents and by "More questions"; each once."""
+    first = html.unescape(client.get("/manage/surveys/many/groups").text)
+    links = dict.fromkeys(link.split("#")[0] for link in re.findall(r'<li><a href="([^"]*)" dir="auto">', first))
+    pages = [first if not link else html.unescape(client.get(link).text) for link in links]
+    onward = [re.findall(r'<a class="button plain" href="([^"]*)">More questions', page) for page in pages]
+    assert [one[0] if one else "" for one in onward] == [*[link for link in links if link], ""]
+    return pages
+
+
+def searched(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """How many shares are estimated, and how many tallies read, for the first page."""
+    shares, tallies = [], []
+    proportion, tally = share_tables.proportion, SubmissionShelf.tally
+    monkeypatch.setattr(share_tables, "proportion", lambda *given: shares.append(given) or proportion(*given))
+    monkeypatch.setattr(SubmissionShelf, "tally", lambda *given: tallies.append(given) or tally(*given))
+    assert client.get("/manage/surveys/many/groups").status_code == 200
+    return len(shares), len(tallies)
+
+
+def test_all_questions_are_shown_on_one_page_where_their_figures_are_few(many: Store, ada: FlaskClient) -> None:
+    (page,) = pages_of(ada)
+    assert re.findall(r'<h2 id="q-(\w+)"', page) == [question.id for question in MANY.questions]
+    assert "This page shows" not in page
+
+
+def test_many_figures_are_divided_into_pages_that_together_show_what_one_would(
+    many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (whole,) = pages_of(ada)
+    monkeypatch.setattr(groups, "FIGURES", 50)
+    pages = pages_of(ada)
+    assert len(pages) == 3, "nine groups by twelve yes/no questions are 108 figures, five questions a page"
+    assert [card for page in pages for card in cards_of(page)] == cards_of(whole)
+    assert "This page shows 5 of 12 questions" in pages[0]
+
+
+def cards_of(page: str) -> list[str]:
+    """Each question's section, to the last digit."""
+    return re.findall(r'<section class="card question".*?</section>', page, re.DOTALL)
+
+
+def test_a_question_is_on_its_page_with_the_choice_that_was_made(many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "FIGURES", 50)
+    page = html.unescape(ada.get("/manage/surveys/many/groups?first=Class 3&second=Class 8&confidence=0.8&question=q11").text)
+    assert re.findall(r'<h2 id="q-(\w+)"', page) == ["q10", "q11"]
+    assert '<input type="hidden" name="question" value="q10">' in page
+    (link,) = {link.split("#")[0] for link in re.findall(r'<li><a href="([^"]*)" dir="auto">Question 7', page)}
+    other = html.unescape(ada.get(link).text)
+    assert "<bdi>Class 8</bdi> less <bdi>Class 3</bdi>" in other
+    assert "80% interval" in other
+    reply = ada.get("/manage/surveys/many/groups?question=nothing")
+    assert (reply.status_code, "Question must be the id of one of the survey" in reply.text) == (400, True)
+
+
+def test_a_page_computes_its_own_figures_only_and_reads_each_tally_once(
+    many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups, "FIGURES", 50)
+    assert searched(ada, monkeypatch) == (5 * 9 * 2, 9)
+
+
+def test_a_page_that_computes_all_questions_would_be_noticed(many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "FIGURES", 50)
+    monkeypatch.setattr(groups, "share_rows", lambda survey, tally, items, interval: estimate(survey, tally).rows)
+    shown = {question.id for question in MANY.questions[:5]}
+    monkeypatch.setattr(groups, "groupby", lambda rows, key: ((name, of) for name, of in groupby(rows, key) if name in shown))
+    assert searched(ada, monkeypatch) == (12 * 9 * 2, 9)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
@@ -18,6 +15,7 @@ from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
 from deniable.survey import Survey
+from deniable.survey.layout import Field
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 
@@ -44,10 +42,17 @@ def estimate(
     if len(tally.pairs) != survey.record.bits:
         raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
     request = _Request(interval, simultaneous, plausibility.level(q.k for q in survey.items))
-    rows = [row for question, n, ones in _counts(survey, tally) for row in _rows(question, ones, n, request)]
+    rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
     means = mean_rows(survey, tally, confidence=confidence, target=target)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
-    return Results(*head, tuple(rows), simultaneous, means=means, made_up=made_up(survey, tally))
+    return Results(*head, rows, simultaneous, means=means, made_up=made_up(survey, tally))
+
+
+def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
+    """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
+    applicability.require_of("share", survey, (), interval.target)
+    request = _Request(interval, False, plausibility.level(q.k for q in survey.items))
+    return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
 
 
 @dataclass(frozen=True)
@@ -61,18 +66,13 @@ class _Request:
         return replace(self.interval, confidence=1 - self.interval.alpha / k) if self.simultaneous and k > 2 else self.interval
 
 
-def _counts(survey: Survey, tally: Tally) -> Iterator[tuple[Question, int, NDArray[np.int64]]]:
-    """Each item with the number of people asked, and the counts of all its k bits; none where nobody was."""
-    for place in survey.record.fields:
-        n = tally.n if place.mask is None else int(tally.ones[place.mask])
-        yield counts.counts(survey, tally, place.item.id) if n else (place.item, 0, np.zeros(place.item.k, dtype=np.int64))
-
-
-def _rows(question: Question, ones: NDArray[np.int64], n: int, request: _Request) -> Iterator[Row]:
-    if n == 0:
+def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iterator[Row]:
+    question = place.item
+    if not (tally.n if place.mask is None else tally.pairs[place.mask, place.mask]):  # nobody was asked
         for option in question.categories:
             yield _row(question, option, None, None, request, plausibility.NO_REPORTS)
         return
+    _, n, ones = counts.counts(survey, tally, question.id)
     phi, theta = float(question.channel.phi), float(question.channel.theta)
     numbers = [question.id] if applicability.on_grid(question) else []
     if reason := applicability.why_not("share", request.interval.target, numbers):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 
 from deniable.errors import EstimateError
@@ -25,14 +26,22 @@ def scores_of(question: Question) -> list[float | None] | None:
     return [*question.scores, *[None] * (question.k - len(question.scores))]
 
 
-def mean_rows(survey: Survey, tally: Tally, *, confidence: float = 0.95, target: str = "population") -> tuple[MeanRow, ...]:
+def mean_rows(
+    survey: Survey,
+    tally: Tally,
+    *,
+    items: Collection[Question] | None = None,
+    confidence: float = 0.95,
+    target: str = "population",
+) -> tuple[MeanRow, ...]:
     """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
 
-    Raises EstimateError where the survey's design has no mean for this target (see `applicability`).
+    items: some of the survey's, for these alone. Raises EstimateError where the survey's design has no mean for
+    this target (see `applicability`).
     """
     interval = Interval(confidence, target=target)
     applicability.require_of("mean", survey, (), target)
-    scored = [(item, scores) for item in survey.items if (scores := scores_of(item)) is not None]
+    scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
     return tuple(_row(survey, tally, item, scores, interval) for item, scores in scored)
 
 

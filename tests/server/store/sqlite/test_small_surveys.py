@@ -257,6 +257,7 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     for number, code in enumerate(people):
         store.submissions.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
         pages = ["/manage", "/manage/surveys/small", "/manage/surveys/small?group=South", "/manage/surveys/small/results.json"]
+        pages += [f"/manage/surveys/small/{tab}" for tab in ("questions", "plan", "invite", "settings", "groups")]
         texts = [client.get(page).text for page in pages]
         seen.append(
             [without_tokens(text) for text in texts]

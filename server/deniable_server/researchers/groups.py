@@ -1,0 +1,183 @@
+"""From stored tallies to what the page of the groups shows: every group's figures, and two of the groups compared.
+
+A survey may have hundreds of groups and of questions. The page has some of the questions, so many that their figures in all groups can be
+computed and read at once; no others are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from deniable.errors import EstimateError
+from deniable.estimate import Comparison, Estimate, MeanRow, Row, compare, difference
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.tables import mean_rows, share_rows
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.wire.tally import Tally
+from deniable_server.researchers.results import counted, group_of, interval_of
+from deniable_server.store.protocol import Store, estimated
+
+FIGURES = 500  # shown options times groups on a page, unless a single question has more
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is randomized by itself, among the groups: each group's rows, and what sets the second of two groups apart.
+
+    label: the option of a multiple choice that it is about, else empty. comparison: None where one of the two has no estimate.
+    """
+
+    item: Question
+    label: str
+    rows: Mapping[str, tuple[Row, ...]]
+    comparison: Comparison | None
+
+    def by_group(self, option: int) -> list[Row]:
+        """One option's share in every group: a row for each, labelled by the group."""
+        return [replace(rows[option], option=group) for group, rows in self.rows.items()]
+
+
+@dataclass(frozen=True)
+class ComparedMean:
+    """A question's mean in each group, and that of the second of two groups less that of the first; None where there is none of one."""
+
+    rows: Mapping[str, MeanRow]
+    difference: Estimate | None
+
+
+@dataclass(frozen=True)
+class ComparedQuestion:
+    """One question of the survey file among the groups.
+
+    items: one, or one for each option of a multiple choice. mean: of a question with scores.
+    """
+
+    question: Question
+    items: tuple[Compared, ...]
+    mean: ComparedMean | None
+
+    @property
+    def levels(self) -> bool:
+        """Whether it is a number that was rounded to levels: its mean is right, and their shares are shown below it."""
+        return self.question.rounds
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a survey, and two of them compared, question by question.
+
+    sizes: how many records are counted of each group. pages: the survey's questions, divided into pages. page: which of them `questions`
+    are, from 0.
+    """
+
+    sizes: Mapping[str, int]
+    first: str
+    second: str
+    interval: Interval
+    pages: tuple[tuple[Question, ...], ...]
+    page: int
+    questions: tuple[ComparedQuestion, ...]
+
+
+def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Groups:
+    """The groups of a survey that has some, compared.
+
+    options: may hold confidence, method and target, as in `results_of`; first and second, two of the groups; question, the id of one that
+    is on the page. Raises EstimateError naming what is wrong.
+    """
+    survey = store.surveys.published(survey_id).survey
+    interval = interval_of(options)
+    first = group_of(survey, "first", options.get("first")) or survey.groups[0]
+    second = group_of(survey, "second", options.get("second")) or next(group for group in survey.groups if group != first)
+    if first == second:
+        raise EstimateError("second must be another group than first")
+    pages = tuple(_pages(survey))
+    page = _page(pages, options.get("question"))
+    among = _Among(survey, (first, second), interval, pages[page])
+    for group in survey.groups:
+        among.add(group, store.submissions.tally(survey_id, estimated(survey, group)))
+    counts = store.submissions.counts(survey_id)
+    sizes = {group: counted(counts, estimated(survey, group)) for group in survey.groups}
+    return Groups(sizes, first, second, interval, pages, page, tuple(map(among.compared, pages[page])))
+
+
+def _pages(survey: Survey) -> Iterator[tuple[Question, ...]]:
+    """The questions in order, on each page as many as have FIGURES figures, and at least one."""
+    page: list[Question] = []
+    room = FIGURES
+    for question in survey.questions:
+        figures = len(survey.groups) * sum(item.k - (item.k == 2) for item in question.items)  # of two options one is shown
+        if page and figures > room:
+            yield tuple(page)
+            page, room = [], FIGURES
+        page.append(question)
+        room -= figures
+    yield tuple(page)
+
+
+def _page(pages: Sequence[Sequence[Question]], wanted: str | None) -> int:
+    """The page with the question that somebody asked for, by its id; the first where nobody did."""
+    if wanted is None:
+        return 0
+    for number, page in enumerate(pages):
+        if any(question.id == wanted for question in page):
+            return number
+    raise EstimateError("question must be the id of one of the survey's questions")
+
+
+class _Among:
+    """Some questions among the groups. Of each group's tally the rows are kept; the tallies themselves of the two that are compared."""
+
+    def __init__(self, survey: Survey, pair: tuple[str, str], interval: Interval, questions: Sequence[Question]) -> None:
+        self._survey, self._pair, self._interval = survey, pair, interval
+        self._items = [item for question in questions for item in question.items]
+        self._tallies: dict[str, Tally] = {}
+        self._rows: dict[str, dict[str, tuple[Row, ...]]] = {item.id: {} for item in self._items}
+        self._means: dict[str, dict[str, MeanRow]] = {}
+
+    def add(self, group: str, tally: Tally) -> None:
+        """The next group."""
+        for name, rows in groupby(share_rows(self._survey, tally, self._items, self._interval), lambda row: row.question):
+            self._rows[name][group] = tuple(rows)
+        confidence, target = self._interval.confidence, self._interval.target
+        for row in mean_rows(self._survey, tally, items=self._items, confidence=confidence, target=target):
+            self._means.setdefault(row.question, {})[group] = row
+        if group in self._pair:
+            self._tallies[group] = tally
+
+    def compared(self, question: Question) -> ComparedQuestion:
+        """One question, once all groups were added."""
+        labels = question.labels or ("",)
+        items = tuple(self._item(item, label) for item, label in zip(question.items, labels, strict=True))
+        means = self._means.get(question.id)
+        return ComparedQuestion(question, items, self._mean(question, means) if means else None)
+
+    def _item(self, item: Question, label: str) -> Compared:
+        rows = self._rows[item.id]
+        if any(rows[group][0].estimate is None for group in self._pair):
+            return Compared(item, label, rows, None)
+        first, second = (self._tallies[group] for group in self._pair)
+        confidence, target = self._interval.confidence, self._interval.target
+        return Compared(item, label, rows, compare(self._survey, first, second, item.id, confidence=confidence, target=target))
+
+    def _mean(self, question: Question, means: Mapping[str, MeanRow]) -> ComparedMean:
+        first, second = (_estimate(means[group]) for group in self._pair)
+        scores = question.scores or (0.0,)
+        span = scores[-1] - scores[0]
+        found = None
+        if first and second:
+            with suppress(EstimateError):  # no error in either: too few reports
+                found = difference(
+                    second, first, confidence=first.confidence, bounds=(-span, span), what=f"mean of {question.id}: second less first"
+                )
+        return ComparedMean(means, found)
+
+
+def _estimate(row: MeanRow) -> Estimate | None:
+    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
+        return None
+    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
