@@ -75,7 +75,7 @@ order: $(VENV)/.dev
 
 # A server killed 50 times under load: what it acknowledged is there, once.
 kills: $(VENV)/.dev
-	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py
+	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev

@@ -27,6 +27,7 @@ QUIET = (
 LONGEST = (
     "e2e/test_states.py",
     "server/store/test_kill.py",
+    "server/store/postgres/test_processes.py",
     "server/store/test_store_model.py",
     "e2e/test_canaries.py",
     "server/store/sqlite/test_unordered.py",
