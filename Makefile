@@ -72,11 +72,11 @@ guessers: $(VENV)/.dev
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
-	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/test_small_surveys.py tests/server/store/test_unordered.py
+	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/sqlite/test_small_surveys.py tests/server/store/sqlite/test_unordered.py
 
 # A server killed 50 times under load: what it acknowledged is there, once.
 kills: $(VENV)/.dev
-	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py
+	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev

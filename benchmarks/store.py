@@ -10,7 +10,6 @@ import itertools
 import multiprocessing
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,8 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 CONNECTIONS, SECONDS, PORT = 32, 30, 18431
 
@@ -42,7 +42,7 @@ def submission(survey: Survey, count: int = 1) -> Submission:
     return Submission(os.urandom(16), survey.digest, count, pack(survey, bits))
 
 
-def cpu_of_singles(store: SqliteStore, survey: Survey, number: int = 500) -> float:
+def cpu_of_singles(store: Store, survey: Survey, number: int = 500) -> float:
     """Milliseconds of CPU a submission, of all threads."""
     made = [submission(survey) for _ in range(number)]
     before = time.process_time()
@@ -53,7 +53,7 @@ def cpu_of_singles(store: SqliteStore, survey: Survey, number: int = 500) -> flo
 
 def singles_beside_large_ones(folder: Path) -> None:
     survey = survey_of(20)
-    store = SqliteStore(folder / "large.db")
+    store = open_store(folder / "large.db")
     store.surveys.publish(survey)
     cpu_of_singles(store, survey)
     alone = cpu_of_singles(store, survey)
@@ -70,20 +70,20 @@ def singles_beside_large_ones(folder: Path) -> None:
 
 def withdrawals(folder: Path) -> None:
     survey = survey_of(2048)
-    store = SqliteStore(folder / "wide.db")
+    store = open_store(folder / "wide.db")
     store.surveys.publish(survey)
     made = [submission(survey) for _ in range(100)]
     for one in made:
         store.submissions.add("s", one)
     held: list[float] = []
-    commit = store.file.writer._commit
+    commit = store.database.writer._commit
 
-    def timed(connection: sqlite3.Connection, batch: list[Any]) -> None:
+    def timed(batch: list[Any]) -> None:
         begun = time.thread_time()
-        commit(connection, batch)
+        commit(batch)
         held.append(time.thread_time() - begun)
 
-    store.file.writer._commit = timed  # type: ignore[method-assign]
+    store.database.writer._commit = timed  # type: ignore[method-assign]
     whole = []
     for one in made[:50]:
         begun = time.perf_counter()
@@ -99,7 +99,7 @@ def page_under_load(folder: Path) -> None:
     command = [str(Path(sys.executable).with_name("deniable-server"))]
     environment = {**os.environ, "PASSWORD": "correct horse battery"}
     subprocess.run([*command, "init", "--db", str(db), "--user", "ada", "--password-env", "PASSWORD"], check=True, env=environment)
-    store = SqliteStore(db)
+    store = open_store(db)
     store.surveys.publish(survey)
     store.close()
     server = subprocess.Popen([*command, "serve", "--db", str(db), "--port", str(PORT)])

@@ -19,9 +19,10 @@ from tests.kit.tls import shared_certificates
 LONGEST = (
     "e2e/test_states.py",
     "server/store/test_kill.py",
+    "server/store/postgres/test_processes.py",
     "server/store/test_store_model.py",
     "e2e/test_canaries.py",
-    "server/store/test_unordered.py",
+    "server/store/sqlite/test_unordered.py",
     "e2e/test_accessibility.py",
     "server/operate/test_documentation.py",
     "e2e/test_respondent_steps.py",

@@ -17,7 +17,7 @@ from tests.kit.servers.process import reserved, start
 
 from deniable.survey import Survey
 from deniable_server import Config, create_app, paths
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 ROOT = Path(__file__).parents[1]
 SURVEY = ROOT / "examples" / "anes1996.yaml"
@@ -60,7 +60,7 @@ def url(installed: Path, tmp_path: Path) -> Iterator[str]:
 
 
 def test_the_installed_server_serves_the_pages_of_the_checkout(url: str, tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path / "checkout.db")
+    store = open_store(tmp_path / "checkout.db")
     store.surveys.publish(Survey.from_file(SURVEY))
     checkout = create_app(Config(tmp_path / "checkout.db", "x" * 40), store).test_client()
     files = [f"/browser/{p.relative_to(paths.BROWSER).as_posix()}" for p in paths.BROWSER.rglob("*.mjs")]

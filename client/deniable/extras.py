@@ -6,7 +6,12 @@ from importlib.util import find_spec
 
 from deniable.errors import MissingExtraError
 
-_PACKAGES = {"estimate": ("formulaic", "pandas", "scipy"), "parquet": ("pyarrow",), "xlsx": ("openpyxl",)}
+_PACKAGES = {
+    "estimate": ("formulaic", "pandas", "scipy"),
+    "parquet": ("pyarrow",),
+    "xlsx": ("openpyxl",),
+    "postgres": ("psycopg", "psycopg_pool"),
+}
 _OF = {"parquet": "tables", "xlsx": "tables"}
 
 

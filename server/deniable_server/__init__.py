@@ -13,7 +13,7 @@ __all__ = ["Config", "create_app"]
 
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
-    """The WSGI application. `store` is the SQLite file of the config unless another is given."""
+    """The WSGI application. `store` is that of the config's database unless another is given."""
     from deniable_server.api import v1
     from deniable_server.researchers import account, auth, drafting, inviting, sessions, settings, surveys
     from deniable_server.researchers.passwords import Passwords

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,15 +13,60 @@ MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second sen
 
 
 @dataclass(frozen=True)
+class Database:
+    """Where the data is, and the file with the key that seals what waits and signs cookies.
+
+    path: an SQLite file, or None; url: a PostgreSQL database, or "". A url's password is neither in its text nor in its repr.
+    """
+
+    path: Path | None
+    key: Path
+    url: str = field(default="", repr=False)
+
+    @classmethod
+    def at(cls, place: str | Path | Database) -> Database:
+        """The database at a path or a url: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
+
+        The key of an SQLite file is in the file beside it, that of others in the file that $DENIABLE_KEY names, or deniable.key.
+        Raises ValueError for any other url, of which it quotes the scheme alone, and for one whose password cannot be told from the rest.
+        """
+        if isinstance(place, Database):
+            return place
+        scheme, separator, rest = str(place).partition("://")
+        if isinstance(place, Path) or not separator:
+            return cls(Path(place), key_file(Path(place)))
+        if scheme in ("postgresql", "postgres"):
+            if "@" in rest[rest.find("@") + 1 :] or "@" in rest.partition("/")[2] or "@" in rest.partition("?")[2]:
+                raise ValueError("in a database's url every @ / ? of a user or password must be percent-encoded: %40 %2F %3F")
+            return cls(None, Path(os.environ.get("DENIABLE_KEY", "deniable.key")), str(place))
+        if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+            return cls(Path(rest[1:]), key_file(Path(rest[1:])))
+        known = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
+        raise ValueError(f"a database must be a path or a url that begins with sqlite:/// or postgresql://, got a url of {known}")
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether `deniable-server init` has been, as far as the files of this machine show."""
+        return self.key.exists() and (self.path is None or self.path.exists())
+
+    def __str__(self) -> str:
+        """As people know it: a path, or the url without its password and its parameters."""
+        if self.path is not None:
+            return str(self.path)
+        who, at, where = self.url.partition("://")[2].partition("?")[0].rpartition("@")
+        return f"postgresql://{who.partition(':')[0]}{at}{where}"
+
+
+@dataclass(frozen=True)
 class Config:
-    """db: the database file. secret_key: signs researchers' cookies. public_url: the address people use, if it is not this machine's.
+    """db: the database, or its path or url. secret_key: signs researchers' cookies. public_url: the address people use, if not this one's.
 
     most_per_second: submissions without a key, from everybody together; more are told to come back later.
     listening: this machine's address, where there is no other.
     """
 
-    db: Path
-    secret_key: str
+    db: str | Path | Database = field(repr=False)
+    secret_key: str = field(repr=False)
     public_url: str | None = None
     most_per_second: int = MOST_PER_SECOND
     listening: str = "http://localhost"
@@ -45,9 +90,11 @@ class Config:
         return (self.public_url or self.listening).rstrip("/")
 
     @classmethod
-    def for_database(cls, db: Path, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
+    def for_database(cls, db: str | Path | Database, public_url: str | None = None, most_per_second: int = MOST_PER_SECOND) -> Config:
         """The config of the server that `deniable-server init` made at `db`. Raises FileNotFoundError if it made none."""
-        return cls(db.resolve(), key_file(db).read_text().strip(), public_url, most_per_second)
+        place = Database.at(db)
+        whole = Database.at(place.path.resolve()) if place.path else place  # a link leads to the same database, and to its lock
+        return cls(whole, place.key.read_text().strip(), public_url, most_per_second)
 
 
 def _is_address(url: str) -> bool:
@@ -59,13 +106,12 @@ def _is_address(url: str) -> bool:
 
 
 def key_file(db: Path) -> Path:
-    """The file beside the database that holds the secret key."""
+    """The file beside an SQLite database that holds the secret key."""
     return db.with_name(db.name + ".key")
 
 
-def make_key(db: Path) -> None:
-    """Makes the secret key of a new server, readable by its owner only; an existing one stays. It is whole, or not there."""
-    path = key_file(db)
+def make_key(path: Path) -> None:
+    """Makes the file with the secret key of a new server, readable by its owner only; an existing one stays. It is whole, or not there."""
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,9 +119,9 @@ def make_key(db: Path) -> None:
         _write_whole(path, secrets.token_urlsafe(32) + "\n")
 
 
-def copy_key(db: Path, other: Path) -> None:
-    """Copies the key of one database to the place of another's. Raises FileExistsError, and OSError as `open` does."""
-    _write_whole(key_file(other), key_file(db).read_text())
+def copy_key(key: Path, other: Path) -> None:
+    """Copies the file of a key to another place. Raises FileExistsError, and OSError as `open` does."""
+    _write_whole(other, key.read_text())
 
 
 def _write_whole(path: Path, text: str) -> None:

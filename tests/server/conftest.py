@@ -23,7 +23,8 @@ from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
 from deniable_server.researchers.passwords import set_password
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,15 +49,15 @@ def submissions(survey: Survey) -> Callable[..., Submission]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, survey: Survey) -> Iterator[SqliteStore]:
-    store = SqliteStore(tmp_path / "deniable.db")
+def store(tmp_path: Path, survey: Survey) -> Iterator[Store]:
+    store = open_store(tmp_path / "deniable.db")
     store.surveys.publish(survey)
     yield store
     store.close()
 
 
 @pytest.fixture
-def app(tmp_path: Path, store: SqliteStore) -> Flask:
+def app(tmp_path: Path, store: Store) -> Flask:
     set_password(store.accounts, "ada", PASSWORD)
     app = create_app(Config(tmp_path / "deniable.db", "x" * 40), store)
     app.config["TESTING"] = False
@@ -86,7 +87,7 @@ def logged_in() -> Callable[[Flask], FlaskClient]:
 
 
 @pytest.fixture
-def key(store: SqliteStore) -> dict[str, str]:
+def key(store: Store) -> dict[str, str]:
     """The header that lets a program send many records in one submission."""
     return {"Authorization": f"Bearer {keys.make(store, 'lab', ['submit'])}"}
 

@@ -15,17 +15,15 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from deniable.errors import DeliveryError, RefusedError, Rejected
-from deniable.private_files import create_private, in_data_folder
+from deniable.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
 from deniable.wire.submission import Submission
 
-MEMORY = ":memory:"
 _VERSION = 4
 _TABLES = (
     """CREATE TABLE job (
@@ -93,25 +91,28 @@ class Outbox:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = str(path) if path is not None else str(default_path())
-        self._mutex = threading.RLock()  # what an interrupt left locked must not keep `close` waiting
+        if self.path != MEMORY:
+            self.path = os.path.abspath(self.path)
         self._life: _Life | None = None
         self.owner = secrets.token_hex(8)
+        self._file = PrivateDatabase(self.path, self._unusable)
         try:
-            if self.path != MEMORY:
-                self.path = os.path.abspath(self.path)
-                create_private(self.path)
-            self._db = _opened(self.path)
-            if self.path != MEMORY:
-                self._life = _Life(self._life_path(self.owner))
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from None
+            with self._file.alone():
+                _prepare(self._file)
+                if self.path != MEMORY:
+                    self._life = _Life(self._life_path(self.owner))
+        except BaseException as error:
+            self._file.close()
+            if isinstance(error, OSError):
+                raise self._unusable(error) from None
+            raise
 
     def close(self) -> None:
         """Gives back whatever this outbox still owns."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
             db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
-        self._db.close()
+        self._file.close()
         if self._life:
             self._life.end()
 
@@ -121,7 +122,7 @@ class Outbox:
         public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group,
         DeliveryError if somebody alive is working on it.
         """
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             key = [url, survey, name]
             db.execute("INSERT OR IGNORE INTO job (url, survey, name, digest, mark) VALUES (?, ?, ?, ?, ?)", [*key, digest, mark])
             number, old_digest, old_mark, old_public, rows, submissions, owner = db.execute(
@@ -145,29 +146,29 @@ class Outbox:
 
     def end(self, job: Job) -> None:
         """Lets go of a job; its progress stays."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("UPDATE job SET owner = NULL WHERE number = ?", [job.number])
 
     def add(self, url: str, survey: str, *submissions: Submission) -> None:
         """Stores submissions that the caller is about to send, and owns."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             self._insert(db, url, survey, submissions, None)
 
     def begun(self, url: str, survey: str, name: str) -> int:
         """How many rows of a job are dealt with; 0 where there is none."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             found = db.execute("SELECT rows FROM job WHERE url = ? AND survey = ? AND name = ?", [url, survey, name]).fetchone()
         return int(found[0]) if found else 0
 
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
         """While no other process writes: whether any row is here by its hash."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             yield db.execute("SELECT 1 FROM sent_row").fetchone() is not None
 
     def sent(self, marks: Sequence[bytes]) -> set[bytes]:
         """Which of these rows, hashed by `RowKeys`, are randomized."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             return {mark for mark in marks if db.execute("SELECT 1 FROM sent_row WHERE mark = ?", [mark]).fetchone()}
 
     def advance(
@@ -181,7 +182,7 @@ class Outbox:
         marks: Iterable[bytes] = (),
     ) -> None:
         """Moves a job on by `rows` rows, and stores what became of them and their hashes, all in one transaction."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             self._insert(db, url, survey, submissions, job)
             db.executemany("INSERT INTO sent_row VALUES (?)", [(mark,) for mark in marks])
             db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
@@ -199,7 +200,7 @@ class Outbox:
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
         """Takes over the submissions to `url` that nobody alive is sending, of one job or of all; returns their ids."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             found = db.execute(
                 "SELECT id, owner FROM submission WHERE url = ? AND (state = 'waiting' OR ?) AND (? IS NULL OR job = ?) ORDER BY id",
                 [url, refused, *([job.number if job else None] * 2)],
@@ -211,7 +212,7 @@ class Outbox:
 
     def load(self, submission_id: bytes) -> tuple[str, Submission]:
         """The survey's id, and the submission as it was stored."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             survey, *rest = db.execute(
                 'SELECT survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?', [submission_id]
             ).fetchone()
@@ -219,7 +220,7 @@ class Outbox:
 
     def invite(self, job: Job, invitation: bytes) -> None:
         """What waits of a job travels with this invitation now."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("UPDATE submission SET invitation = ? WHERE job = ?", [invitation, job.number])
 
     def acknowledged(self, submission_id: bytes) -> None:
@@ -228,51 +229,37 @@ class Outbox:
 
     def remove(self, submission_id: bytes) -> None:
         """Drops a submission, if it is here: nobody will send it."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("DELETE FROM submission WHERE id = ?", [submission_id])
 
     def refused(self, submission_id: bytes, reason: str) -> None:
         """The server turned it down: it is kept, and says so."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("UPDATE submission SET state = 'refused', reason = ?, owner = NULL WHERE id = ?", [reason, submission_id])
 
     def release(self, submission_ids: Iterable[bytes]) -> None:
         """Stops sending these: they wait for anybody."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.executemany("UPDATE submission SET owner = NULL WHERE id = ?", [(submission_id,) for submission_id in submission_ids])
 
     def urls(self) -> list[str]:
         """The servers that something in here is meant for."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             return [url for (url,) in db.execute("SELECT DISTINCT url FROM submission ORDER BY url")]
 
     def waiting(self, url: str, job: Job | None = None) -> int:
         """How many submissions to `url` are not acknowledged yet, those turned down left out."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             query = "SELECT count(*) FROM submission WHERE url = ? AND state = 'waiting' AND (? IS NULL OR job = ?)"
             return int(db.execute(query, [url, *([job.number if job else None] * 2)]).fetchone()[0])
 
     def turned_down(self, url: str) -> list[Kept]:
         """The submissions that the server at `url` refused."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             found = db.execute(
                 "SELECT id, url, survey, count, reason FROM submission WHERE url = ? AND state = 'refused' ORDER BY id", [url]
             ).fetchall()
         return [Kept(submission_id.hex(), *rest) for submission_id, *rest in found]
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._mutex:
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._db
-                    self._db.execute("COMMIT")
-                finally:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-            except sqlite3.Error as error:
-                raise self._unusable(error) from None
 
     def _unusable(self, error: Exception) -> DeliveryError:
         return DeliveryError(f"the outbox {self.path} cannot be used: {error}")
@@ -286,28 +273,16 @@ class Outbox:
         return _Life.held(self._life_path(owner))
 
 
-def _opened(path: str) -> sqlite3.Connection:
-    """The database in its newest format, made if it is new."""
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
-    try:
-        if not 0 <= (version := _version(db)) <= _VERSION:
-            raise sqlite3.DatabaseError(f"its version must be at most {_VERSION}, got {version}")
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("BEGIN IMMEDIATE")
-        for step in _STEPS[_version(db) :]:  # asked again: another process may have been first
+def _prepare(file: PrivateDatabase) -> None:
+    """Brings the file to its newest format, from nothing if it is new. Raises sqlite3.Error."""
+    file.version(_VERSION)
+    file.run("PRAGMA journal_mode = WAL")
+    file.run("PRAGMA synchronous = FULL")
+    with file.transaction() as db:
+        for step in _STEPS[file.version(_VERSION) :]:  # asked again: another process may have been first
             for statement in step:
                 db.execute(statement)
         db.execute(f"PRAGMA user_version = {_VERSION}")
-        db.execute("COMMIT")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _version(db: sqlite3.Connection) -> int:
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 class _Life:

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from deniable.delivery.outbox import MEMORY, Outbox
+from deniable.delivery.outbox import Outbox
 from deniable.device.tables import Batch
 from deniable.errors import RefusedError, Rejected
 from deniable.persons import known_by
-from deniable.private_files import create_private
+from deniable.private_files import MEMORY, create_private
 
 KEY_BYTES = 32
 BY_ROW_KEY = "rows by their keys"

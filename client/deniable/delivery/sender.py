@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from deniable.delivery.key import Key
-from deniable.delivery.outbox import MEMORY, Job, Outbox, default_path
+from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, RejectedError
+from deniable.private_files import MEMORY
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 

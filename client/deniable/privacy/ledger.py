@@ -15,16 +15,15 @@ import math
 import os
 import secrets
 import sqlite3
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable.errors import RefusedError
 from deniable.persons import known_by
-from deniable.private_files import create_private, in_data_folder
+from deniable.private_files import PrivateDatabase, in_data_folder
 from deniable.survey.total import within
 
 _VERSION = 1
@@ -73,45 +72,36 @@ class Ledger:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = os.path.abspath(path or default_path())
-        self._mutex = threading.Lock()
         self._changed = False
+        self._file = PrivateDatabase(self.path, self._unusable)
         try:
-            create_private(self.path)
             if os.name == "posix" and os.stat(self.path).st_mode & 0o077:
                 raise RefusedError(f"the ledger {self.path} must be readable by its owner only: chmod 600")
-            self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=60)
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from None
-        try:
             self._key = self._opened()
         except BaseException:
-            self._db.close()
+            self._file.close()
             raise
 
     def _opened(self) -> bytes:
         """Makes the tables and the key if the file is new; returns the key."""
-        with self._transaction(self._prepare) as db:
-            version = int(db.execute("PRAGMA user_version").fetchone()[0])
-            if not 0 <= version <= _VERSION:
-                raise sqlite3.DatabaseError(f"its version must be at most {_VERSION}, got {version}")
-            if version == 0:
+        with self._file.alone():
+            self._file.run("PRAGMA synchronous = EXTRA")  # a charge must outlive a power cut, its journal's removal included
+            self._file.run("PRAGMA secure_delete = ON")
+        with self._file.transaction() as db:
+            if self._file.version(_VERSION) == 0:
                 for table in _TABLES:
                     db.execute(table)
                 db.execute("INSERT INTO key VALUES (?)", [secrets.token_bytes(32)])
                 db.execute(f"PRAGMA user_version = {_VERSION}")
             return bytes(db.execute("SELECT secret FROM key").fetchone()[0])
 
-    def _prepare(self) -> None:
-        self._db.execute("PRAGMA synchronous = EXTRA")  # a charge must outlive a power cut, its journal's removal included
-        self._db.execute("PRAGMA secure_delete = ON")
-
     def close(self) -> None:
         """Closes the file, written anew if it has changed, so that its bytes are in the order of the hashes."""
-        with self._mutex:
+        with self._file.alone():
             if self._changed:
                 with suppress(sqlite3.Error):  # another process is at work in it, and will do so
-                    self._db.execute("VACUUM")
-            self._db.close()
+                    self._file.run("VACUUM")
+            self._file.close()
 
     def hashed(self, person: Any) -> bytes:
         """What the file has for a person's key, 16 bytes. Raises ValueError, which does not quote it."""
@@ -126,7 +116,7 @@ class Ledger:
 
     def spent(self, person: bytes) -> Spent:
         """What a person, hashed, has given away."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             rows = db.execute("SELECT epsilon, times FROM spent WHERE person = ?", [person]).fetchall()
         return Spent(len(rows), sum(times for _, times in rows), math.fsum(epsilon * times for epsilon, times in rows))
 
@@ -136,7 +126,7 @@ class Ledger:
         It is on the disk when this returns. all_or_none: nobody is charged if one is above. place: rows that a run of the same job charged
         before it was killed are not charged again. Raises RefusedError where the file cannot be used.
         """
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             begun = self._begun(db, people, place)
             sums: dict[bytes, list[float]] = {}
             may = [
@@ -161,7 +151,7 @@ class Ledger:
 
     def settle(self, job: bytes) -> None:
         """All rows of a job are in the outbox: none will come again."""
-        with self._transaction() as db:
+        with self._file.transaction() as db:
             db.execute("DELETE FROM begun WHERE job = ?", [job])
 
     def _begun(self, db: sqlite3.Connection, people: Sequence[bytes], place: Place | None) -> list[bool]:
@@ -195,22 +185,6 @@ class Ledger:
     def _hash(self, what: bytes, text: str) -> bytes:
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16, person=what).digest()
 
-    @contextmanager
-    def _transaction(self, before: Any = None) -> Iterator[sqlite3.Connection]:
-        with self._mutex:
-            try:
-                if before:
-                    before()
-                self._db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._db
-                    self._db.execute("COMMIT")
-                finally:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-            except sqlite3.Error as error:
-                raise self._unusable(error) from None
-
     def _unusable(self, error: Exception) -> RefusedError:
         return RefusedError(f"the ledger {self.path} cannot be used, so nothing is sent: {error}")
 
@@ -225,7 +199,7 @@ class Trial:
     def __call__(self, people: Sequence[bytes], place: Place | None) -> list[bool]:
         """Who could be charged after all those asked about before."""
         ledger, (_, epsilon) = self._ledger, self._use
-        with ledger._transaction() as db:
+        with ledger._file.transaction() as db:
             begun = ledger._begun(db, people, place)
             return [paid or ledger._fits(db, self._sums, person, epsilon, self._cap) for person, paid in zip(people, begun, strict=True)]
 

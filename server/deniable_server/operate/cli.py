@@ -10,7 +10,7 @@ import httpx
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
-from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
+from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, key_file, make_key
 from deniable_server.operate import doctor
 from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
@@ -47,7 +47,7 @@ main.add_command(key_commands)
 @database
 @click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @password_option
-def init(db: Path, user: str, password_env: str | None) -> None:
+def init(db: Database, user: str, password_env: str | None) -> None:
     """Make the database, its secret key, and an account.
 
     Where there is an account of this name, it gets a new password, which ends its sessions.
@@ -55,14 +55,14 @@ def init(db: Path, user: str, password_env: str | None) -> None:
     password = asked_password(password_env)
     with opened(db, new=True) as store:
         set_password(store.accounts, user, password)
-    make_key(db)
-    click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {key_file(db)}.")
+    make_key(db.key)
+    click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {db.key}.")
 
 
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def publish(db: Path, survey_file: Path) -> None:
+def publish(db: Database, survey_file: Path) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes."""
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
@@ -75,7 +75,7 @@ def publish(db: Path, survey_file: Path) -> None:
 
 @main.command("list")
 @database
-def list_surveys(db: Path) -> None:
+def list_surveys(db: Database) -> None:
     """List the published surveys.
 
     A line for each: id, open or closed, how many responses there are, and title, with tabs between them.
@@ -118,7 +118,7 @@ def _number(count: int, noun: str) -> str:
     help="txt: a code a line; csv: each with its link.",
 )
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in the CSV begin with it.")
-def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
+def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
     """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
@@ -142,7 +142,7 @@ def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | No
     show_default=True,
     help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
 )
-def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serve the surveys, until interrupted with Ctrl-C."""
     from deniable_server.operate.serve import serve as run
 
@@ -155,7 +155,7 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
 @database
 @click.argument("survey_id")
 @click.option("--reopen", is_flag=True, help="Take submissions again.")
-def close(db: Path, survey_id: str, reopen: bool) -> None:
+def close(db: Database, survey_id: str, reopen: bool) -> None:
     """Close a survey: no more submissions. All that waits is counted. Results stay."""
     with opened(db) as store:
         store.surveys.set_open(survey_id, reopen)
@@ -166,23 +166,23 @@ def close(db: Path, survey_id: str, reopen: bool) -> None:
 @database
 @click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
 @click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
-def examine(db: Path, public_url: str | None, copy: Path | None) -> None:
+def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
     """Check the installation: key, permissions, disk, backup, address.
 
-    A line for each thing that is looked at. The exit code is 1 if there is a fault, and all faults are listed.
+    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a fault, and all faults are listed.
 
     \b
     Example:
       deniable-server doctor --public-url https://survey.example.org --backup copy.db
     """
-    if not db.exists():
+    if db.path is not None and not db.path.exists():
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
     looked: dict[str, Iterator[str] | None] = {
         "the secret key": doctor.key(db),
         "permissions": doctor.permissions(db),
         "the database": doctor.database(db),
-        "free disk": doctor.disk(db),
-        "the backup (--backup FILE)": doctor.backup(db, copy) if copy else None,
+        "free disk": doctor.disk(db.path) if db.path else None,
+        "the backup (--backup FILE)": doctor.backup(db.path, copy) if db.path and copy else None,
         "the address (--public-url URL)": doctor.address(public_url, httpx.Client(timeout=10)) if public_url else None,
     }
     faulty = False
@@ -199,7 +199,7 @@ def examine(db: Path, public_url: str | None, copy: Path | None) -> None:
 @database
 @click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
 @click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
-def backup(db: Path, target: Path, with_key: bool) -> None:
+def backup(db: Database, target: Path, with_key: bool) -> None:
     """Copy the database to the new file TARGET, while the server runs.
 
     What waits to be counted can be read with the server's key only: keep a copy of the key in another place.
@@ -209,7 +209,7 @@ def backup(db: Path, target: Path, with_key: bool) -> None:
             raise FileExistsError(f"{key_file(target)} is there already")
         store.backup(target)
         if with_key:
-            copy_key(db, target)
+            copy_key(db.key, key_file(target))
     click.echo(f"{target} is a copy of {db}{f', with the key in {key_file(target)}' if with_key else ', without its key'}.")
 
 
@@ -226,7 +226,7 @@ def backup(db: Path, target: Path, with_key: bool) -> None:
 @click.option(
     "--by-hand", "by_hand", flag_value="1", help="The figures of those who answered with real coins; they are in no other results."
 )
-def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
+def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     with opened(db) as store:
         found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})

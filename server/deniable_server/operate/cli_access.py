@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from deniable_server.api import keys
+from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, opened
 from deniable_server.researchers.passwords import set_password
 
@@ -32,7 +32,7 @@ def user_commands() -> None:
 @database
 @click.argument("name")
 @password_option
-def add_user(db: Path, name: str, password_env: str | None) -> None:
+def add_user(db: Database, name: str, password_env: str | None) -> None:
     """Make an account."""
     with opened(db) as store:
         if store.accounts.password_hash(name) is not None:
@@ -45,7 +45,7 @@ def add_user(db: Path, name: str, password_env: str | None) -> None:
 @database
 @click.argument("name")
 @password_option
-def change_password(db: Path, name: str, password_env: str | None) -> None:
+def change_password(db: Database, name: str, password_env: str | None) -> None:
     """Change a password. All sessions of the account end."""
     with opened(db) as store:
         if store.accounts.password_hash(name) is None:
@@ -57,7 +57,7 @@ def change_password(db: Path, name: str, password_env: str | None) -> None:
 @user_commands.command("log-out")
 @database
 @click.argument("name")
-def log_out(db: Path, name: str) -> None:
+def log_out(db: Database, name: str) -> None:
     """End all sessions of an account."""
     with opened(db) as store:
         store.accounts.end_sessions(name)
@@ -67,7 +67,7 @@ def log_out(db: Path, name: str) -> None:
 @user_commands.command("remove")
 @database
 @click.argument("name")
-def remove_user(db: Path, name: str) -> None:
+def remove_user(db: Database, name: str) -> None:
     """Remove an account. All its sessions end; surveys and keys stay."""
     with opened(db) as store:
         if not store.accounts.remove_user(name):
@@ -77,7 +77,7 @@ def remove_user(db: Path, name: str) -> None:
 
 @user_commands.command("list")
 @database
-def list_users(db: Path) -> None:
+def list_users(db: Database) -> None:
     """List the accounts."""
     with opened(db) as store:
         for name in store.accounts.users():
@@ -96,7 +96,7 @@ def key_commands() -> None:
     "--scope", "scopes", type=click.Choice(list(keys.SCOPES)), multiple=True, required=True, help="What it is for; may be repeated."
 )
 @click.option("--survey", metavar="ID", help="For this survey only.")
-def make_key(db: Path, name: str, scopes: Sequence[str], survey: str | None) -> None:
+def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None) -> None:
     """Make a key. It is printed here, once, and kept nowhere.
 
     \b
@@ -111,7 +111,7 @@ def make_key(db: Path, name: str, scopes: Sequence[str], survey: str | None) -> 
 
 @key_commands.command("list")
 @database
-def list_keys(db: Path) -> None:
+def list_keys(db: Database) -> None:
     """List the keys: name, scopes, survey, and the day each was made."""
     with opened(db) as store:
         for key in store.accounts.all_keys():
@@ -121,7 +121,7 @@ def list_keys(db: Path) -> None:
 @key_commands.command("revoke")
 @database
 @click.argument("name")
-def revoke_key(db: Path, name: str) -> None:
+def revoke_key(db: Database, name: str) -> None:
     """Revoke a key: it opens nothing from now on."""
     with opened(db) as store:
         if not store.accounts.remove_key(name):

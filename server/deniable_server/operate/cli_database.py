@@ -5,34 +5,46 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 import click
 
 from deniable.errors import DeniableError, SurveyError
-from deniable_server.config import key_file
+from deniable_server.config import Database
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
+
+class _DatabaseType(click.ParamType[Database]):
+    name = "path or url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Database:
+        try:
+            return Database.at(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
 database = click.option(
     "--db",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("deniable.db"),
+    type=_DatabaseType(),
+    metavar="DATABASE",
+    default="deniable.db",
     envvar="DENIABLE_DB",
     show_default=True,
     show_envvar=True,
-    help="The database file.",
+    help="The database: a file, or a url such as sqlite:////srv/deniable.db or postgresql://host/name.",
 )
 
 
-def require(db: Path) -> None:
+def require(db: Database) -> None:
     """Stops with a clear message where `init` has not been."""
-    if not db.exists() or not key_file(db).exists():
+    if not db.is_set_up:
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
 
 
 @contextmanager
-def opened(db: Path, *, new: bool = False) -> Iterator[Store]:
+def opened(db: Database, *, new: bool = False) -> Iterator[Store]:
     """The store, closed again; what goes wrong becomes one message."""
     if not new:
         require(db)
@@ -45,7 +57,7 @@ def opened(db: Path, *, new: bool = False) -> Iterator[Store]:
 
 
 @contextmanager
-def failing(db: Path) -> Iterator[None]:
+def failing(db: Database) -> Iterator[None]:
     """What goes wrong becomes one message."""
     try:
         yield

@@ -15,7 +15,7 @@ import httpx
 from deniable.errors import DeniableError
 from deniable.verify import Released
 from deniable.verify.replies import Reply, broken_headers
-from deniable_server.config import Config, key_file
+from deniable_server.config import Config, Database
 from deniable_server.store import open_store
 
 LEAST_FREE = 256 << 20  # bytes: what waits in the log and is written anew needs room
@@ -23,28 +23,30 @@ OLDEST_BACKUP = 86_400  # seconds
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
-def key(db: Path) -> Iterator[str]:
+def key(db: Path | Database) -> Iterator[str]:
     """The secret key is there, and long enough. It is never shown."""
+    place = Database.at(db)
     try:
-        Config.for_database(db)
+        Config.for_database(place)
     except FileNotFoundError:
-        yield f"the key {key_file(db)} is not there: without it nobody stays logged in, and what waits to be counted is lost"
+        yield f"the key {place.key} is not there: without it nobody stays logged in, and what waits to be counted is lost"
     except (OSError, ValueError) as error:
-        yield f"the key {key_file(db)} cannot be used: {error}"
+        yield f"the key {place.key} cannot be used: {error}"
 
 
-def permissions(db: Path) -> Iterator[str]:
+def permissions(db: Path | Database) -> Iterator[str]:
     """Database and key are their owner's only, and nobody else can put other files in their place."""
-    for path in (db, key_file(db)):
+    place = Database.at(db)
+    for path in filter(None, (place.path, place.key)):
         if path.exists() and (mode := stat.S_IMODE(path.stat().st_mode)) & 0o077:
             yield f"{path} must be readable by its owner only, has mode {mode:o}: chmod 600 {path}"
-    folder = db.absolute().parent
+    folder = (place.path or place.key).absolute().parent
     mode = folder.stat().st_mode
     if mode & 0o022 and not mode & stat.S_ISVTX:
         yield f"{folder} must not be writable by others, who could put another database there: chmod go-w {folder}"
 
 
-def database(db: Path) -> Iterator[str]:
+def database(db: Path | Database) -> Iterator[str]:
     """A server can open it and read its surveys."""
     try:
         store = open_store(db)

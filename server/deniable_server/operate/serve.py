@@ -11,7 +11,6 @@ import socket
 import sys
 import threading
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import uvloop
@@ -22,7 +21,7 @@ from granian.log import LogLevels
 from granian.server.embed import Server
 
 from deniable_server import create_app
-from deniable_server.config import Config
+from deniable_server.config import Config, Database
 from deniable_server.front import Front
 from deniable_server.operate import alone
 from deniable_server.store import open_store
@@ -38,7 +37,7 @@ STOP_SECONDS = 9.0  # for all of stopping
 logger = logging.getLogger("deniable_server")
 
 
-def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serves until the process is told to stop, and then ends it.
 
     Raises FileNotFoundError where `deniable-server init` has not been, alone.InUseError where another process has the port or
@@ -47,7 +46,8 @@ def serve(db: Path, host: str, port: int, public_url: str | None, most_per_secon
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104 - compared
     config = replace(Config.for_database(db, public_url, most_per_second), listening=f"http://{shown}:{port}")
-    alone.lock(config.db)
+    if path := Database.at(config.db).path:
+        alone.lock(path)  # on PostgreSQL several servers may share a database
     listener = alone.listen(host, port)
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now

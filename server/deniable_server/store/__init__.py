@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from deniable.extras import missing
+from deniable_server.config import Database
 from deniable_server.store.protocol import Store
 
 
-def open_store(place: Path) -> Store:
-    """The store in the SQLite file at `place`, which is made if it is not there, readable by its owner only; so is the key beside it.
+def open_store(place: str | Path | Database) -> Store:
+    """The store at a path or url (`Database.at`).
 
-    Raises UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
+    An SQLite file is made if it is not there, readable by its owner only; a database on PostgreSQL must be there, and its tables are
+    made; so is the key. Raises ValueError for a url of another database, MissingExtraError where what speaks to PostgreSQL is not
+    installed, UnavailableError where there is a database that is none of ours, is damaged, or was written with another key.
     """
-    from deniable_server.store.sqlite.store import SqliteStore
+    database = Database.at(place)
+    if database.path is not None:
+        from deniable_server.store.sqlite.store import SqliteStore
 
-    return SqliteStore(place)
+        return SqliteStore(database.path, database.key)
+    if error := missing("a database on PostgreSQL", "postgres"):
+        raise error
+    from deniable_server.store.postgres.store import PostgresStore
+
+    return PostgresStore(database.url, str(database), database.key)

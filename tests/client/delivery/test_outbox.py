@@ -92,7 +92,7 @@ def test_an_outbox_of_the_first_version_is_taken_over_with_all_that_is_in_it(out
         assert (job.rows, job.submissions, job.rejected) == (7, 2, (Rejected(3, "q", "rule"),))
         assert box.claim(URL, job) == [PERTURBED.id]
         assert box.load(PERTURBED.id) == ("s", PERTURBED)
-        assert box._db.execute("PRAGMA user_version").fetchone() == (4,)
+        assert box._file._db.execute("PRAGMA user_version").fetchone() == (4,)
         box.close()
 
 
@@ -251,8 +251,8 @@ def test_an_outbox_in_memory_leaves_no_file(tmp_path, monkeypatch):
 
 
 def test_it_is_written_through_to_the_disk(box):
-    assert box._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
-    assert box._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert box._file._db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+    assert box._file._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_a_file_that_is_no_outbox_is_refused_and_left_as_it_is(outbox):

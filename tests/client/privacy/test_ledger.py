@@ -157,7 +157,7 @@ def test_a_closed_file_does_not_say_who_came_when(tmp_path):
     found = [abs(arrival_shows(tmp_path / str(i), Ledger.close)) for i in range(8)]
     assert np.mean(found) < 0.35  # by chance 0.13 on average
     for i in range(2):  # the control: a file that is not written anew
-        assert abs(arrival_shows(tmp_path / f"control{i}", lambda book: book._db.close())) > 0.99
+        assert abs(arrival_shows(tmp_path / f"control{i}", lambda book: book._file.close())) > 0.99
 
 
 def test_other_ledgers_know_a_person_by_other_hashes(tmp_path):

@@ -6,7 +6,6 @@ The controls of the tests that kill the server or race it: a test that cannot te
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 import threading
 import time
@@ -29,10 +28,11 @@ from deniable_server.config import Config
 from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
 from deniable_server.researchers import passwords
+from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError
-from deniable_server.store.sqlite import writer
-from deniable_server.store.sqlite.store import SqliteStore
-from deniable_server.store.sqlite.submissions import SqliteSubmissions
+from deniable_server.store.sql import writer
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.web import limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
@@ -41,15 +41,15 @@ SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kil
 def slow_disk() -> None:
     commit = writer.Writer._commit
 
-    def slow(self: writer.Writer, connection: sqlite3.Connection, batch: list[Any]) -> None:
+    def slow(self: writer.Writer, batch: list[Any]) -> None:
         time.sleep(SLOW_DISK)
-        commit(self, connection, batch)
+        commit(self, batch)
 
     writer.Writer._commit = slow  # type: ignore[method-assign]
 
 
 def acknowledge_before_commit() -> None:
-    def run(self: writer.Writer, work: Callable[[sqlite3.Connection], Any]) -> Any:
+    def run(self: writer.Writer, work: Callable[[Connection], Any]) -> Any:
         self._jobs.put(writer._Job(work))
         return True
 
@@ -58,21 +58,21 @@ def acknowledge_before_commit() -> None:
 
 def spend_in_two_steps() -> None:
     """Two requests at least stand between the look and the spending at a time, however busy the machine is."""
-    add, together = SqliteSubmissions.add, threading.Barrier(2)
+    add, together = SubmissionShelf.add, threading.Barrier(2)
 
-    def look_then_spend(self: SqliteSubmissions, survey_id: str, submission: Submission) -> bool:
+    def look_then_spend(self: SubmissionShelf, survey_id: str, submission: Submission) -> bool:
         own = [survey_id, invitation_hash(survey_id, submission.invitation or b"")]
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             if not connection.execute("SELECT 1 FROM invitations WHERE survey = ? AND hash = ? AND NOT spent", own).fetchone():
                 raise InvitationError("spent")
         with suppress(threading.BrokenBarrierError):  # nobody else came in time, or there had been two before
             together.wait(10)
         together.abort()
         added = add(self, survey_id, replace(submission, invitation=None))
-        self._file.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
+        self._database.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    SqliteSubmissions.add = look_then_spend  # type: ignore[method-assign]
+    SubmissionShelf.add = look_then_spend  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:
@@ -105,7 +105,7 @@ def bodies_in_threads() -> None:
     def former(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
         def load() -> Flask:
             config = Config.for_database(db, public_url)
-            return create_app(config, SqliteStore(config.db))
+            return create_app(config, open_store(config.db))
 
         http1 = HTTP1Settings(header_read_timeout=10_000)
         Granian("", host, port, interface=Interfaces.WSGI, blocking_threads=16, backpressure=1024, http=HTTPModes.http1,

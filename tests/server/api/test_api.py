@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 
 Make = Callable[..., Submission]
 Headers = dict[str, str]
@@ -45,21 +45,19 @@ def test_the_definition_is_served_as_the_bytes_that_are_hashed(client: FlaskClie
     assert Survey.from_definition(reply.data) == survey
 
 
-def test_an_accepted_submission_is_counted(client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers) -> None:
+def test_an_accepted_submission_is_counted(client: FlaskClient, store: Store, submissions: Make, key: Headers) -> None:
     reply = send(client, submissions(12).to_json(), **key)
     assert (reply.status_code, reply.get_json()) == (200, {"accepted": 12})
     assert tally_of(store, "study").n == 12
 
 
-def test_the_same_bytes_again_are_acknowledged_and_counted_once(
-    client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers
-) -> None:
+def test_the_same_bytes_again_are_acknowledged_and_counted_once(client: FlaskClient, store: Store, submissions: Make, key: Headers) -> None:
     body = submissions(2).to_json()
     assert [send(client, body, **key).status_code for _ in range(5)] == [200] * 5
     assert tally_of(store, "study").n == 2
 
 
-def test_the_same_id_with_other_bytes_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers) -> None:
+def test_the_same_id_with_other_bytes_is_refused(client: FlaskClient, store: Store, submissions: Make, key: Headers) -> None:
     first = submissions(100)
     send(client, first.to_json(), **key)
     reply = send(client, submissions(100, id_=first.id).to_json(), **key)
@@ -100,7 +98,7 @@ BAD: dict[str, tuple[Callable[[Submission], bytes], int, str]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("case", BAD)
 def test_a_wrong_submission_names_the_rule_and_is_not_kept(
-    case: str, client: FlaskClient, store: SqliteStore, submissions: Make, key: Headers
+    case: str, client: FlaskClient, store: Store, submissions: Make, key: Headers
 ) -> None:
     make, status, name = BAD[case]
     submission = submissions(1)
@@ -118,7 +116,7 @@ def test_an_unknown_survey_is_not_found(client: FlaskClient, submissions: Make) 
         assert (reply.status_code, rule(reply)) == (404, "survey")
 
 
-def test_a_closed_survey_says_so(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_a_closed_survey_says_so(client: FlaskClient, store: Store, submissions: Make) -> None:
     store.surveys.set_open("study", False)
     reply = send(client, submissions().to_json())
     assert (reply.status_code, rule(reply)) == (403, "closed")
@@ -135,7 +133,7 @@ def test_a_huge_body_is_refused(client: FlaskClient, key: Headers) -> None:
 
 
 def test_a_failure_tells_an_id_and_nothing_else(
-    client: FlaskClient, store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("secret detail")

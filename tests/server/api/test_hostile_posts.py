@@ -24,7 +24,8 @@ from tests.kit.servers.raw import Raw
 from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 from deniable_server.web import errors
 
 CANARY = "kanarytruth"
@@ -176,7 +177,7 @@ def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_c
     print(len(requests) + len(RAW) + len(BODIES), "requests")
     assert found == []
     assert holding(server.folder) == []
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     kept = recount_of(store, "open").n
     store.close()
     server.stop()
@@ -188,7 +189,7 @@ def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_c
 # Controls.
 
 
-def test_an_error_page_that_quotes_is_noticed(app: Flask, store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_page_that_quotes_is_noticed(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.surveys.publish(OPEN)
     store.surveys.publish(INVITED)
     told = errors.reply
@@ -205,7 +206,7 @@ def test_an_error_page_that_quotes_is_noticed(app: Flask, store: SqliteStore, mo
 
 
 @pytest.mark.parametrize("where", ["log", "database", "temporary file"])
-def test_a_server_that_writes_what_it_was_sent_is_noticed(app: Flask, store: SqliteStore, tmp_path: Path, where: str) -> None:
+def test_a_server_that_writes_what_it_was_sent_is_noticed(app: Flask, store: Store, tmp_path: Path, where: str) -> None:
     log = logging.FileHandler(tmp_path / "server.log")
 
     @app.before_request
@@ -214,7 +215,7 @@ def test_a_server_that_writes_what_it_was_sent_is_noticed(app: Flask, store: Sql
         if where == "log":
             log.emit(app.logger.makeRecord("server", logging.WARNING, __file__, 0, "a request for %s", (sent,), None))
         elif where == "database":
-            store.file.writer.run(lambda c: c.execute("CREATE TABLE seen AS SELECT ? AS sent", [sent.encode("utf-16-le")]) and None)
+            store.database.writer.run(lambda c: c.execute("CREATE TABLE seen AS SELECT ? AS sent", [sent.encode("utf-16-le")]) and None)
         else:
             with tempfile.NamedTemporaryFile(dir=tmp_path, delete=False) as file:
                 file.write(base64.b64encode(sent.encode()))

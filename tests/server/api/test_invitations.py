@@ -28,9 +28,10 @@ from deniable.wire.submission import Submission
 from deniable_server.config import make_key
 from deniable_server.operate.cli import main
 from deniable_server.researchers import invitations
+from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
-from deniable_server.store.sqlite.access import SqliteAccess
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
+from deniable_server.store.sql.access import AccessShelf
 from deniable_server.web.limiter import Rate
 
 Make = Callable[..., Submission]
@@ -46,13 +47,13 @@ def invited(id_: str = "staff") -> Survey:
 
 
 @pytest.fixture
-def staff(store: SqliteStore) -> Survey:
+def staff(store: Store) -> Survey:
     survey = invited()
     store.surveys.publish(survey)
     return survey
 
 
-def new_codes(store: SqliteStore, count: int, survey: str = "staff") -> list[bytes]:
+def new_codes(store: Store, count: int, survey: str = "staff") -> list[bytes]:
     return [access_codes.read(code) for code in invitations.make(store, survey, count)]
 
 
@@ -65,7 +66,7 @@ def rule(reply: TestResponse) -> str:
     return str(reply.get_json()["error"]["rule"])
 
 
-def test_a_code_lets_one_submission_in(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_a_code_lets_one_submission_in(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     first, second = new_codes(store, 2)
     assert store.access.invitations("staff") == (2, 0)
     assert send(client, submissions(to=staff, invitation=first)).status_code == 200
@@ -75,7 +76,7 @@ def test_a_code_lets_one_submission_in(client: FlaskClient, store: SqliteStore, 
 
 
 def test_a_spent_code_and_one_that_never_was_get_the_same_reply(
-    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make
+    client: FlaskClient, store: Store, staff: Survey, submissions: Make
 ) -> None:
     store.surveys.publish(invited("other"))
     (code,), (elsewhere,) = new_codes(store, 1), new_codes(store, 1, "other")
@@ -87,7 +88,7 @@ def test_a_spent_code_and_one_that_never_was_get_the_same_reply(
     assert store.access.invitations("other") == (1, 0)
 
 
-def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     code, other = new_codes(store, 2)
     submission = submissions(to=staff, invitation=code)
     again = submissions(to=staff, id_=submission.id, invitation=other)
@@ -99,9 +100,7 @@ def test_a_retry_is_acknowledged_and_spends_nothing_more(client: FlaskClient, st
     assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (1, (2, 1))
 
 
-def test_what_is_refused_spends_nothing(
-    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make, key: dict[str, str]
-) -> None:
+def test_what_is_refused_spends_nothing(client: FlaskClient, store: Store, staff: Survey, submissions: Make, key: dict[str, str]) -> None:
     kept, code = new_codes(store, 2)
     taken, withdrawn = submissions(to=staff, invitation=kept), os_words(4).tobytes()
     send(client, taken)
@@ -131,7 +130,7 @@ def test_a_survey_takes_codes_if_and_only_if_its_access_says_so(
     ) * 2
 
 
-def test_a_withdrawal_does_not_give_the_invitation_back(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_a_withdrawal_does_not_give_the_invitation_back(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
     submission = submissions(to=staff, invitation=code)
     send(client, submission)
@@ -140,7 +139,7 @@ def test_a_withdrawal_does_not_give_the_invitation_back(client: FlaskClient, sto
     assert (tally_of(store, "staff").n, store.access.invitations("staff")) == (0, (1, 1))
 
 
-def test_invitations_of_an_unknown_survey_are_an_error(store: SqliteStore) -> None:
+def test_invitations_of_an_unknown_survey_are_an_error(store: Store) -> None:
     for call in (
         lambda: store.access.invite("nope", [bytes(32)]),
         lambda: store.access.invitations("nope"),
@@ -150,7 +149,7 @@ def test_invitations_of_an_unknown_survey_are_an_error(store: SqliteStore) -> No
             call()
 
 
-def test_no_fetch_of_a_link_spends_its_invitation(client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_no_fetch_of_a_link_spends_its_invitation(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
     written, raw = access_codes.written(code), base64.urlsafe_b64encode(code).decode()
     for path in ("/s/staff", "/api/v1/surveys/staff", "/api/v1/surveys/staff/submissions", "/api/v1/surveys/staff/withdrawals"):
@@ -182,7 +181,7 @@ def race(server: Any, submissions: Make) -> tuple[list[int], int, int, tuple[int
     for thread in threads:
         thread.join()
     server.stop()
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     found = sorted(statuses), tally_of(store, "staff").n, recount_of(store, "staff").n, store.access.invitations("staff")
     store.close()
     return found
@@ -204,9 +203,7 @@ def test_a_server_that_checks_a_code_first_and_spends_it_later_would_be_found_ou
     assert n == statuses.count(200) > 1
 
 
-def test_no_file_holds_a_code_or_its_bytes(
-    tmp_path: Path, store: SqliteStore, staff: Survey, client: FlaskClient, submissions: Make
-) -> None:
+def test_no_file_holds_a_code_or_its_bytes(tmp_path: Path, store: Store, staff: Survey, client: FlaskClient, submissions: Make) -> None:
     made = new_codes(store, 50)
     sent = [submissions(to=staff, invitation=code) for code in made[:25]]
     for submission in sent:
@@ -222,7 +219,7 @@ def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: 
     hashes = [os_words(8).tobytes() for _ in range(300)]
     found = []
     for name, printed in (("one.db", hashes), ("other.db", hashes[::-1])):
-        store = SqliteStore(tmp_path / name)
+        store = open_store(tmp_path / name)
         store.surveys.publish(staff)
         store.access.invite("staff", printed)
         store.close()
@@ -230,7 +227,7 @@ def test_the_file_does_not_show_the_order_in_which_codes_were_printed(tmp_path: 
     assert found[0] == found[1]
 
 
-def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: Store, staff: Survey, submissions: Make) -> None:
     made = new_codes(store, 300)
     hashes = [access_codes.invitation_hash("staff", code) for code in made]
     store.close()
@@ -242,8 +239,8 @@ def test_spending_changes_a_mark_where_it_stands(tmp_path: Path, store: SqliteSt
 
     before = places()
     assert [hash_ for _, hash_ in sorted(zip(before, hashes, strict=True))] != sorted(hashes)  # pages are not in the order of keys
-    again = SqliteStore(tmp_path / "deniable.db")
-    again.file.rewriting.stop()  # else a slow machine writes the file anew meanwhile
+    again = open_store(tmp_path / "deniable.db")
+    again.database.rewriting.stop()  # else a slow machine writes the file anew meanwhile
     for code in made[::3]:
         again.submissions.add("staff", submissions(to=staff, invitation=code))
     assert again.access.invitations("staff") == (300, 100)
@@ -256,12 +253,12 @@ def command(db: Path, *words: str) -> Result:
 
 
 @pytest.fixture
-def db(tmp_path: Path, store: SqliteStore, staff: Survey) -> Path:
-    make_key(tmp_path / "deniable.db")
+def db(tmp_path: Path, store: Store, staff: Survey) -> Path:
+    make_key(tmp_path / "deniable.db.key")
     return tmp_path / "deniable.db"
 
 
-def test_the_command_prints_codes_that_work(db: Path, store: SqliteStore, staff: Survey, client: FlaskClient, submissions: Make) -> None:
+def test_the_command_prints_codes_that_work(db: Path, store: Store, staff: Survey, client: FlaskClient, submissions: Make) -> None:
     result = command(db, "invite", "staff", "--count", "3")
     assert result.exit_code == 0
     written = result.stdout.splitlines()
@@ -294,7 +291,7 @@ def test_the_command_writes_a_table_with_personal_links(url: str | None, begin: 
         (("staff", "--count", "1", "--public-url", "=cmd"), "public_url must begin with https:// or http://"),
     ],
 )
-def test_the_command_says_why_it_makes_none(words: tuple[str, ...], said: str, db: Path, store: SqliteStore) -> None:
+def test_the_command_says_why_it_makes_none(words: tuple[str, ...], said: str, db: Path, store: Store) -> None:
     result = command(db, "invite", *words)
     assert (result.exit_code != 0, result.stdout) == (True, "")
     assert said in result.stderr
@@ -305,12 +302,12 @@ def test_no_code_is_printed_that_is_not_on_the_disk(db: Path, monkeypatch: pytes
     def fail(*_: object) -> None:
         raise UnavailableError("the server's database cannot be used now")
 
-    monkeypatch.setattr(SqliteAccess, "invite", fail)
+    monkeypatch.setattr(AccessShelf, "invite", fail)
     result = command(db, "invite", "staff", "--count", "3")
     assert (result.exit_code, result.stdout) == (1, "")
 
 
-def test_the_list_says_how_many_invitations_are_spent(db: Path, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_the_list_says_how_many_invitations_are_spent(db: Path, store: Store, staff: Survey, submissions: Make) -> None:
     code, _, _ = new_codes(store, 3)
     store.submissions.add("staff", submissions(to=staff, invitation=code))
     assert command(db, "list").stdout.splitlines() == [
@@ -319,7 +316,7 @@ def test_the_list_says_how_many_invitations_are_spent(db: Path, store: SqliteSto
     ]
 
 
-def test_the_same_hash_again_does_not_make_a_spent_invitation_whole(store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_the_same_hash_again_does_not_make_a_spent_invitation_whole(store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
     store.submissions.add("staff", submissions(to=staff, invitation=code))
     store.access.invite("staff", [access_codes.invitation_hash("staff", code)])
@@ -337,7 +334,7 @@ def check(client: FlaskClient, code: bytes, **headers: str) -> TestResponse:
 
 
 def test_a_check_says_whether_a_code_can_be_used_and_nothing_else(
-    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make
+    client: FlaskClient, store: Store, staff: Survey, submissions: Make
 ) -> None:
     store.surveys.publish(invited("other"))
     (spent, fresh), (elsewhere,) = new_codes(store, 2), new_codes(store, 1, "other")
@@ -349,7 +346,7 @@ def test_a_check_says_whether_a_code_can_be_used_and_nothing_else(
 
 
 def test_a_check_spends_nothing_however_often_and_however_it_is_asked(
-    tmp_path: Path, client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make
+    tmp_path: Path, client: FlaskClient, store: Store, staff: Survey, submissions: Make
 ) -> None:
     (code,) = new_codes(store, 1)
     store.rewrite()
@@ -363,7 +360,7 @@ def test_a_check_spends_nothing_however_often_and_however_it_is_asked(
 
 
 def test_a_check_that_spends_would_be_noticed(
-    client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, store: Store, staff: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (code,) = new_codes(store, 1)
     usable = store.access.usable
@@ -379,7 +376,7 @@ def test_a_check_that_spends_would_be_noticed(
 
 
 def test_a_check_changes_with_a_whole_batch_and_a_code_that_came_with_what_waits_is_refused_when_it_is_sent_again(
-    client: FlaskClient, store: SqliteStore, submissions: Make
+    client: FlaskClient, store: Store, submissions: Make
 ) -> None:
     waiting = Survey.from_dict({**BASE, "id": "waiting", "batch": 5})
     store.surveys.publish(waiting)
@@ -398,9 +395,9 @@ def test_a_check_changes_with_a_whole_batch_and_a_code_that_came_with_what_waits
     assert told() == [False] * 5 + [True]
 
 
-def test_a_check_waits_for_nobody_who_writes(client: FlaskClient, store: SqliteStore, staff: Survey) -> None:
+def test_a_check_waits_for_nobody_who_writes(client: FlaskClient, store: Store, staff: Survey) -> None:
     (code,) = new_codes(store, 1)
-    with closing(sqlite3.connect(store.file.path, isolation_level=None)) as other:
+    with closing(sqlite3.connect(store.database.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert check(client, code).get_json() == {"usable": True}
 
@@ -413,7 +410,7 @@ def test_a_check_of_something_else_is_refused_by_the_name_of_the_rule(client: Fl
     assert client.post(CHECK, data=b"{}", content_type="text/plain").status_code == 415
 
 
-def test_checks_have_a_limit_of_their_own(app: Flask, client: FlaskClient, store: SqliteStore, staff: Survey, submissions: Make) -> None:
+def test_checks_have_a_limit_of_their_own(app: Flask, client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
     app.extensions["deniable_checks"] = Rate(1, 2, lambda: 0.0)
     assert [check(client, code).status_code for _ in range(3)] == [200, 200, 429]

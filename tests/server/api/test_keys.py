@@ -24,8 +24,9 @@ from deniable_server import Config, create_app
 from deniable_server.api import keys
 from deniable_server.config import make_key
 from deniable_server.operate.cli import main
+from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 from deniable_server.web.limiter import Rate
 
 Make = Callable[..., Submission]
@@ -42,7 +43,7 @@ def message(reply: TestResponse) -> str:
 
 
 @pytest.fixture
-def other(store: SqliteStore, survey: Survey) -> Survey:
+def other(store: Store, survey: Survey) -> Survey:
     """Another survey with the same questions."""
     copy = Survey.from_dict({**survey.to_dict(), "id": "other"})
     store.surveys.publish(copy)
@@ -54,7 +55,7 @@ def other(store: SqliteStore, survey: Survey) -> Survey:
 
 @pytest.mark.parametrize("count", [2, 10, 100, 100_000])
 def test_a_strangers_submission_of_many_records_is_refused_and_says_how_to_get_a_key(
-    client: FlaskClient, store: SqliteStore, submissions: Make, count: int
+    client: FlaskClient, store: Store, submissions: Make, count: int
 ) -> None:
     reply = send(client, submissions(count).to_json())
     assert reply.status_code == 401
@@ -70,7 +71,7 @@ def test_a_large_body_is_refused_before_it_is_read(client: FlaskClient, submissi
         assert send(client, body).status_code == 401
 
 
-def test_one_record_needs_no_key_however_large_and_odd_its_survey_is(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_one_record_needs_no_key_however_large_and_odd_its_survey_is(client: FlaskClient, store: Store, submissions: Make) -> None:
     groups = ["𝔊" * 60, '"' * 60, "North"]
     wide = [{"id": f"q{n}", "text": "?", "type": "yes_no"} for n in range(1000)]
     for number, questions in enumerate((wide, wide[:1])):
@@ -84,7 +85,7 @@ def test_one_record_needs_no_key_however_large_and_odd_its_survey_is(client: Fla
 
 
 def test_a_key_opens_its_survey_its_scope_and_nothing_else(
-    client: FlaskClient, store: SqliteStore, survey: Survey, other: Survey, submissions: Make
+    client: FlaskClient, store: Store, survey: Survey, other: Survey, submissions: Make
 ) -> None:
     everywhere, here, reader = (
         keys.make(store, "everywhere", ["submit"]),
@@ -118,7 +119,7 @@ def test_what_is_no_key_is_refused_even_for_one_record_and_not_repeated(client: 
         assert reply.headers["WWW-Authenticate"] == "Bearer realm=deniable, error=invalid_token"
 
 
-def test_a_revoked_key_opens_nothing_from_now_on(client: FlaskClient, store: SqliteStore, submissions: Make) -> None:
+def test_a_revoked_key_opens_nothing_from_now_on(client: FlaskClient, store: Store, submissions: Make) -> None:
     key = keys.make(store, "lab", ["submit"])
     assert send(client, submissions(3).to_json(), key).status_code == 200
     assert store.accounts.remove_key("lab")
@@ -126,7 +127,7 @@ def test_a_revoked_key_opens_nothing_from_now_on(client: FlaskClient, store: Sql
 
 
 def test_only_a_hash_of_a_key_is_on_the_disk_and_no_log_has_it(
-    client: FlaskClient, store: SqliteStore, submissions: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    client: FlaskClient, store: Store, submissions: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
     key = keys.make(store, "lab", ["submit", "results"])
@@ -143,7 +144,7 @@ def test_only_a_hash_of_a_key_is_on_the_disk_and_no_log_has_it(
     assert "ZeroDivisionError" in caplog.text  # the log was looked at
 
 
-def test_a_key_that_is_made_twice_is_two_and_a_name_is_one_keys(store: SqliteStore) -> None:
+def test_a_key_that_is_made_twice_is_two_and_a_name_is_one_keys(store: Store) -> None:
     assert keys.make(store, "a", ["submit"]) != keys.make(store, "b", ["submit"])
     with pytest.raises(ConflictError, match="a key with this name exists"):
         keys.make(store, "a", ["results"])
@@ -159,8 +160,8 @@ def test_a_key_that_is_made_twice_is_two_and_a_name_is_one_keys(store: SqliteSto
 
 
 @pytest.fixture
-def run(store: SqliteStore, tmp_path: Path) -> Callable[..., Result]:
-    make_key(tmp_path / "deniable.db")
+def run(store: Store, tmp_path: Path) -> Callable[..., Result]:
+    make_key(tmp_path / "deniable.db.key")
 
     def run(*words: str) -> Result:
         return CliRunner().invoke(main, ["key", words[0], "--db", str(tmp_path / "deniable.db"), *words[1:]])
@@ -195,7 +196,7 @@ TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["submissions", "withdrawals"])
 @pytest.mark.parametrize("kind", TYPES)
-def test_what_is_not_json_is_refused(client: FlaskClient, store: SqliteStore, submissions: Make, path: str, kind: str) -> None:
+def test_what_is_not_json_is_refused(client: FlaskClient, store: Store, submissions: Make, path: str, kind: str) -> None:
     url = f"/api/v1/surveys/study/{path}"
     assert send(client, submissions().to_json(), url=url, **{"Content-Type": kind}).status_code == 415
     assert tally_of(store, "study").n == 0
@@ -232,7 +233,7 @@ OF_FORMS = ["/s/study/by-hand", "/s/study/withdraw"]
 
 
 @pytest.fixture
-def public(tmp_path: Path, store: SqliteStore) -> FlaskClient:
+def public(tmp_path: Path, store: Store) -> FlaskClient:
     """Of a server whose public address is https://survey.test."""
     return create_app(Config(tmp_path / "deniable.db", "x" * 40, "https://survey.test"), store).test_client()
 
@@ -244,7 +245,7 @@ def test_a_program_and_the_servers_own_page_may_send(public: FlaskClient, submis
 
 @pytest.mark.parametrize("headers", [*FAILS, {"Origin": "null"}])
 def test_another_sites_page_may_not_send_with_a_key_or_without(
-    public: FlaskClient, store: SqliteStore, submissions: Make, headers: dict[str, str]
+    public: FlaskClient, store: Store, submissions: Make, headers: dict[str, str]
 ) -> None:
     key = keys.make(store, "lab", ["submit"])
     assert send(public, submissions().to_json(), **headers).status_code == 403
@@ -265,7 +266,7 @@ def test_the_forms_of_respondents_may_be_sent_from_their_own_page(public: FlaskC
 
 
 def test_beyond_the_limit_in_all_strangers_are_told_to_come_back_and_key_holders_are_not(
-    app: Flask, client: FlaskClient, store: SqliteStore, submissions: Make, key: dict[str, str]
+    app: Flask, client: FlaskClient, store: Store, submissions: Make, key: dict[str, str]
 ) -> None:
     app.extensions["deniable_rate"] = Rate(3, 3, clock=lambda: 0.0)
     replies = [send(client, submissions().to_json()) for _ in range(5)]
@@ -283,8 +284,8 @@ def test_the_limit_in_all_is_a_number_above_zero(tmp_path: Path, wrong: int) -> 
         Config(tmp_path / "db", "x" * 40, most_per_second=wrong)
 
 
-def test_serve_takes_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: SqliteStore) -> None:
-    make_key(tmp_path / "deniable.db")
+def test_serve_takes_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    make_key(tmp_path / "deniable.db.key")
     seen: list[Any] = []
     monkeypatch.setattr("deniable_server.operate.serve.serve", lambda *given: seen.append(given))
     command = ["serve", "--db", str(tmp_path / "deniable.db")]
@@ -302,7 +303,7 @@ def test_a_database_from_before_has_its_accounts_and_takes_keys(tmp_path: Path) 
     with closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
         schema.migrations.apply(Database(connection))
         connection.execute("INSERT INTO users VALUES ('ada', 'hash')")
-    store = SqliteStore(tmp_path / "old.db")
+    store = open_store(tmp_path / "old.db")
     assert store.accounts.users() == ["ada"]
     assert store.accounts.open_session("ada", b"h", 1, 2)
     assert not store.accounts.open_session("eve", b"e", 1, 2)

@@ -21,7 +21,7 @@ from werkzeug.exceptions import RequestTimeout
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 from deniable_server.web import limits
 
 Make = Callable[..., Submission]
@@ -85,7 +85,7 @@ def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_long(study: ServerProc
     assert sent < 1 << 30
 
 
-def test_the_limit_follows_from_the_survey_and_the_key(app: Any, store: SqliteStore, key: dict[str, str]) -> None:
+def test_the_limit_follows_from_the_survey_and_the_key(app: Any, store: Store, key: dict[str, str]) -> None:
     store.surveys.publish(WIDE)
     asked: dict[str, Any] = {
         "REQUEST_METHOD": "POST",
@@ -162,7 +162,7 @@ def refused(server: ServerProcess, head: bytes) -> bool:
 
 
 @pytest.mark.slow
-def test_the_application_without_a_front_has_the_same_limits(tmp_path: Path, store: SqliteStore, key: dict[str, str]) -> None:
+def test_the_application_without_a_front_has_the_same_limits(tmp_path: Path, store: Store, key: dict[str, str]) -> None:
     client = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
     assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json", headers=key).status_code == 413
     assert client.post(SUBMIT, data=b"x" * 200_000, content_type="application/json").status_code == 401  # it says how to get a key

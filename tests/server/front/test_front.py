@@ -20,7 +20,7 @@ from tests.kit.servers.tallies import recount_of
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.front import gateway
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 Make = Callable[..., Submission]
 
@@ -45,7 +45,7 @@ def test_a_submission_arrives_whole_or_not_at_all(study: ServerProcess, submissi
     for name, sent in whole.items():
         status, _, answer = Raw(study, sent).reply()
         assert (status, json.loads(answer)) == (200, {"accepted": 1}), name
-    store = SqliteStore(study.db)
+    store = open_store(study.db)
     kept = recount_of(store, "study").n
     for head, part in (
         (b"Content-Length: %d\r\n\r\n" % (len(body) + 1), body),
@@ -136,7 +136,7 @@ def test_a_stuck_database_stops_neither_health_nor_pages_and_the_rest_is_told_to
             assert http.get("/s/study").status_code == 200
         foreign.execute("ROLLBACK")
     accepted = sum(raw.reply()[0] == 200 for raw in waiting)
-    store = SqliteStore(study.db)
+    store = open_store(study.db)
     print(f"{accepted} of {len(sent)} accepted after the lock was gone")
     assert accepted >= 16
     store.close()

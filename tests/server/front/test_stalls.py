@@ -22,7 +22,7 @@ from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +105,7 @@ def test_honest_clients_are_served_beside_1500_that_never_finish_and_the_server_
     assert not honest.failures
     assert len(took) >= 5 * CLIENTS
     assert took[-1] < LIMIT
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     assert recount_of(store, "study").n == honest.acknowledged
     store.close()
     assert "Traceback" not in server.log.read_text()

@@ -26,7 +26,6 @@ from deniable.wire.submission import Submission
 from deniable_server.operate import alone
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
-from deniable_server.store.sqlite.store import SqliteStore
 
 STOP_SECONDS = 10
 
@@ -163,7 +162,7 @@ def test_a_server_stops_in_order_whatever_is_open(server: Any, submissions: Call
     for raw in waiting:
         raw.close()
     assert took < STOP_SECONDS
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     assert recount_of(store, "study").n == accepted
     store.close()
     assert not server.db.with_name(server.db.name + "-wal").exists()  # the database was closed
@@ -183,7 +182,7 @@ def test_a_request_that_is_being_answered_gets_its_answer(server: Any, submissio
     assert raw.reply()[0] == 200
     assert server.process.wait(timeout=STOP_SECONDS) == 0
     server.process = None
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     assert recount_of(store, "study").n == 1
     store.close()
 
@@ -200,7 +199,7 @@ def test_a_database_that_another_program_locks_does_not_keep_the_server_from_sto
     log = server.log.read_text()
     assert "was not written anew" in log or "nothing that was acknowledged is lost" in log
     assert "Traceback" not in log
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     assert recount_of(store, "study").n in (0, 1)  # nobody was told which
     store.close()
 

@@ -35,8 +35,9 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers import figures, groups
 from deniable_server.researchers.results import results_of
-from deniable_server.store.sqlite.store import SqliteStore
-from deniable_server.store.sqlite.submissions import SqliteSubmissions
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
+from deniable_server.store.sql.submissions import SubmissionShelf
 
 GROUPS = ("North & West", "Süd", "<b>East</b>")
 CLINICS = Survey.from_dict(
@@ -55,7 +56,7 @@ AUTH = ("ada", "correct horse battery")
 
 
 @pytest.fixture
-def send(client: FlaskClient, store: SqliteStore, key: dict[str, str]) -> Callable[..., None]:
+def send(client: FlaskClient, store: Store, key: dict[str, str]) -> Callable[..., None]:
     """`send(n, group, mode=…)`: n people of a group, all of whom smoke and do not drink."""
     store.surveys.publish(CLINICS)
 
@@ -126,7 +127,7 @@ def page_of(server: Any) -> str:
 
 
 def assert_groups_add_up(db: Path) -> None:
-    store = SqliteStore(db)
+    store = open_store(db)
     whole, parts = tally_of(store, "clinics"), [tally_of(store, "clinics", group) for group in GROUPS]
     again = [recount_of(store, "clinics", group) for group in GROUPS]
     store.close()
@@ -138,7 +139,7 @@ def assert_groups_add_up(db: Path) -> None:
 # One group's estimates.
 
 
-def test_the_estimates_of_a_group_are_those_of_its_tally(send: Callable[..., None], client: FlaskClient, store: SqliteStore) -> None:
+def test_the_estimates_of_a_group_are_those_of_its_tally(send: Callable[..., None], client: FlaskClient, store: Store) -> None:
     for group, n in zip(GROUPS, (50, 30, 20), strict=True):
         send(n, group)
     for group in GROUPS:
@@ -192,7 +193,7 @@ def test_what_an_organisation_randomized_is_estimated_with_the_rest_and_said_apa
     assert "12 of them randomized by an organisation" in Results.from_dict(found).to_table()
 
 
-def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(store: SqliteStore) -> None:
+def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(store: Store) -> None:
     waiting = replace(CLINICS, id="waiting", batch=10)
     store.surveys.publish(waiting)
 
@@ -211,7 +212,7 @@ def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(s
 
 
 def test_the_control_a_store_that_mixes_them_is_noticed(
-    send: Callable[..., None], client: FlaskClient, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    send: Callable[..., None], client: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send(30, "Süd")
     send(1, "Süd", mode="by_hand")
@@ -272,15 +273,13 @@ def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
     assert ada.get("/manage/surveys/study/groups").status_code == 404
 
 
-def test_a_stranger_does_not_see_the_comparison(client: FlaskClient, store: SqliteStore) -> None:
+def test_a_stranger_does_not_see_the_comparison(client: FlaskClient, store: Store) -> None:
     store.surveys.publish(CLINICS)
     reply = client.get("/manage/surveys/clinics/groups")
     assert (reply.status_code, reply.headers["Location"]) == (302, "/login?next=/manage/surveys/clinics/groups")
 
 
-def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(
-    send: Callable[..., None], ada: FlaskClient, store: SqliteStore
-) -> None:
+def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(send: Callable[..., None], ada: FlaskClient, store: Store) -> None:
     for group, n in zip(GROUPS, (400, 300, 200), strict=True):
         send(n, group)
     source = ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text
@@ -346,7 +345,7 @@ SHARES = {
 
 
 @pytest.fixture
-def mixed(store: SqliteStore, ada: FlaskClient) -> str:
+def mixed(store: Store, ada: FlaskClient) -> str:
     """The page of the groups of a survey with a number, a scale and a multiple choice; 1,000 people in each of two groups of three."""
     store.surveys.publish(MIXED)
     for group, truth in SHARES.items():
@@ -364,8 +363,7 @@ def side_by_side(page: str, label: str) -> dict[str, list[tuple[str, str]]]:
     return dict(zip(options, cells, strict=True))
 
 
-def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: SqliteStore) -> None:
-    compared = groups.groups_of(store, "mixed", {}).questions
+def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixed: str, store: Store) -> None:
     for name, text, span in (("hours", "Hours?", 14), ("mood", "Mood?", 2)):
         north, south = (
             next(row for row in analyse(MIXED, tally_of(store, "mixed", group)).results.means if row.question == name) for group in SHARES
@@ -392,7 +390,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0"}
 
 
-def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: SqliteStore) -> None:
+def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: Store) -> None:
     found = side_by_side(mixed, "Used?")
     assert list(found) == ["tea", "coffee"]
     for option, cells in found.items():
@@ -439,7 +437,7 @@ MANY = Survey.from_dict(
 
 
 @pytest.fixture
-def many(store: SqliteStore) -> SqliteStore:
+def many(store: Store) -> Store:
     """Nine groups of a few hundred, and twelve questions."""
     store.surveys.publish(MANY)
     rng = np.random.default_rng(3)
@@ -462,21 +460,21 @@ def pages_of(client: FlaskClient) -> list[str]:
 def searched(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """How many shares are estimated, and how many tallies read, for the first page."""
     shares, tallies = [], []
-    proportion, tally = share_tables.proportion, SqliteSubmissions.tally
+    proportion, tally = share_tables.proportion, SubmissionShelf.tally
     monkeypatch.setattr(share_tables, "proportion", lambda *given: shares.append(given) or proportion(*given))
-    monkeypatch.setattr(SqliteSubmissions, "tally", lambda *given: tallies.append(given) or tally(*given))
+    monkeypatch.setattr(SubmissionShelf, "tally", lambda *given: tallies.append(given) or tally(*given))
     assert client.get("/manage/surveys/many/groups").status_code == 200
     return len(shares), len(tallies)
 
 
-def test_all_questions_are_shown_on_one_page_where_their_figures_are_few(many: SqliteStore, ada: FlaskClient) -> None:
+def test_all_questions_are_shown_on_one_page_where_their_figures_are_few(many: Store, ada: FlaskClient) -> None:
     (page,) = pages_of(ada)
     assert re.findall(r'<h2 id="q-(\w+)"', page) == [question.id for question in MANY.questions]
     assert "This page shows" not in page
 
 
 def test_many_figures_are_divided_into_pages_that_together_show_what_one_would(
-    many: SqliteStore, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (whole,) = pages_of(ada)
     monkeypatch.setattr(groups, "FIGURES", 50)
@@ -491,9 +489,7 @@ def cards_of(page: str) -> list[str]:
     return re.findall(r'<section class="card question".*?</section>', page, re.DOTALL)
 
 
-def test_a_question_is_on_its_page_with_the_choice_that_was_made(
-    many: SqliteStore, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_is_on_its_page_with_the_choice_that_was_made(many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "FIGURES", 50)
     page = html.unescape(ada.get("/manage/surveys/many/groups?first=Class 3&second=Class 8&confidence=0.8&question=q11").text)
     assert re.findall(r'<h2 id="q-(\w+)"', page) == ["q10", "q11"]
@@ -507,13 +503,13 @@ def test_a_question_is_on_its_page_with_the_choice_that_was_made(
 
 
 def test_a_page_computes_its_own_figures_only_and_reads_each_tally_once(
-    many: SqliteStore, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "FIGURES", 50)
     assert searched(ada, monkeypatch) == (5 * 9 * 2, 9)
 
 
-def test_a_page_that_computes_all_questions_would_be_noticed(many: SqliteStore, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_computes_all_questions_would_be_noticed(many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "FIGURES", 50)
     monkeypatch.setattr(groups, "share_rows", lambda survey, tally, items, interval: estimate(survey, tally).rows)
     shown = {question.id for question in MANY.questions[:5]}

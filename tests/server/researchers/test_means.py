@@ -18,7 +18,7 @@ from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
 from deniable_server.researchers import figures
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 SCORED = Survey.from_text("""
 deniable: 1
@@ -37,7 +37,7 @@ questions:
 @pytest.fixture
 def page(tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     """Of a researcher who is logged in, with the survey published."""
-    store = SqliteStore(tmp_path / "deniable.db")
+    store = open_store(tmp_path / "deniable.db")
     store.surveys.publish(SCORED)
     client = logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {keys.make(store, 'lab', ['submit'])}"

@@ -18,7 +18,7 @@ from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.operate.cli import main
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 QUESTIONS = """
 questions:
@@ -37,7 +37,7 @@ def db(tmp_path: Path) -> Path:
 @pytest.fixture
 def ada(db: Path, logged_in: Callable[[Flask], FlaskClient]) -> Iterator[FlaskClient]:
     """A researcher who is logged in, at a server where 400 people answered each survey."""
-    store = SqliteStore(db)
+    store = open_store(db)
     for survey, groups in ((GROUPED, GROUPED.groups), (SAMPLE, (None,))):
         store.surveys.publish(survey)
         for group in groups:

@@ -24,7 +24,8 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.researchers import figures
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 KINDS = Survey.from_text("""
 deniable: 1
@@ -56,7 +57,7 @@ TRUTH = {
 PAGE = "/manage/surveys/kinds"
 
 
-def send(store: SqliteStore, survey: Survey, n: int, truth: dict[str, tuple[float, ...]], group: str | None = None) -> None:
+def send(store: Store, survey: Survey, n: int, truth: dict[str, tuple[float, ...]], group: str | None = None) -> None:
     """n people whose answers have these shares, exactly, perturbed as they are on devices."""
     bits = [
         randomize(item.channel, np.repeat(np.arange(item.k), np.round(n * np.array(truth[item.id])).astype(int)), os_words)
@@ -66,20 +67,20 @@ def send(store: SqliteStore, survey: Survey, n: int, truth: dict[str, tuple[floa
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteStore:
-    made = SqliteStore(tmp_path / "deniable.db")
+def store(tmp_path: Path) -> Store:
+    made = open_store(tmp_path / "deniable.db")
     made.surveys.publish(KINDS)
     return made
 
 
 @pytest.fixture
-def ada(store: SqliteStore, tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+def ada(store: Store, tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     """Of a researcher who is logged in."""
     return logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
 
 
 @pytest.fixture
-def answered(store: SqliteStore, ada: FlaskClient) -> FlaskClient:
+def answered(store: Store, ada: FlaskClient) -> FlaskClient:
     send(store, KINDS, 2000, TRUTH)
     return ada
 
@@ -202,7 +203,7 @@ def test_the_explanation_is_open_and_stands_before_the_first_chart(answered: Fla
 
 
 @pytest.mark.slow
-def test_english_pages_write_percent_without_a_space(answered: FlaskClient, store: SqliteStore) -> None:
+def test_english_pages_write_percent_without_a_space(answered: FlaskClient, store: Store) -> None:
     for page in (PAGE, f"{PAGE}?confidence=0.99", "/manage"):
         assert not re.search(r"\d\s%", answered.get(page).text)
 
@@ -226,7 +227,7 @@ def alone(n: int) -> Survey:
 
 
 @pytest.mark.parametrize("n", [1, 6, 383, 384, 385, 2000])
-def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store: SqliteStore, ada: FlaskClient, n: int) -> None:
+def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store: Store, ada: FlaskClient, n: int) -> None:
     survey = alone(n)
     store.surveys.publish(survey)
     send(store, survey, n, {"q": (1.0, 0.0)})
@@ -238,7 +239,7 @@ def test_below_the_number_for_ten_points_the_page_says_how_many_are_needed(store
     assert ("so far" in page) == (n < needed)
 
 
-def bits(store: SqliteStore, survey: Survey, *records: list[bool]) -> None:
+def bits(store: Store, survey: Survey, *records: list[bool]) -> None:
     """Records whose bits are as given, whatever coins would say."""
     shaped = [
         np.array([[bit] + [not bit] * (item.k == 2) for bit in column])
@@ -247,7 +248,7 @@ def bits(store: SqliteStore, survey: Survey, *records: list[bool]) -> None:
     store.submissions.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, len(records), pack(survey, shaped)))
 
 
-def test_an_estimate_far_outside_is_an_arrow_with_its_number_and_is_not_cut_off(store: SqliteStore, ada: FlaskClient) -> None:
+def test_an_estimate_far_outside_is_an_arrow_with_its_number_and_is_not_cut_off(store: Store, ada: FlaskClient) -> None:
     survey = alone(40)
     store.surveys.publish(survey)
     bits(store, survey, *[[True]] * 40)
@@ -262,7 +263,7 @@ def test_an_estimate_far_outside_is_an_arrow_with_its_number_and_is_not_cut_off(
     assert "all records name it. Honest coins give at most 75% on average" in section
 
 
-def test_what_chance_alone_took_outside_is_told_by_its_arrow_and_explained_once(store: SqliteStore, ada: FlaskClient) -> None:
+def test_what_chance_alone_took_outside_is_told_by_its_arrow_and_explained_once(store: Store, ada: FlaskClient) -> None:
     survey = alone(41)
     store.surveys.publish(survey)
     bits(store, survey, *[[False]] * 40, *[[True]] * 9)  # 18%, where chance alone gives 25%
@@ -273,7 +274,7 @@ def test_what_chance_alone_took_outside_is_told_by_its_arrow_and_explained_once(
     assert "below 0% by chance" in ada.get(f"/manage/surveys/{survey.id}/results.csv").text
 
 
-def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: SqliteStore, ada: FlaskClient) -> None:
+def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, ada: FlaskClient) -> None:
     survey = Survey.from_text(
         "deniable: 1\nbatch: 1\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\n"
         "questions: [{id: q, text: Q?, type: number, low: -20, high: -10, levels: 2}]"
@@ -301,7 +302,7 @@ def test_without_responses_there_are_the_questions_and_no_figure(ada: FlaskClien
     assert "No responses are counted yet." in page
 
 
-def test_below_the_batch_the_page_is_that_of_nobody(store: SqliteStore, ada: FlaskClient) -> None:
+def test_below_the_batch_the_page_is_that_of_nobody(store: Store, ada: FlaskClient) -> None:
     waiting = Survey.from_dict({**KINDS.to_dict(), "id": "waiting", "batch": 10})
     store.surveys.publish(waiting)
 

@@ -22,7 +22,8 @@ from deniable_server.config import make_key
 from deniable_server.operate.cli import main
 from deniable_server.researchers import sessions
 from deniable_server.researchers.passwords import Passwords, set_password
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.protocol import Store
 
 PASSWORD = "correct horse battery"
 
@@ -56,7 +57,7 @@ def stolen(ada: FlaskClient, app: Flask) -> FlaskClient:
 
 
 def command(tmp_path: Path, *words: str) -> str:
-    make_key(tmp_path / "deniable.db")
+    make_key(tmp_path / "deniable.db.key")
     name, *rest = words
     group = [name] if name == "init" else [name, rest.pop(0)]
     result = CliRunner().invoke(main, [*group, "--db", str(tmp_path / "deniable.db"), *rest], env={"PW": "another horse battery"})
@@ -83,7 +84,7 @@ def test_a_cookie_opens_nothing_after(end: str, ada: FlaskClient, app: Flask, tm
             assert client.get(path).headers["Location"] == f"/login?next={path}"
 
 
-def test_another_account_keeps_its_sessions(ada: FlaskClient, store: SqliteStore, tmp_path: Path) -> None:
+def test_another_account_keeps_its_sessions(ada: FlaskClient, store: Store, tmp_path: Path) -> None:
     command(tmp_path, "user", "add", "eve", "--password-env", "PW")
     assert command(tmp_path, "user", "list") == "ada\neve\n"
     command(tmp_path, "user", "remove", "eve")
@@ -100,7 +101,7 @@ def test_logging_out_here_leaves_other_devices_logged_in_and_everywhere_does_not
     assert [client.get("/manage").status_code for client in others] == [302, 302]
 
 
-def test_each_login_is_a_new_session_and_ends_the_one_before_on_this_device(ada: FlaskClient, app: Flask, store: SqliteStore) -> None:
+def test_each_login_is_a_new_session_and_ends_the_one_before_on_this_device(ada: FlaskClient, app: Flask, store: Store) -> None:
     thief = stolen(ada, app)
     before = thief.get_cookie("deniable").value
     log_in(ada)
@@ -151,7 +152,7 @@ def test_a_session_that_nobody_uses_ends_after_two_hours(ada: FlaskClient, app: 
 
 def test_sessions_survive_a_restart_and_end_while_the_server_is_down(ada: FlaskClient, tmp_path: Path) -> None:
     def restarted() -> int:
-        store = SqliteStore(tmp_path / "deniable.db")
+        store = open_store(tmp_path / "deniable.db")
         again = create_app(Config(tmp_path / "deniable.db", "x" * 40), store).test_client()
         again.set_cookie("deniable", ada.get_cookie("deniable").value)
         status = again.get("/manage").status_code
@@ -178,7 +179,7 @@ def test_the_database_has_nothing_that_opens_a_session_and_forgets_those_that_ar
         assert db.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
 
 
-def test_over_https_both_cookies_are_bound_to_this_very_host(tmp_path: Path, store: SqliteStore) -> None:
+def test_over_https_both_cookies_are_bound_to_this_very_host(tmp_path: Path, store: Store) -> None:
     set_password(store.accounts, "ada", PASSWORD)
     client = create_app(Config(tmp_path / "deniable.db", "x" * 40, "https://survey.test"), store).test_client()
     page = client.get("/login", base_url="https://survey.test")
@@ -212,7 +213,7 @@ def test_a_device_is_known_to_the_user_who_logged_in_from_it_and_to_no_other(ada
     assert ada.get_cookie("deniable-device").value.split(".")[0] == cookie.split(".")[0]
 
 
-def test_while_guessers_keep_ada_out_elsewhere_she_logs_in_from_her_device(ada: FlaskClient, app: Flask, store: SqliteStore) -> None:
+def test_while_guessers_keep_ada_out_elsewhere_she_logs_in_from_her_device(ada: FlaskClient, app: Flask, store: Store) -> None:
     press(ada, "/logout")
     app.extensions["deniable_passwords"] = Passwords(store.accounts, lambda: 0.0)  # no time passes, and nobody was let in lately
     guesser, elsewhere = app.test_client(), app.test_client()

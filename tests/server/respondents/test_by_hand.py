@@ -25,8 +25,9 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
+from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, StoreError, UnavailableError
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 
 KEYS = {
     "deniable": 1,
@@ -46,7 +47,7 @@ Publish = Callable[..., Survey]
 
 
 @pytest.fixture
-def publish(store: SqliteStore) -> Publish:
+def publish(store: Store) -> Publish:
     """`publish(**keys)` publishes a survey of two questions that coins can answer; the keys change it."""
 
     def made(**keys: Any) -> Survey:
@@ -181,7 +182,7 @@ def test_the_page_needs_no_script_and_sends_its_form_to_this_server_only(client:
     ],
 )
 def test_a_survey_that_two_coins_cannot_answer_says_so(
-    client: FlaskClient, store: SqliteStore, publish: Publish, question: dict[str, Any]
+    client: FlaskClient, store: Store, publish: Publish, question: dict[str, Any]
 ) -> None:
     publish(epsilon=None, questions=[{"id": "q", "text": "Q?", **question}])
     for reply in (client.get(URL), client.post(URL, data={"secret": access_codes.written(bytes(15)), "mark-1": "yes"})):
@@ -190,7 +191,7 @@ def test_a_survey_that_two_coins_cannot_answer_says_so(
     assert tally_of(store, "coins", by_hand=True).n == 0
 
 
-def test_an_unknown_survey_is_not_found_and_a_closed_one_says_so(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_an_unknown_survey_is_not_found_and_a_closed_one_says_so(client: FlaskClient, store: Store, coins: Survey) -> None:
     assert client.get("/s/nope/by-hand").status_code == 404
     assert client.post("/s/nope/by-hand", data=BOTH).status_code == 404
     store.surveys.set_open("coins", False)
@@ -204,7 +205,7 @@ def test_an_unknown_survey_is_not_found_and_a_closed_one_says_so(client: FlaskCl
 
 @pytest.mark.parametrize("marks", [("yes", "yes"), ("yes", "no"), ("no", "yes"), ("no", "no")])
 def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
-    client: FlaskClient, coins: Survey, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, marks: tuple[str, str]
+    client: FlaskClient, coins: Survey, store: Store, monkeypatch: pytest.MonkeyPatch, marks: tuple[str, str]
 ) -> None:
     kept: list[Submission] = []
     monkeypatch.setattr(store.submissions, "add", lambda survey_id, submission: kept.append(submission))
@@ -217,7 +218,7 @@ def test_a_record_is_what_was_marked_packed_as_a_device_packs_it(
     assert (submission.digest, submission.group, submission.invitation) == (coins.digest, None, None)
 
 
-def test_records_by_hand_are_counted_and_counted_apart(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_records_by_hand_are_counted_and_counted_apart(client: FlaskClient, store: Store, coins: Survey) -> None:
     for _ in range(3):
         assert client.post(URL, data=fill_in(client)).status_code == 200
     assert tally_of(store, "coins", by_hand=True).n == 3
@@ -225,7 +226,7 @@ def test_records_by_hand_are_counted_and_counted_apart(client: FlaskClient, stor
 
 
 def test_the_control_without_the_mark_for_by_hand_they_would_be_mixed(
-    client: FlaskClient, store: SqliteStore, coins: Survey, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, store: Store, coins: Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add = store.submissions.add
     monkeypatch.setattr(store.submissions, "add", lambda survey_id, s: add(survey_id, Submission(s.id, s.digest, s.count, s.reports)))
@@ -234,9 +235,7 @@ def test_the_control_without_the_mark_for_by_hand_they_would_be_mixed(
 
 
 @pytest.mark.slow
-def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(
-    client: FlaskClient, store: SqliteStore, coins: Survey
-) -> None:
+def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(client: FlaskClient, store: Store, coins: Survey) -> None:
     people, dice = 2_000, np.random.default_rng(20261120)
     cheated, again = np.arange(people) < 600, np.arange(people) % 10 == 0
 
@@ -256,7 +255,7 @@ def test_two_thousand_people_with_coins_give_an_estimate_that_covers_the_truth(
     assert not rows["group"].low <= rows["group"].ones / people <= rows["group"].high  # the bare share of marks is not the estimate
 
 
-def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: FlaskClient, store: Store, coins: Survey) -> None:
     form = fill_in(client)
     page = client.post(URL, data=form)
     assert shown_code(page) == form["secret"]
@@ -270,7 +269,7 @@ def test_the_thanks_show_the_withdrawal_code_and_what_was_recorded(client: Flask
 # What was left out or mistyped.
 
 
-def test_all_that_is_missing_is_told_at_once_and_linked(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
+def test_all_that_is_missing_is_told_at_once_and_linked(client: FlaskClient, store: Store, publish: Publish) -> None:
     publish(groups=["North", "South"], access="invited")
     page = client.post(URL, data={"secret": secret_in(client.get(URL))})
     assert page.status_code == 400
@@ -298,14 +297,14 @@ def test_an_error_loses_nothing_that_was_filled_in(client: FlaskClient, publish:
 
 
 @pytest.mark.parametrize("mark", ["maybe", "", "Yes", "yes\0"])
-def test_a_mark_is_yes_or_no(client: FlaskClient, store: SqliteStore, coins: Survey, mark: str) -> None:
+def test_a_mark_is_yes_or_no(client: FlaskClient, store: Store, coins: Survey, mark: str) -> None:
     assert client.post(URL, data=fill_in(client) | {"mark-1": mark}).status_code == 400
     assert tally_of(store, "coins", by_hand=True).n == 0
 
 
 @pytest.mark.parametrize("secret", ["", "0000", "0000-0000-0000-0000-0000-0000-0000", "<script>"])
 def test_a_form_whose_secret_was_damaged_gets_a_new_one_and_keeps_its_marks(
-    client: FlaskClient, store: SqliteStore, coins: Survey, secret: str
+    client: FlaskClient, store: Store, coins: Survey, secret: str
 ) -> None:
     page = client.post(URL, data=BOTH | {"secret": secret})
     assert page.status_code == 400
@@ -318,9 +317,7 @@ def test_a_form_whose_secret_was_damaged_gets_a_new_one_and_keeps_its_marks(
 # Public groups and invitations.
 
 
-def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(
-    client: FlaskClient, store: SqliteStore, publish: Publish
-) -> None:
+def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(client: FlaskClient, store: Store, publish: Publish) -> None:
     publish(groups=["North", "South"])
     assert "<option selected" not in client.get(URL).text
     assert re.search(r"<option selected[^>]*>South<", client.get(f"{URL}?group=South").text)
@@ -332,7 +329,7 @@ def test_a_group_is_chosen_or_preset_by_the_address_and_counted_by_itself(
     assert (tally_of(store, "coins", "South", by_hand=True).n, tally_of(store, "coins", "North", by_hand=True).n) == (1, 0)
 
 
-def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
+def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: FlaskClient, store: Store, publish: Publish) -> None:
     publish(access="invited")
     invitation = secrets.token_bytes(15)
     store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
@@ -352,7 +349,7 @@ def test_an_invitation_is_typed_as_people_type_and_spent_by_one_record(client: F
     assert tally_of(store, "coins", by_hand=True).n == 1
 
 
-def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient, store: SqliteStore, publish: Publish) -> None:
+def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient, store: Store, publish: Publish) -> None:
     publish(access="invited")
     spent, unknown = secrets.token_bytes(15), secrets.token_bytes(15)
     store.access.invite("coins", [access_codes.invitation_hash("coins", spent)])
@@ -369,7 +366,7 @@ def test_an_unknown_invitation_is_refused_as_a_spent_one_is(client: FlaskClient,
 # Sent again, refused, and at the same time.
 
 
-def test_a_reload_is_thanked_for_again_and_counted_once(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_a_reload_is_thanked_for_again_and_counted_once(client: FlaskClient, store: Store, coins: Survey) -> None:
     form = fill_in(client)
     pages = {client.post(URL, data=form).data for _ in range(5)}
     assert len(pages) == 1
@@ -378,7 +375,7 @@ def test_a_reload_is_thanked_for_again_and_counted_once(client: FlaskClient, sto
     assert client.post(URL, data=form).data in pages
 
 
-def test_a_form_that_is_filled_in_anew_is_told_that_the_first_record_counts(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_a_form_that_is_filled_in_anew_is_told_that_the_first_record_counts(client: FlaskClient, store: Store, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
     before = tally_of(store, "coins", by_hand=True)
@@ -399,12 +396,12 @@ def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Ca
         replies = list(pool.map(lambda data: httpx.post(f"{server.url}{URL}", data=data), [form, *others, *[form] * 9]))
     assert {reply.status_code for reply in replies} == {200, 409}
     server.stop()
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     assert tally_of(store, "coins", by_hand=True).n == 1
     store.close()
 
 
-def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_a_withdrawn_record_is_not_kept_again(client: FlaskClient, store: Store, coins: Survey) -> None:
     form = fill_in(client)
     client.post(URL, data=form)
     store.submissions.withdraw("coins", access_codes.submission_id(access_codes.read(form["secret"])))
@@ -425,7 +422,7 @@ REFUSALS: dict[type[StoreError], tuple[int, str]] = {
 
 @pytest.mark.parametrize("error", REFUSALS)
 def test_whatever_the_store_refuses_is_a_sentence_and_loses_nothing(
-    client: FlaskClient, store: SqliteStore, coins: Survey, monkeypatch: pytest.MonkeyPatch, error: type[StoreError]
+    client: FlaskClient, store: Store, coins: Survey, monkeypatch: pytest.MonkeyPatch, error: type[StoreError]
 ) -> None:
     def fail(*_: object) -> None:
         raise error("internal words")
@@ -446,7 +443,7 @@ def test_whatever_the_store_refuses_is_a_sentence_and_loses_nothing(
 # What stays where.
 
 
-def test_no_reply_sets_a_cookie(client: FlaskClient, store: SqliteStore, coins: Survey) -> None:
+def test_no_reply_sets_a_cookie(client: FlaskClient, store: Store, coins: Survey) -> None:
     form = fill_in(client)
     replies = [client.get(URL), client.post(URL), client.post(URL, data=form), client.post(URL, data=form | {"mark-1": "no"})]
     store.surveys.set_open("coins", False)
@@ -468,7 +465,7 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     survey = Survey.from_dict({**KEYS, "access": "invited"})
     server.publish(survey)
     invitation, secret = secrets.token_bytes(15), secrets.token_bytes(15)
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     store.access.invite("coins", [access_codes.invitation_hash("coins", invitation)])
     store.close()
     server.start()

@@ -20,7 +20,7 @@ from flask.testing import FlaskClient
 from deniable.cli import main
 from deniable.survey import Survey
 from deniable_server import Config, create_app
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 from deniable_server.web.languages import LANGUAGES
 
 QUESTIONS: list[dict[str, Any]] = [
@@ -33,7 +33,7 @@ QUESTIONS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def mixed(store: SqliteStore) -> Survey:
+def mixed(store: Store) -> Survey:
     """A survey of every type, with an epsilon for which no odds are round."""
     keys = {"deniable": 1, "id": "mixed", "title": "A study", "about": "Who asks, and why.", "epsilon": 7.3, "questions": QUESTIONS}
     survey = Survey.from_dict(keys)
@@ -99,12 +99,12 @@ def test_the_page_has_the_digest_the_total_and_its_commands_the_address(client: 
     assert recompute == "curl -s http://localhost/api/v1/surveys/mixed | python3 recompute.py"
 
 
-def test_the_commands_name_the_public_address(tmp_path: Path, store: SqliteStore) -> None:
+def test_the_commands_name_the_public_address(tmp_path: Path, store: Store) -> None:
     app = create_app(Config(tmp_path / "deniable.db", "x" * 40, "https://survey.example.org/"), store)
     assert blocks(app.test_client().get("/s/study/definition").text)[0].startswith("curl -s https://survey.example.org/api/")
 
 
-def test_a_survey_that_asks_a_sample_says_of_what_the_total_is(client: FlaskClient, store: SqliteStore) -> None:
+def test_a_survey_that_asks_a_sample_says_of_what_the_total_is(client: FlaskClient, store: Store) -> None:
     questions = [{"id": f"q{n}", "text": "Yes?", "type": "yes_no"} for n in range(5)]
     sampled = Survey.from_dict({"deniable": 1, "id": "sampled", "title": "A", "about": "B", "epsilon": 2, "ask": 2, "questions": questions})
     store.surveys.publish(sampled)
@@ -113,7 +113,7 @@ def test_a_survey_that_asks_a_sample_says_of_what_the_total_is(client: FlaskClie
     assert f"{sampled.epsilon!r}<" in page
 
 
-def test_a_closed_survey_still_says_what_it_had_published(client: FlaskClient, store: SqliteStore, survey: Survey) -> None:
+def test_a_closed_survey_still_says_what_it_had_published(client: FlaskClient, store: Store, survey: Survey) -> None:
     store.surveys.set_open("study", False)
     assert survey.digest in client.get("/s/study/definition").text
 
@@ -184,7 +184,7 @@ def test_the_pages_set_no_cookie_load_nothing_from_elsewhere_and_run_nothing(cli
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/s/study", "/s/closed", "/s/coins/by-hand", "/s/study/by-hand", "/s/coins/withdraw"])
-def test_privacy_and_accessibility_are_linked_from_every_page_of_respondents(client: FlaskClient, store: SqliteStore, path: str) -> None:
+def test_privacy_and_accessibility_are_linked_from_every_page_of_respondents(client: FlaskClient, store: Store, path: str) -> None:
     for name in ("closed", "coins"):
         question = {"id": "q", "text": "Yes?", "type": "yes_no"}
         store.surveys.publish(

@@ -14,7 +14,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.store.errors import FullError, StoreError, UnavailableError
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 
 Make = Callable[..., Submission]
 URL = "/s/study/withdraw"
@@ -25,7 +25,7 @@ DONE = (
 
 
 @pytest.fixture
-def code(store: SqliteStore, submissions: Make) -> str:
+def code(store: Store, submissions: Make) -> str:
     """The withdrawal code of a record that is kept; four others are too."""
     secret = secrets.token_bytes(15)
     store.submissions.add("study", submissions(1, id_=access_codes.submission_id(secret)))
@@ -34,7 +34,7 @@ def code(store: SqliteStore, submissions: Make) -> str:
     return access_codes.written(secret)
 
 
-def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: SqliteStore, code: str) -> None:
+def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: Store, code: str) -> None:
     assert tally_of(store, "study").n == 5
     page = client.post(URL, data={"code": code})
     assert page.status_code == 200
@@ -43,12 +43,12 @@ def test_a_code_erases_its_record_and_no_other(client: FlaskClient, store: Sqlit
 
 
 @pytest.mark.parametrize("typed", [str.lower, lambda code: code.replace("-", ""), lambda code: f" {code.replace('-', ' ')}\n"])
-def test_a_code_may_be_typed_as_people_type(client: FlaskClient, store: SqliteStore, code: str, typed: Callable[[str], str]) -> None:
+def test_a_code_may_be_typed_as_people_type(client: FlaskClient, store: Store, code: str, typed: Callable[[str], str]) -> None:
     assert client.post(URL, data={"code": typed(code)}).status_code == 200
     assert tally_of(store, "study").n == 4
 
 
-def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient, store: SqliteStore, code: str) -> None:
+def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient, store: Store, code: str) -> None:
     unknown = access_codes.written(secrets.token_bytes(15))
     replies = [client.post(URL, data={"code": each}) for each in (code, code, unknown, unknown)]
     told = {(reply.status_code, reply.data, str(reply.headers)) for reply in replies}
@@ -59,7 +59,7 @@ def test_known_unknown_and_repeated_codes_get_the_same_bytes(client: FlaskClient
 
 @pytest.mark.parametrize("slip", ["", "4TRV", "changed", "swapped", "<script>alert(1)</script>"])
 def test_a_slip_of_the_pen_is_told_on_the_spot_and_erases_nothing(
-    client: FlaskClient, store: SqliteStore, code: str, slip: str, monkeypatch: pytest.MonkeyPatch
+    client: FlaskClient, store: Store, code: str, slip: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = {"changed": code[:-1] + ("A" if code[-1] != "A" else "B"), "swapped": swapped(code)}.get(slip, slip)
     monkeypatch.setattr(store.submissions, "withdraw", lambda *_: pytest.fail("the store was asked"))
@@ -82,15 +82,13 @@ def attributes_sorted(page: str) -> str:
     return " ".join(sorted(re.findall(r'aria-[a-z]+="[^"]*"', page.split("<form")[1])))
 
 
-def test_a_code_erases_its_record_from_the_page_of_another_survey_too(
-    client: FlaskClient, store: SqliteStore, code: str, survey: Survey
-) -> None:
+def test_a_code_erases_its_record_from_the_page_of_another_survey_too(client: FlaskClient, store: Store, code: str, survey: Survey) -> None:
     store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "other"}))
     assert DONE in client.post("/s/other/withdraw", data={"code": code}).text
     assert tally_of(store, "study").n == 4
 
 
-def test_records_of_closed_surveys_can_be_erased_too(client: FlaskClient, store: SqliteStore, code: str) -> None:
+def test_records_of_closed_surveys_can_be_erased_too(client: FlaskClient, store: Store, code: str) -> None:
     store.surveys.set_open("study", False)
     page = client.get(URL)
     assert page.status_code == 200
@@ -106,7 +104,7 @@ def test_an_unknown_survey_is_not_found(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize(("error", "status"), [(FullError, 507), (UnavailableError, 503)])
 def test_a_store_that_fails_is_a_sentence_and_the_code_stays_in_its_field(
-    client: FlaskClient, store: SqliteStore, code: str, monkeypatch: pytest.MonkeyPatch, error: type[StoreError], status: int
+    client: FlaskClient, store: Store, code: str, monkeypatch: pytest.MonkeyPatch, error: type[StoreError], status: int
 ) -> None:
     def fail(*_: object) -> None:
         raise error("internal words")

@@ -27,7 +27,7 @@ from deniable.wire.access_codes import submission_id
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +107,7 @@ def kill_under_load(server: Any, kills: int) -> tuple[Load, Tally, Tally]:
     for thread in threads:
         thread.start()
     pauses = 0.03 + 0.3 * os_words(kills) / 2**32
-    store = SqliteStore(server.db)
+    store = open_store(server.db)
     for number, pause in enumerate(pauses):
         load.wait_for(SENT * (number + 1))  # a busy machine takes longer
         time.sleep(pause)  # whatever the server does then

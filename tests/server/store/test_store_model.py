@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, rule, run_state_machine_as_test
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
+from tests.server.store.conftest import Databases, SqliteFiles
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
@@ -23,12 +22,12 @@ from deniable.wire.part import Part as StoredPart
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, StoreError
-from deniable_server.store.sqlite import releasing
-from deniable_server.store.sqlite import submissions as submissions_shelf
-from deniable_server.store.sqlite.access import SqliteAccess
-from deniable_server.store.sqlite.intake import Intake
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.sql import releasing
+from deniable_server.store.sql import submissions as submissions_shelf
+from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.intake import Intake
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +35,7 @@ QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
 BASE = {"deniable": 1, "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"], "questions": QUESTIONS}
 BATCHES = {"open": 4, "invited": 3}
 SURVEYS = {access: Survey.from_dict({**BASE, "id": access, "access": access, "batch": batch}) for access, batch in BATCHES.items()}
-RUNS = settings(max_examples=80, stateful_step_count=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+RUNS = settings(stateful_step_count=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 CONTROL = settings(RUNS, max_examples=500, phases=[Phase.generate], derandomize=True, report_multiple_bugs=False)
 
 codes = st.integers(0, 11).map(lambda number: bytes([number]) * 15)  # few, so that they meet again
@@ -72,14 +71,14 @@ class Part:
 
 
 class Beside(RuleBasedStateMachine):
-    """Every rule does one thing to the store and to the model, and expects the same of both. Two stores take turns on one file."""
+    """Every rule does one thing to the store and to the model, and expects the same of both. Two stores take turns on one database."""
 
     sent: Bundle[tuple[str, Submission]] = Bundle("sent")
 
-    def __init__(self) -> None:
+    def __init__(self, databases: Databases) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="model-"))
-        self.store, self.other = (SqliteStore(self.folder / "deniable.db") for _ in range(2))
+        self.databases, self.url = databases, databases.new()
+        self.store, self.other = (open_store(self.url) for _ in range(2))
         self.is_open = {name: self.store.surveys.publish(survey) for name, survey in SURVEYS.items()}
         self.parts: dict[Place, Part] = {}
         self.withdrawn: set[bytes] = set()
@@ -91,7 +90,7 @@ class Beside(RuleBasedStateMachine):
         finally:
             self.store.close()
             self.other.close()
-            shutil.rmtree(self.folder)
+            self.databases.discard(self.url)
 
     def find(self, id_: bytes) -> tuple[Place, Submission] | None:
         for place, part in self.parts.items():
@@ -190,16 +189,13 @@ class Beside(RuleBasedStateMachine):
 
     @rule()
     def restore_a_backup(self) -> None:
-        self.store.backup(self.folder / "backup.db")
-        self.store.close()
-        self.other.close()
-        (self.folder / "backup.db").replace(self.folder / "deniable.db")
-        self.store, self.other = (SqliteStore(self.folder / "deniable.db") for _ in range(2))
+        self.url = self.databases.restored(self.url, [self.store, self.other])
+        self.store, self.other = (open_store(self.url) for _ in range(2))
 
     @rule()
     def restart(self) -> None:
         self.store.close()
-        self.store = SqliteStore(self.folder / "deniable.db")
+        self.store = open_store(self.url)
 
     @rule()
     def counts_are_those_of_the_model(self) -> None:
@@ -221,8 +217,8 @@ class Beside(RuleBasedStateMachine):
         return sum((Tally.from_bits(unpack(SURVEYS[survey], s.reports, s.count)) for s in own), Tally.empty(3))
 
 
-def test_the_store_does_what_the_model_does_in_any_order() -> None:
-    run_state_machine_as_test(Beside, settings=RUNS)
+def test_the_store_does_what_the_model_does_in_any_order(databases: Databases) -> None:
+    run_state_machine_as_test(lambda: Beside(databases), settings=settings(RUNS, max_examples=databases.runs))
 
 
 def counted_at_once(patch: pytest.MonkeyPatch) -> None:
@@ -256,7 +252,7 @@ def codes_that_can_be_used_while_they_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def invitations_for_ever(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteAccess, "admits", lambda *_: True)
+    patch.setattr(AccessShelf, "admits", lambda *_: True)
 
 
 def one_group_for_all(patch: pytest.MonkeyPatch) -> None:
@@ -275,7 +271,8 @@ BREAKS = [
 
 
 @pytest.mark.parametrize("break_", BREAKS)
-def test_a_store_that_does_something_else_is_found_out(break_: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_does_something_else_is_found_out(break_: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     break_(monkeypatch)
+    files = SqliteFiles(tmp_path)  # what is broken is the same on every database
     with pytest.raises((AssertionError, Flaky)):  # what it has lost can depend on when; then it does not even do the same twice
-        run_state_machine_as_test(Beside, settings=CONTROL)
+        run_state_machine_as_test(lambda: Beside(files), settings=CONTROL)

@@ -1,15 +1,11 @@
-"""What is withdrawn is gone: from the disk, and from every count, as if it had never come."""
+"""What is withdrawn is gone from every count, as if it had never come."""
 
 from __future__ import annotations
 
 import base64
 import json
-import sqlite3
 import threading
-import time
 from collections.abc import Callable
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,11 +20,11 @@ from deniable.wire.part import MODES
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.researchers.results import results_of
-from deniable_server.store.errors import ConflictError, FullError, UnavailableError, UnknownSurveyError
-from deniable_server.store.sqlite import file, releasing, rewriting
-from deniable_server.store.sqlite import submissions as submissions_shelf
-from deniable_server.store.sqlite.file import File
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store import open_store
+from deniable_server.store.errors import ConflictError, UnknownSurveyError
+from deniable_server.store.protocol import Store
+from deniable_server.store.sql import releasing
+from deniable_server.store.sql import submissions as submissions_shelf
 from deniable_server.web import limits
 
 Make = Callable[..., Submission]
@@ -36,7 +32,7 @@ PARTS = [(None, False), ("North", False), ("South", False), (None, True), ("Nort
 
 
 @pytest.fixture
-def clinics(store: SqliteStore) -> Survey:
+def clinics(store: Store) -> Survey:
     """A published survey with two groups that real coins can answer too."""
     questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(3)]
     source = {"deniable": 1, "batch": 1, "id": "clinics", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
@@ -49,17 +45,15 @@ def new_code() -> bytes:
     return os_words(4).tobytes()[:15]
 
 
-def counts(store: SqliteStore, count: Callable[..., Tally] = tally_of) -> dict[Any, tuple[int, bytes]]:
+def counts(store: Store, count: Callable[..., Tally] = tally_of) -> dict[Any, tuple[int, bytes]]:
     """Every tally of the survey, byte for byte."""
     found = {part: count(store, "clinics", *part) for part in PARTS}
     return {part: (tally.n, tally.to_bytes()) for part, tally in found.items()}
 
 
-def rows(store: SqliteStore, table: str) -> list[Any]:
-    connection = store.file.connect()
-    found = connection.execute(f"SELECT * FROM {table}").fetchall()
-    connection.close()
-    return found
+def rows(store: Store, table: str) -> list[Any]:
+    with store.database.reading() as connection:
+        return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
 def send_code(client: FlaskClient, code: bytes, survey: str = "clinics") -> TestResponse:
@@ -73,7 +67,7 @@ def send(client: FlaskClient, submission: Submission) -> TestResponse:
 
 @pytest.mark.parametrize(("group", "by_hand"), [("North", False), ("South", True)])
 def test_after_a_withdrawal_every_count_is_what_it_was_before(
-    group: str, by_hand: bool, store: SqliteStore, clinics: Survey, submissions: Make
+    group: str, by_hand: bool, store: Store, clinics: Survey, submissions: Make
 ) -> None:
     for part in (("North", False), ("South", False), ("North", True)):
         store.submissions.add("clinics", submissions(30, to=clinics, group=part[0], mode=MODES[part[1]]))
@@ -89,7 +83,7 @@ def test_after_a_withdrawal_every_count_is_what_it_was_before(
 
 
 def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
-    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = counts(store)
     submission = submissions(20, to=clinics, group="North")
@@ -101,7 +95,7 @@ def test_a_withdrawal_that_left_the_counts_alone_would_be_found_out(
 
 
 def test_a_repetition_that_comes_late_is_refused_and_not_counted(
-    client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make
+    client: FlaskClient, store: Store, clinics: Survey, submissions: Make
 ) -> None:
     code = new_code()
     submission = submissions(to=clinics, id_=submission_id(code), group="North")
@@ -114,7 +108,7 @@ def test_a_repetition_that_comes_late_is_refused_and_not_counted(
 
 
 def test_a_submission_that_was_withdrawn_before_it_came_is_refused(
-    client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make
+    client: FlaskClient, store: Store, clinics: Survey, submissions: Make
 ) -> None:
     code = new_code()
     assert send_code(client, code).status_code == 200
@@ -130,7 +124,7 @@ def test_a_known_an_unknown_and_a_withdrawn_code_get_the_same_reply(client: Flas
     assert (replies[0].status_code, replies[0].get_json()) == (200, {"withdrawn": True})
 
 
-def test_a_closed_survey_lets_go_of_what_it_has(client: FlaskClient, store: SqliteStore, clinics: Survey, submissions: Make) -> None:
+def test_a_closed_survey_lets_go_of_what_it_has(client: FlaskClient, store: Store, clinics: Survey, submissions: Make) -> None:
     code = new_code()
     store.submissions.add("clinics", submissions(to=clinics, id_=submission_id(code), group="North"))
     store.surveys.set_open("clinics", False)
@@ -138,14 +132,14 @@ def test_a_closed_survey_lets_go_of_what_it_has(client: FlaskClient, store: Sqli
     assert tally_of(store, "clinics").n == 0
 
 
-def test_an_unknown_survey_is_an_error_of_a_withdrawal(client: FlaskClient, store: SqliteStore) -> None:
+def test_an_unknown_survey_is_an_error_of_a_withdrawal(client: FlaskClient, store: Store) -> None:
     assert send_code(client, new_code(), "nope").status_code == 404
     with pytest.raises(UnknownSurveyError):
         store.submissions.withdraw("nope", bytes(16))
     assert rows(store, "withdrawn") == []
 
 
-def test_a_code_erases_its_record_in_whichever_survey_it_is(store: SqliteStore, clinics: Survey, submissions: Make) -> None:
+def test_a_code_erases_its_record_in_whichever_survey_it_is(store: Store, clinics: Survey, submissions: Make) -> None:
     submission = submissions(to=clinics, group="North")
     store.submissions.add("clinics", submission)
     tally_of(store, "clinics")
@@ -170,14 +164,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_no_code_is_refused_by_the_name_of_the_rule(case: str, client: FlaskClient, store: SqliteStore, clinics: Survey) -> None:
+def test_what_is_no_code_is_refused_by_the_name_of_the_rule(case: str, client: FlaskClient, store: Store, clinics: Survey) -> None:
     body, rule = BAD[case]
     reply = client.post("/api/v1/surveys/clinics/withdrawals", data=body, content_type="application/json")
     assert (reply.status_code, reply.get_json()["error"]["rule"]) == (400, rule)
     assert rows(store, "withdrawn") == []
 
 
-def test_a_body_that_is_larger_than_any_code_is_refused_by_its_size(client: FlaskClient, store: SqliteStore, clinics: Survey) -> None:
+def test_a_body_that_is_larger_than_any_code_is_refused_by_its_size(client: FlaskClient, store: Store, clinics: Survey) -> None:
     for body in (b"[" * (limits.SMALL + 1), b"[" * 100_000):
         reply = client.post("/api/v1/surveys/clinics/withdrawals", data=body, content_type="application/json")
         assert (reply.status_code, reply.get_json()["error"]["rule"]) == (413, "request entity too large")
@@ -185,7 +179,7 @@ def test_a_body_that_is_larger_than_any_code_is_refused_by_its_size(client: Flas
 
 
 def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
-    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(submissions_shelf, "UNMATCHED", 3)
     made_up = [os_words(4).tobytes() for _ in range(10)]
@@ -202,123 +196,8 @@ def test_codes_that_strangers_make_up_leave_a_limited_number_of_ids(
     assert tally_of(store, "clinics").n == 0
 
 
-def withdrawn_from(path: Path, submissions: Make, clinics: Survey) -> list[Submission]:
-    """Makes a database at `path` of 400 submissions, each with reports like no other's; returns those that were withdrawn."""
-    store = SqliteStore(path)
-    store.surveys.publish(clinics)
-    sent = [submissions(count, to=clinics, group="North") for count in range(100, 500)]
-    for submission in sent:
-        store.submissions.add("clinics", submission)
-    for submission in sent[::7]:
-        store.submissions.withdraw("clinics", submission.id)
-    store.close()
-    assert traces(path, sent) >= len(sent) - len(sent[::7])
-    return sent[::7]
-
-
-def traces(path: Path, submissions: list[Submission]) -> int:
-    """How many of them, or parts of them, can be found in the database and the files beside it."""
-    content = b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
-    return sum(any(s.reports[at : at + 64] in content for at in range(0, len(s.reports) - 64, 64)) for s in submissions)
-
-
-def is_due(path: Path) -> bool:
-    connection = sqlite3.connect(path)
-    (found,) = connection.execute("PRAGMA user_version").fetchone()
-    connection.close()
-    return found != 0
-
-
-@pytest.mark.slow
-def test_no_byte_of_what_was_withdrawn_stays_once_the_file_is_rewritten(
-    tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "traces.db"
-    withdrawn = withdrawn_from(path, submissions, clinics)
-    assert is_due(path)
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
-    store = SqliteStore(path)  # a restart does not forget it
-    while is_due(path):
-        time.sleep(0.01)
-    store.close()
-    assert traces(path, withdrawn) == 0
-
-
-def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_without_a_record(
-    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[int] = []
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(file, "SMALL_BYTES", 0)  # else what arrives would do the same
-    monkeypatch.setattr(store.file.rewriting, "_rewrite", lambda: calls.append(tally_of(store, "clinics").n))
-    sent = [submissions(to=clinics, group="North") for _ in range(20)]
-    for submission in sent:
-        store.submissions.add("clinics", submission)
-    store.submissions.withdraw("clinics", os_words(4).tobytes())
-    assert store.file.rewriting._timer is None
-    timers = set()
-    for submission in sent:
-        store.submissions.withdraw("clinics", submission.id)
-        timers.add(store.file.rewriting._timer)
-    (timer,) = timers
-    assert timer is not None
-    timer.function()
-    assert calls == [0]
-    assert store.file.rewriting._timer is None
-
-
-def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([100.0, 107.0])
-    monkeypatch.setattr(rewriting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    own = rewriting.Rewriting(lambda: None)
-    own._run()
-    own.due()
-    assert own._timer is not None
-    assert own._timer.interval == pytest.approx(7 / 0.02)
-    own.stop()
-
-
-def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
-    done, failures = threading.Event(), [FullError("no room"), UnavailableError("not now")]
-
-    def rewrite() -> None:
-        if failures:
-            raise failures.pop()
-        done.set()
-
-    rewriting.Rewriting(rewrite).due()
-    assert done.wait(60)
-
-
-def test_a_closed_store_rewrites_nothing_more(store: SqliteStore, clinics: Survey, submissions: Make) -> None:
-    submission = submissions(to=clinics, group="North")
-    store.submissions.add("clinics", submission)
-    store.submissions.withdraw("clinics", submission.id)
-    timer = store.file.rewriting._timer
-    assert timer is not None
-    store.close()
-    store.file.rewriting.due()
-    timer.join()
-    assert store.file.rewriting._timer is timer
-
-
-@pytest.mark.slow
-def test_a_database_that_only_unlinks_would_be_found_out(
-    tmp_path: Path, submissions: Make, clinics: Survey, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def connect(self: File) -> sqlite3.Connection:
-        connection = original(self)
-        connection.execute("PRAGMA secure_delete = OFF")
-        return connection
-
-    original = File.connect
-    monkeypatch.setattr(File, "connect", connect)
-    assert traces(tmp_path / "traces.db", withdrawn_from(tmp_path / "traces.db", submissions, clinics)) > 0
-
-
 def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
-    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     going, staying = submissions(10, to=clinics, group="North"), submissions(10, to=clinics, group="North")
     for submission in (going, staying):
@@ -339,7 +218,7 @@ def test_two_withdrawals_of_one_record_at_once_take_it_out_of_the_counts_once(
 
 
 def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
-    store: SqliteStore, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+    store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submission = submissions(to=clinics, group="North")
     arriving = [submission]
@@ -357,13 +236,11 @@ def test_a_submission_that_arrives_in_the_middle_of_its_withdrawal_is_erased(
     assert rows(store, "withdrawn") == [(submission.id,)]
 
 
-def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
-    tmp_path: Path, store: SqliteStore, clinics: Survey, submissions: Make
-) -> None:
-    other = SqliteStore(tmp_path / "deniable.db")
+def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(url: str, store: Store, clinics: Survey, submissions: Make) -> None:
+    other = open_store(url)
     sent = [submissions(to=clinics, group=("North", "South")[i % 2], mode=MODES[i % 3]) for i in range(120)]
 
-    def one(own: SqliteStore, part: list[Submission]) -> None:
+    def one(own: Store, part: list[Submission]) -> None:
         for i, submission in enumerate(part):
             own.submissions.add("clinics", submission)
             if i % 4 == 0:
@@ -383,11 +260,8 @@ def test_many_at_once_in_two_processes_leave_what_was_not_withdrawn(
     other.close()
 
 
-# While records wait to be counted.
-
-
 @pytest.fixture
-def waiting(store: SqliteStore) -> Survey:
+def waiting(store: Store) -> Survey:
     """A published survey whose records are counted five at a time, with two groups."""
     question = {"id": "q", "text": "?", "type": "yes_no"}
     source = {"deniable": 1, "batch": 5, "id": "waiting", "title": "T", "about": "A.", "epsilon": "ln 3", "groups": ["North", "South"]}
@@ -396,7 +270,7 @@ def waiting(store: SqliteStore) -> Survey:
     return survey
 
 
-def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
+def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: Store, waiting: Survey, submissions: Make) -> None:
     sent = [submissions(to=waiting, group="North") for _ in range(4)]
     for submission in sent:
         store.submissions.add("waiting", submission)
@@ -408,7 +282,7 @@ def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: SqliteS
     assert sent[0].id not in {row[1] for row in rows(store, "submissions")}
 
 
-def test_a_record_leaves_the_counts_together_with_other_changes(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
+def test_a_record_leaves_the_counts_together_with_other_changes(store: Store, waiting: Survey, submissions: Make) -> None:
     sent = [submissions(to=waiting, group="North") for _ in range(10)]
     for submission in sent:
         store.submissions.add("waiting", submission)
@@ -424,7 +298,7 @@ def test_a_record_leaves_the_counts_together_with_other_changes(store: SqliteSto
     assert count_of(store, "waiting", "North") == 7
 
 
-def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: SqliteStore, waiting: Survey, submissions: Make) -> None:
+def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: Store, waiting: Survey, submissions: Make) -> None:
     sent = [submissions(to=waiting, group="North") for _ in range(6)]
     for submission in sent:
         store.submissions.add("waiting", submission)
@@ -436,7 +310,7 @@ def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: SqliteStore, 
 
 
 def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_waits_was_withdrawn_or_never_came(
-    client: FlaskClient, store: SqliteStore, waiting: Survey, submissions: Make
+    client: FlaskClient, store: Store, waiting: Survey, submissions: Make
 ) -> None:
     codes = {name: new_code() for name in ("counted", "waits", "withdrawn", "never came", "in a closed survey")}
     for name in ("counted", *("another",) * 4, "withdrawn", "waits"):
@@ -468,7 +342,7 @@ def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_wa
 
 
 def test_whoever_has_no_right_to_submit_learns_nothing_of_an_id(
-    client: FlaskClient, store: SqliteStore, waiting: Survey, submissions: Make
+    client: FlaskClient, store: Store, waiting: Survey, submissions: Make
 ) -> None:
     kept, withdrawn = (submissions(to=waiting, group="North") for _ in range(2))
     for submission in (kept, withdrawn):
@@ -481,36 +355,3 @@ def test_whoever_has_no_right_to_submit_learns_nothing_of_an_id(
         reply = client.post("/api/v1/surveys/waiting/submissions", data=other.to_json(), content_type="application/json")
         replies.add((reply.status, reply.data))
     assert [status for status, _ in replies] == ["403 FORBIDDEN"]
-
-
-def written_by_a_withdrawal(store: SqliteStore, submissions: Make, is_open: bool) -> int:
-    """What the writer writes, in bytes, to withdraw one of ten records of 2,048 bits."""
-    questions = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(2048)]
-    wide = Survey.from_dict({"deniable": 1, "id": "wide", "title": "T", "about": "A.", "epsilon": 8, "questions": questions})
-    store.surveys.publish(wide)
-    sent = [submissions(to=wide) for _ in range(10)]
-    for submission in sent:
-        store.submissions.add("wide", submission)
-    store.surveys.set_open("wide", is_open)
-    written = Path(f"/proc/self/task/{store.file.writer._thread.native_id}/io")
-    before = int(written.read_text().split()[3])
-    store.submissions.withdraw("wide", sent[0].id)
-    return int(written.read_text().split()[3]) - before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_open", [True, False])
-def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
-    store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch, is_open: bool
-) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
-    assert 0 < written_by_a_withdrawal(store, submissions, is_open) < 64 * 4096
-
-
-@pytest.mark.slow
-def test_pairs_of_wide_records_that_are_kept_would_be_found_out(
-    store: SqliteStore, submissions: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(releasing.tallies, "WIDE", 4096)
-    assert written_by_a_withdrawal(store, submissions, False) > 4096 * 4096

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 from deniable_server.web.compression import gzipped
 
 GZIP = {"Accept-Encoding": "gzip, deflate, br"}
@@ -26,7 +26,7 @@ TWENTY = [
 
 
 @pytest.fixture
-def long_survey(store: SqliteStore) -> Survey:
+def long_survey(store: Store) -> Survey:
     keys = {"deniable": 1, "id": "long", "title": "A long study", "about": "Who asks, and why. " * 20, "epsilon": 4, "questions": TWENTY}
     survey = Survey.from_dict(keys)
     store.surveys.publish(survey)

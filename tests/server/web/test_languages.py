@@ -14,7 +14,7 @@ from flask import Flask, render_template_string
 from flask.testing import FlaskClient
 
 from deniable.survey import Survey
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 from deniable_server.web import languages
 from deniable_server.web.languages import ENGLISH, LANGUAGES, Language
 
@@ -99,7 +99,7 @@ def test_a_language_of_one_country_has_its_own_tag_and_name(catalog: Catalog, cl
         assert '<html lang="pt-BR" dir="ltr">' in client.get("/s/study", **asked).text
 
 
-def test_a_page_links_to_itself_in_every_language_and_marks_its_own(client: FlaskClient, store: SqliteStore) -> None:
+def test_a_page_links_to_itself_in_every_language_and_marks_its_own(client: FlaskClient, store: Store) -> None:
     store.surveys.set_open("study", False)
     page = client.get("/s/study?lang=ar").text
     links = re.findall(r'<a href="\?lang=(\S+)" lang="(\S+)" hreflang="(\S+)" dir="(\S+)"( aria-current="true")?>(.*?)</a>', page)
@@ -135,7 +135,7 @@ def test_a_text_over_several_lines_is_one_text(app: Flask, german: Language) -> 
         assert render_template_string("{% trans %}\n  Not\n  found\n{% endtrans %}") == "Nicht gefunden"
 
 
-def test_an_error_that_respondents_meet_is_told_in_their_language_its_detail_in_english(client: FlaskClient, store: SqliteStore) -> None:
+def test_an_error_that_respondents_meet_is_told_in_their_language_its_detail_in_english(client: FlaskClient, store: Store) -> None:
     page = client.get("/s/none").text
     assert "There is no survey at this address." in page
     assert '<bdi lang="en" dir="ltr">No survey with this id is published here.</bdi>' in page
@@ -187,7 +187,7 @@ def test_no_translation_can_leave_its_data_block(catalog: Catalog) -> None:
     assert messages_of(read) == {"Send": evil}
 
 
-def test_the_data_block_is_the_same_for_all_surveys(client: FlaskClient, store: SqliteStore, survey: Survey) -> None:
+def test_the_data_block_is_the_same_for_all_surveys(client: FlaskClient, store: Store, survey: Survey) -> None:
     store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "other", "title": "Another"}))
     pages = [client.get(f"/s/{name}?lang=de").text for name in ("study", "other")]
     blocks = [re.findall(r'<script type="application/json" id="messages">(.*?)</script>', page, re.DOTALL) for page in pages]

@@ -11,7 +11,7 @@ import pytest
 
 from deniable_server import researchers
 from deniable_server.researchers.passwords import Passwords, set_password
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 from deniable_server.web import limiter
 from deniable_server.web.limiter import Delays, Lane, Rate, TooManyError
 
@@ -31,7 +31,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def passwords(store: SqliteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Passwords:
+def passwords(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Passwords:
     """With ada's account, and hashes that cost little."""
     monkeypatch.setattr(researchers.passwords, "_hasher", argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
     researchers.passwords._nobody.cache_clear()
@@ -226,7 +226,7 @@ def test_the_longest_wait_ends_so_that_nobody_is_locked_out_for_good(passwords: 
 
 
 def test_a_password_that_held_costs_no_hash_for_five_minutes_or_until_it_changes(
-    passwords: Passwords, store: SqliteStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    passwords: Passwords, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed = []
     verified = researchers.passwords._verified
@@ -246,7 +246,7 @@ def test_a_password_that_held_costs_no_hash_for_five_minutes_or_until_it_changes
 
 
 def test_what_is_remembered_of_a_password_is_a_keyed_hash_and_bounded(
-    passwords: Passwords, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    passwords: Passwords, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(researchers.passwords, "_MOST_REMEMBERED", 3)
     for name in "abcdef":

@@ -18,7 +18,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.api import keys
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 
 Make = Callable[..., Submission]
 ROLES = ("stranger", "respondent", "another site", "researcher", "key to submit", "key to results", "key elsewhere", "key to reports")
@@ -82,7 +82,7 @@ class Door:
 
     def __init__(self, app: Flask, log_in: Callable[[Flask], FlaskClient], submissions: Make) -> None:
         self.app, self.log_in, self.submissions = app, log_in, submissions
-        store: SqliteStore = app.extensions["deniable"]
+        store: Store = app.extensions["deniable"]
         question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
         keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
         self.survey, other = (Survey.from_dict({**keys_, "id": name}) for name in ("here", "elsewhere"))

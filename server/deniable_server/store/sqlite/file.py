@@ -11,33 +11,34 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from deniable_server.store.errors import UnavailableError
-from deniable_server.store.sqlite.intake import Intake
-from deniable_server.store.sqlite.rewriting import Rewriting
+from deniable_server.store.errors import FullError, StoreError, UnavailableError
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.intake import Intake
+from deniable_server.store.sql.rewriting import Rewriting
+from deniable_server.store.sql.sealing import Seal
+from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
 from deniable_server.store.sqlite.schema import migrate
-from deniable_server.store.sqlite.sealing import Seal
-from deniable_server.store.sqlite.writer import BUSY_SECONDS, Writer, explain
 
 SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
 _DUE = 1  # the file's user_version while it is to be written anew
 
 
 class File:
-    """The file at `path`, which is made if it is not there, and migrated by sqlite-utils; so is the key beside it.
+    """The file at `path`, which is made if it is not there, and migrated by sqlite-utils; so is the one with the key.
 
     Raises UnavailableError where there is a file that is none of ours, is damaged, or was written with another key.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, key: Path) -> None:
         self.path = path
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self.seal = Seal.beside(path)
+        self.seal = Seal.of(key)
         try:
             with closing(self.connect()) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
@@ -46,8 +47,8 @@ class File:
         except sqlite3.Error as error:
             raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
         self.rewriting = Rewriting(self.rewrite)
-        self.intake = Intake(self.seal, self._released)
-        self.writer = Writer(self.connect, self.intake)
+        self.intake = Intake(self.seal, self._released, _data_version)
+        self.writer = Writer(self, self.intake)
         try:
             self.writer.run(self.intake.prepare_all)
         except BaseException:
@@ -72,6 +73,16 @@ class File:
         except sqlite3.Error as error:
             raise explain(error) from error
 
+    @contextmanager
+    def scanning(self) -> Iterator[sqlite3.Connection]:
+        """A connection of its own, since whoever scans may take a while; it reads one state. Raises UnavailableError likewise."""
+        try:
+            with closing(self.connect()) as connection:
+                connection.execute("BEGIN")
+                yield connection
+        except sqlite3.Error as error:
+            raise explain(error) from error
+
     def connect(self) -> sqlite3.Connection:
         """A new connection, set as all of them must be."""
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_SECONDS)
@@ -80,15 +91,19 @@ class File:
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
-    def changed(self, connection: sqlite3.Connection) -> None:
+    def changed(self, connection: Connection) -> None:
         """Inside of a transaction: the file is to be written anew soon."""
         connection.execute(f"PRAGMA user_version = {_DUE}")
+        self.rewriting.due()
+
+    def due(self) -> None:
+        """The file is to be written anew soon, since that failed."""
         self.rewriting.due()
 
     def rewrite(self) -> None:
         """Writes the file anew in the order of its keys: no order shows inside its pages, and nothing erased is left in them."""
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: Connection) -> None:
             connection.execute("VACUUM")
             connection.execute("PRAGMA user_version = 0")
 
@@ -102,8 +117,49 @@ class File:
             reader.close()
         self.writer.close()
 
-    def _released(self, connection: sqlite3.Connection) -> None:
+    # How its writer writes.
+
+    @property
+    def errors(self) -> type[Exception]:
+        return sqlite3.Error
+
+    def begin(self, connection: Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self, connection: Connection) -> None:
+        connection.execute("COMMIT")
+
+    def recovered(self, connection: Connection) -> Connection:
+        with suppress(sqlite3.Error):  # some errors have ended the transaction themselves
+            connection.execute("ROLLBACK")
+        return connection
+
+    def passes(self, error: Exception) -> bool:
+        """Never: SQLite itself has waited for others."""
+        return False
+
+    def tidy(self, connection: Connection) -> bool:
+        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits."""
+        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+    def explain(self, error: Exception) -> StoreError:
+        return explain(error)
+
+    def _released(self, connection: Connection) -> None:
         """A batch stands in the file: a small one is written anew, so that its pages do not show which came last."""
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size <= SMALL_BYTES:
             self.changed(connection)
+
+
+def explain(error: Exception) -> StoreError:
+    """What an error of the database means to whoever sent the request."""
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        return FullError("the server's disk is full; nothing was kept, send the same again later")
+    return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
+
+
+def _data_version(connection: Connection) -> object:
+    """It differs whenever another connection has written to the file since."""
+    return connection.execute("PRAGMA data_version").fetchone()

@@ -11,9 +11,9 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from deniable_server.store.sqlite import tallies
-from deniable_server.store.sqlite.parts import part
-from deniable_server.store.sqlite.published import find
+from deniable_server.store.sql import tallies
+from deniable_server.store.sql.parts import part
+from deniable_server.store.sql.published import find
 
 migrations = Migrations("deniable_server")
 

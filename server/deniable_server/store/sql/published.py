@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from deniable.survey import Survey
 from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Published
+from deniable_server.store.sql.connection import Connection
 
 COLUMNS = "definition, is_open, published_on"
 
@@ -19,7 +19,7 @@ def published_of(row: Sequence[Any]) -> Published:
     return Published(_parsed(bytes(row[0])), bool(row[1]), str(row[2]))
 
 
-def find(connection: sqlite3.Connection, survey_id: str) -> Published:
+def find(connection: Connection, survey_id: str) -> Published:
     """One survey. Raises UnknownSurveyError."""
     row = connection.execute(f"SELECT {COLUMNS} FROM surveys WHERE id = ?", [survey_id]).fetchone()  # noqa: S608 - our own constant
     if row is None:

@@ -1,10 +1,8 @@
-"""Submissions and their tallies on SQLite."""
+"""The shelf of submissions and their tallies."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
@@ -12,30 +10,30 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError
-from deniable_server.store.sqlite import intake, parts, releasing, tallies
-from deniable_server.store.sqlite.access import SqliteAccess
-from deniable_server.store.sqlite.file import File
-from deniable_server.store.sqlite.intake import Place
-from deniable_server.store.sqlite.published import find
-from deniable_server.store.sqlite.tallies import Counts
-from deniable_server.store.sqlite.waiting import Records
-from deniable_server.store.sqlite.writer import explain
+from deniable_server.store.sql import intake, parts, releasing, tallies
+from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.intake import Place
+from deniable_server.store.sql.published import find
+from deniable_server.store.sql.tallies import Counts
+from deniable_server.store.sql.waiting import Records
 
 UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
 MANY = 64  # records that are counted before the writer's turn, since others wait for it
 
 
-class SqliteSubmissions:
-    """The `Submissions` of a SqliteStore."""
+class SubmissionShelf:
+    """The `Submissions` of a store."""
 
-    def __init__(self, file: File, access: SqliteAccess) -> None:
-        self._file, self._access = file, access
+    def __init__(self, database: Database, access: AccessShelf) -> None:
+        self._database, self._access = database, access
 
     def add(self, survey_id: str, submission: Submission) -> bool:
         place = Place(survey_id, submission.part)
         records = self._records(survey_id, submission.count, submission.reports)
 
-        def work(connection: sqlite3.Connection) -> bool:
+        def work(connection: Connection) -> bool:
             known = self._known(connection, submission.id)
             if known == (place, submission.reports):
                 return False
@@ -48,101 +46,99 @@ class SqliteSubmissions:
             # Last of all: a code is looked at only by what spends it. Who could ask for nothing would see when each person answers.
             if code is not None and not self._access.admits(connection, survey_id, code):
                 raise InvitationError("the invitation code is not one of this survey's, or it was used before")
-            self._file.intake.add(place, submission.id, records, code)
+            self._database.intake.add(place, submission.id, records, code)
             return True
 
-        return self._file.writer.run(work)
+        return self._database.writer.run(work)
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
-        def work(connection: sqlite3.Connection) -> bool:
-            if self._file.intake.find(submission_id):
-                self._file.intake.remove(submission_id)
+        def work(connection: Connection) -> bool:
+            if self._database.intake.find(submission_id):
+                self._database.intake.remove(submission_id)
             elif stored:
                 if not connection.execute("DELETE FROM submissions WHERE id = ?", [submission_id]).rowcount:
                     return True  # somebody else was faster
-                self._file.intake.take_out(*stored)
-                self._file.changed(connection)
+                self._database.intake.take_out(*stored)
+                self._database.changed(connection)
             elif connection.execute("SELECT 1 FROM submissions WHERE id = ?", [submission_id]).fetchone():
                 return False  # it entered the counts meanwhile: look again
             else:
                 _refuse_later(connection, survey_id, submission_id)
                 return True
-            connection.execute("INSERT OR IGNORE INTO withdrawn VALUES (?)", [submission_id])
+            connection.execute("INSERT INTO withdrawn VALUES (?) ON CONFLICT DO NOTHING", [submission_id])
             return True
 
         self._survey(survey_id)
         while True:
             stored = self._stored(submission_id)
-            if self._file.writer.run(work):
+            if self._database.writer.run(work):
                 return
 
     def counts(self, survey_id: str) -> Mapping[Part, int]:
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             find(connection, survey_id)
             return tallies.counts(connection, survey_id)
 
     def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
-        with self._file.reading() as connection:
-            survey = find(connection, survey_id).survey
-            return self._scan(connection, survey, parts) if tallies.is_wide(survey) else tallies.total(connection, survey, parts)
+        survey = self._survey(survey_id)
+        if tallies.is_wide(survey):
+            return self._scan(survey, parts)
+        with self._database.reading() as connection:
+            return tallies.total(connection, survey, parts)
 
     def recount(self, survey_id: str, parts: Collection[Part]) -> Tally:
-        with self._file.reading() as connection:
-            return self._scan(connection, find(connection, survey_id).survey, parts)
+        return self._scan(self._survey(survey_id), parts)
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
         self._survey(survey_id)
         return self._read(survey_id, part)
 
     def _read(self, survey_id: str, part: Part) -> Iterator[bytes]:
-        """On a connection of its own, since whoever reads may take a while. With what is erased and has not left the counts yet."""
-        try:
-            with closing(self._file.connect()) as connection:
-                connection.execute("BEGIN")
-                yield from (reports for n, reports in tallies.scanned(connection, survey_id, [part]) if n)
-                for place, waiting in intake.read(connection, self._file.seal, survey_id):
-                    yield from (records.reports for records in waiting.withdrawn if place.part == part)
-        except sqlite3.Error as error:
-            raise explain(error) from error
+        """With what is erased and has not left the counts yet: otherwise whoever asks again and again would see which one it was."""
+        with self._database.scanning() as connection:
+            yield from (reports for n, reports in tallies.scanned(connection, survey_id, [part]) if n)
+            for place, waiting in intake.read(connection, self._database.seal, survey_id):
+                yield from (records.reports for records in waiting.withdrawn if place.part == part)
 
     def _survey(self, survey_id: str) -> Survey:
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             return find(connection, survey_id).survey
 
     def _records(self, survey_id: str, count: int, reports: bytes) -> Records:
         """Records on their way to the writer: many are counted here, since others wait for its turns."""
         return Records(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
 
-    def _known(self, connection: sqlite3.Connection, submission_id: bytes) -> tuple[Place, bytes] | None:
+    def _known(self, connection: Connection, submission_id: bytes) -> tuple[Place, bytes] | None:
         """Place and reports of a submission that waits or is kept."""
-        if found := self._file.intake.find(submission_id):
+        if found := self._database.intake.find(submission_id):
             return found[0], found[1].reports
         row = connection.execute("SELECT survey, label, mode, reports FROM submissions WHERE id = ?", [submission_id]).fetchone()
         return (Place(row[0], parts.part(row[1], row[2])), bytes(row[3])) if row else None
 
     def _stored(self, submission_id: bytes) -> tuple[Place, Records] | None:
         """A submission that entered the counts, and where."""
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             query = "SELECT survey, label, mode, count, reports FROM submissions WHERE id = ?"
             row = connection.execute(query, [submission_id]).fetchone()
         return (Place(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
 
-    def _scan(self, connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
-        """Counts all reports, and those that were erased and are to leave the counts with the next batch."""
-        total = tallies.recount(connection, survey, chosen)
-        for place, waiting in intake.read(connection, self._file.seal, survey.id):
-            if place.part in chosen:
-                total += releasing.tally(survey, waiting.withdrawn)
+    def _scan(self, survey: Survey, chosen: Collection[Part]) -> Tally:
+        """Counts all reports, and those that were erased and are to leave the counts with the next batch; all of one state."""
+        with self._database.scanning() as connection:
+            total = tallies.recount(connection, survey, chosen)
+            for place, waiting in intake.read(connection, self._database.seal, survey.id):
+                if place.part in chosen:
+                    total += releasing.tally(survey, waiting.withdrawn)
         return total
 
 
-def _refuse_later(connection: sqlite3.Connection, survey_id: str, submission_id: bytes) -> None:
+def _refuse_later(connection: Connection, survey_id: str, submission_id: bytes) -> None:
     """Remembers the id of a submission that is not there and may be on its way.
 
     Remembers UNMATCHED of them at most, since strangers can send any number of codes that they made up.
     """
     if connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission_id]).fetchone():
         return
-    count = "INSERT INTO unmatched VALUES (?, 1) ON CONFLICT (survey) DO UPDATE SET count = count + 1 WHERE count < ?"
+    count = "INSERT INTO unmatched VALUES (?, 1) ON CONFLICT (survey) DO UPDATE SET count = unmatched.count + 1 WHERE unmatched.count < ?"
     if connection.execute(count, [survey_id, UNMATCHED]).rowcount:
         connection.execute("INSERT INTO withdrawn VALUES (?)", [submission_id])

@@ -7,7 +7,6 @@ all pairs of bits are kept; of wider ones n alone, since the pairs of 2,048 bits
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,8 @@ from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.sqlite import parts
+from deniable_server.store.sql import parts
+from deniable_server.store.sql.connection import Connection
 
 WIDE = 512
 SCANNED_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
@@ -54,13 +54,13 @@ def is_wide(survey: Survey) -> bool:
     return survey.record.bits > WIDE
 
 
-def counts(connection: sqlite3.Connection, survey_id: str) -> dict[Part, int]:
+def counts(connection: Connection, survey_id: str) -> dict[Part, int]:
     """How many records are counted, for each part that has some. No pairs are read: n stands before them in a row."""
     rows = connection.execute("SELECT label, mode, n FROM tallies WHERE survey = ?", [survey_id])
     return {parts.part(label, mode): n for label, mode, n in rows}
 
 
-def total(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
+def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """The sum over some parts of a survey that is not wide. Raises UnavailableError where the file is damaged."""
     bits = survey.record.bits
     found = Counts(0, np.zeros(bits * (bits + 1) // 2, dtype=np.int64))
@@ -70,7 +70,7 @@ def total(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Par
     return Tally.from_bytes(found.n, bits, found.pairs.astype("<i8").tobytes())
 
 
-def change(connection: sqlite3.Connection, survey: Survey, part: Part, more: Counts) -> None:
+def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> None:
     """Adds to the counts of a part, or takes from them; nothing is left of a part without records."""
     query = "SELECT n, pairs FROM tallies WHERE survey = ? AND label = ? AND mode = ?"
     row = connection.execute(query, [survey.id, *parts.row(part)]).fetchone()
@@ -81,19 +81,19 @@ def change(connection: sqlite3.Connection, survey: Survey, part: Part, more: Cou
         connection.execute("DELETE FROM tallies WHERE survey = ? AND label = ? AND mode = ?", [survey.id, *parts.row(part)])
 
 
-def recount(connection: sqlite3.Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
+def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """Some parts, counted anew from every report, with all pairs."""
     found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in scanned(connection, survey.id, chosen))
     return sum(found, Tally.empty(survey.record.bits))
 
 
-def count_again(connection: sqlite3.Connection, survey: Survey, part: Part) -> None:
+def count_again(connection: Connection, survey: Survey, part: Part) -> None:
     """Keeps the counts of a part that has none, from its reports."""
     for n, reports in scanned(connection, survey.id, [part]):
         change(connection, survey, part, Counts.of(survey, reports, n))
 
 
-def scanned(connection: sqlite3.Connection, survey_id: str, chosen: Collection[Part]) -> Iterator[tuple[int, bytes]]:
+def scanned(connection: Connection, survey_id: str, chosen: Collection[Part]) -> Iterator[tuple[int, bytes]]:
     """Counts and reports of some parts, joined until they pass SCANNED_BYTES."""
     n, size = 0, 0
     chunks: list[bytes] = []

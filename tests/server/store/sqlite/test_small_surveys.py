@@ -28,9 +28,11 @@ from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.researchers.results import results_of
+from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
-from deniable_server.store.sqlite import file, intake, rewriting
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
+from deniable_server.store.sql import intake, rewriting
+from deniable_server.store.sqlite import file
 
 QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(20)]
 PEOPLE = int(os.environ.get("DENIABLE_PEOPLE", "200"))  # make order: 1,000
@@ -48,19 +50,19 @@ def record_of(survey: Survey, invitation: bytes | None = None) -> Submission:
 
 
 @contextmanager
-def opened(path: Path, survey: Survey) -> Iterator[SqliteStore]:
-    store = SqliteStore(path)
+def opened(path: Path, survey: Survey) -> Iterator[Store]:
+    store = open_store(path)
     store.surveys.publish(survey)
     yield store
     store.close()
 
 
-def settled(store: SqliteStore) -> None:
+def settled(store: Store) -> None:
     """Waits until the file has been written anew and the log is empty."""
-    with closing(sqlite3.connect(store.file.path)) as connection:
-        while connection.execute("PRAGMA user_version").fetchone() != (0,) or store.file.rewriting._timer is not None:
+    with closing(sqlite3.connect(store.database.path)) as connection:
+        while connection.execute("PRAGMA user_version").fetchone() != (0,) or store.database.rewriting._timer is not None:
             time.sleep(0.005)
-    while store.file.path.with_name(store.file.path.name + "-wal").stat().st_size:
+    while store.database.path.with_name(store.database.path.name + "-wal").stat().st_size:
         time.sleep(0.005)
 
 
@@ -141,8 +143,8 @@ def test_with_the_key_a_thief_sees_which_records_came_last_and_neither_their_ord
         sent = [record_of(survey, code) for code in people]
         for submission in sent:
             store.submissions.add("small", submission)
-        with closing(store.file.connect()) as connection:
-            (waiting,) = [part for place, part in intake.read(connection, store.file.seal) if place.part.mode == "device"]
+        with closing(store.database.connect()) as connection:
+            (waiting,) = [part for place, part in intake.read(connection, store.database.seal) if place.part.mode == "device"]
     assert list(waiting.arrived) == sorted(one.id for one in sent[30:])  # the set of the last nine, in the order of random ids
     assert waiting.codes == {access_codes.invitation_hash("small", code) for code in people[30:]}
 
@@ -242,7 +244,7 @@ def test_a_poller_of_records_that_are_counted_at_once_would_be_found_out(tmp_pat
 
 @pytest.mark.slow
 def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
-    client: FlaskClient, store: SqliteStore, submissions: Callable[..., Submission]
+    client: FlaskClient, store: Store, submissions: Callable[..., Submission]
 ) -> None:
     survey = survey_of(access="invited", groups=["North", "South"])
     store.surveys.publish(survey)
@@ -272,7 +274,7 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
 
 
 def test_a_record_that_is_withdrawn_changes_nothing_that_can_be_asked_for_before_a_batch_of_changes_has_come(
-    client: FlaskClient, store: SqliteStore
+    client: FlaskClient, store: Store
 ) -> None:
     """Otherwise whoever asks for the reports again and again would see whose was taken back."""
     survey = survey_of()
@@ -294,7 +296,7 @@ def test_a_record_that_is_withdrawn_changes_nothing_that_can_be_asked_for_before
     assert len(told()[1]) == 18 * survey.record.bytes
 
 
-def answer(store: SqliteStore, submission: Submission, code: bytes) -> str:
+def answer(store: Store, submission: Submission, code: bytes) -> str:
     """What somebody is told who has the list of codes and sends one of them with an id that cannot be used."""
     with pytest.raises(StoreError) as refused:
         store.submissions.add("small", replace(submission, invitation=code))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import ID_BYTES
-from deniable_server.store.sqlite.tallies import Counts
+from deniable_server.store.sql.tallies import Counts
 
 HASH_BYTES = 32
 _HEAD = struct.Struct(">HHH")

@@ -12,7 +12,7 @@ from pathlib import Path
 from nacl.exceptions import CryptoError
 from nacl.secret import Aead
 
-from deniable_server.config import key_file, make_key
+from deniable_server.config import make_key
 from deniable_server.store.errors import UnavailableError
 
 
@@ -23,10 +23,10 @@ class Seal:
         self._box = Aead(blake2b(secret.encode(), digest_size=32, person=b"deniable intake").digest())
 
     @classmethod
-    def beside(cls, db: Path) -> Seal:
-        """The seal of the server whose database is at `db`; its key is made if there is none."""
-        make_key(db)
-        return cls(key_file(db).read_text().strip())
+    def of(cls, key: Path) -> Seal:
+        """The seal of the server whose key is in this file, which is made if it is not there."""
+        make_key(key)
+        return cls(key.read_text().strip())
 
     def close(self, content: bytes, place: str) -> bytes:
         """Sealed, and bound to its place; never twice the same bytes."""

@@ -1,23 +1,23 @@
 """What has arrived and is not counted yet: durable, sealed, and of one size for each part of a survey, whatever is in it.
 
-What a part holds is written anew in full, under a new nonce, whenever any of it changes. So the file shows neither how much waits, nor
+What a part holds is written anew in full, under a new nonce, whenever any of it changes. So the database shows neither how much waits, nor
 which came last, nor whose code came with it.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
-from deniable_server.store.sqlite import parts
-from deniable_server.store.sqlite import waiting as layout
-from deniable_server.store.sqlite.published import COLUMNS, find, published_of
-from deniable_server.store.sqlite.releasing import release
-from deniable_server.store.sqlite.sealing import Seal
-from deniable_server.store.sqlite.waiting import Records, Waiting
+from deniable_server.store.sql import parts
+from deniable_server.store.sql import waiting as layout
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.published import COLUMNS, find, published_of
+from deniable_server.store.sql.releasing import release
+from deniable_server.store.sql.sealing import Seal
+from deniable_server.store.sql.waiting import Records, Waiting
 
 
 class Place(NamedTuple):
@@ -28,22 +28,23 @@ class Place(NamedTuple):
 
 
 class Intake:
-    """The intake as the writer sees it, in memory; read again whenever another process has written to the file.
+    """The intake as the writer sees it, in memory; read again whenever another process has written to it.
 
-    released: called in the transaction in which something enters the counts or leaves them.
+    released: called in the transaction in which something enters the counts or leaves them. version: what differs
+    whenever another process has written since.
     """
 
-    def __init__(self, seal: Seal, released: Callable[[sqlite3.Connection], None]) -> None:
-        self._seal, self._released = seal, released
-        self._version: int | None = None
+    def __init__(self, seal: Seal, released: Callable[[Connection], None], version: Callable[[Connection], object]) -> None:
+        self._seal, self._released, self._version_of = seal, released, version
+        self._version: object = None
         self._waiting: dict[Place, Waiting] = {}
         self._places: dict[bytes, Place] = {}
         self._codes: set[tuple[str, bytes]] = set()
         self._touched: set[Place] = set()
 
-    def refresh(self, connection: sqlite3.Connection) -> None:
+    def refresh(self, connection: Connection) -> None:
         """At the beginning of a transaction."""
-        (version,) = connection.execute("PRAGMA data_version").fetchone()
+        version = self._version_of(connection)
         if version != self._version:
             self._waiting = dict(read(connection, self._seal))
             self._places = {id_: place for place, waiting in self._waiting.items() for id_ in waiting.arrived}
@@ -51,7 +52,7 @@ class Intake:
             self._touched.clear()
             self._version = version
 
-    def settle(self, connection: sqlite3.Connection) -> None:
+    def settle(self, connection: Connection) -> None:
         """At the end of a transaction: counts what is due, and seals the rest."""
         for place in sorted(self._touched, key=_name):
             published = find(connection, place.survey)
@@ -61,6 +62,7 @@ class Intake:
                 self._released(connection)
             self._write(connection, published.survey, place.part, self._waiting[place])
         self._touched.clear()
+        self._version = self._version_of(connection)
 
     def forget(self) -> None:
         """After a transaction that failed: what is in memory is not what is in the file."""
@@ -96,12 +98,12 @@ class Intake:
         """Looks at all parts of a survey at the end of this transaction: it was closed."""
         self._touched |= {place for place in self._waiting if place.survey == survey_id}
 
-    def prepare(self, connection: sqlite3.Connection, survey: Survey) -> None:
+    def prepare(self, connection: Connection, survey: Survey) -> None:
         """Makes room for every part of a new survey, so that the first record of a part does not show."""
         for part in _parts(survey):
             self._write(connection, survey, part, Waiting())
 
-    def prepare_all(self, connection: sqlite3.Connection) -> None:
+    def prepare_all(self, connection: Connection) -> None:
         """Makes room for every part of every survey that has none yet; there is nothing to do unless another version wrote the file."""
         there = {Place(name, parts.part(label, mode)) for name, label, mode in connection.execute("SELECT survey, label, mode FROM intake")}
         for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
@@ -127,21 +129,22 @@ class Intake:
                 del self._places[id_]
         return due
 
-    def _write(self, connection: sqlite3.Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
+    def _write(self, connection: Connection, survey: Survey, part: Part, waiting: Waiting) -> None:
         if survey.batch > 1:
             sealed = self._seal.close(layout.pack(survey, waiting), _name(Place(survey.id, part)))
             connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
 
 
-def read(connection: sqlite3.Connection, seal: Seal, survey_id: str | None = None) -> Iterator[tuple[Place, Waiting]]:
+def read(connection: Connection, seal: Seal, survey_id: str | None = None) -> Iterator[tuple[Place, Waiting]]:
     """What waits, of all surveys or of one. Raises UnavailableError where the key is another."""
-    query = "SELECT survey, label, mode, sealed FROM intake WHERE :survey IS NULL OR survey = :survey"
-    for name, label, mode, sealed in connection.execute(query, {"survey": survey_id}).fetchall():
+    condition, values = ("WHERE survey = ?", [survey_id]) if survey_id is not None else ("", [])
+    query = f"SELECT survey, label, mode, sealed FROM intake {condition}"  # noqa: S608 - our own text
+    for name, label, mode, sealed in connection.execute(query, values).fetchall():
         place = Place(name, parts.part(label, mode))
         yield place, layout.unpack(find(connection, name).survey, seal.open(sealed, _name(place)))
 
 
-def reseal(connection: sqlite3.Connection, seal: Seal) -> None:
+def reseal(connection: Connection, seal: Seal) -> None:
     """Seals everything under new nonces, so that two copies of the file do not show where something arrived between them."""
     for key, name, label, mode, sealed in connection.execute("SELECT key, survey, label, mode, sealed FROM intake").fetchall():
         place = _name(Place(name, parts.part(label, mode)))

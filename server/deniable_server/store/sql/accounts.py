@@ -1,62 +1,62 @@
-"""Accounts, sessions and keys on SQLite, in the file of the store and through its one writer."""
+"""The shelf of accounts, sessions and keys, through the one writer of the store."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from deniable_server.store.accounts import Key
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
-from deniable_server.store.sqlite.file import File
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.database import Database
 
 
-class SqliteAccounts:
-    """The `Accounts` of a SqliteStore."""
+class AccountShelf:
+    """The `Accounts` of a store."""
 
-    def __init__(self, file: File) -> None:
-        self._file = file
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def set_password(self, user: str, password_hash: str) -> None:
         statement = "INSERT INTO users VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
 
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: Connection) -> None:
             connection.execute(statement, [user, password_hash])
-            connection.execute("DELETE FROM sessions WHERE user = ?", [user])
+            connection.execute('DELETE FROM sessions WHERE "user" = ?', [user])
 
-        self._file.writer.run(work)
+        self._database.writer.run(work)
 
     def password_hash(self, user: str) -> str | None:
         row = self._one("SELECT password_hash FROM users WHERE name = ?", user)
         return None if row is None else str(row[0])
 
     def users(self) -> list[str]:
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             return [name for (name,) in connection.execute("SELECT name FROM users ORDER BY name").fetchall()]
 
     def remove_user(self, user: str) -> bool:
         return self._changed("DELETE FROM users WHERE name = ?", user)
 
     def open_session(self, user: str, token_hash: bytes, now: int, until: int) -> bool:
-        def work(connection: sqlite3.Connection) -> bool:
+        def work(connection: Connection) -> bool:
             connection.execute("DELETE FROM sessions WHERE until <= ?", [now])
             insert = "INSERT INTO sessions SELECT ?, name, ? FROM users WHERE name = ?"
             return bool(connection.execute(insert, [token_hash, until, user]).rowcount)
 
-        return self._file.writer.run(work)
+        return self._database.writer.run(work)
 
     def session_user(self, token_hash: bytes, now: int) -> str | None:
-        row = self._one("SELECT user FROM sessions WHERE hash = ? AND until > ?", token_hash, now)
+        row = self._one('SELECT "user" FROM sessions WHERE hash = ? AND until > ?', token_hash, now)
         return None if row is None else str(row[0])
 
     def end_session(self, token_hash: bytes) -> None:
         self._changed("DELETE FROM sessions WHERE hash = ?", token_hash)
 
     def end_sessions(self, user: str) -> None:
-        self._changed("DELETE FROM sessions WHERE user = ?", user)
+        self._changed('DELETE FROM sessions WHERE "user" = ?', user)
 
     def add_key(self, key: Key, key_hash: bytes) -> None:
-        def work(connection: sqlite3.Connection) -> None:
+        def work(connection: Connection) -> None:
             if connection.execute("SELECT 1 FROM keys WHERE name = ?", [key.name]).fetchone():
                 raise ConflictError("name must be that of no other key; a key with this name exists")
             if key.survey is not None and not connection.execute("SELECT 1 FROM surveys WHERE id = ?", [key.survey]).fetchone():
@@ -64,25 +64,25 @@ class SqliteAccounts:
             row = [key.name, key_hash, " ".join(key.scopes), key.survey, key.made_on]
             connection.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", row)
 
-        self._file.writer.run(work)
+        self._database.writer.run(work)
 
     def key(self, key_hash: bytes) -> Key | None:
         row = self._one(f"{_KEYS} WHERE hash = ?", key_hash)
         return None if row is None else _key(row)
 
     def all_keys(self) -> list[Key]:
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             return [_key(row) for row in connection.execute(f"{_KEYS} ORDER BY name").fetchall()]
 
     def remove_key(self, name: str) -> bool:
         return self._changed("DELETE FROM keys WHERE name = ?", name)
 
     def _one(self, query: str, *values: Any) -> Any:
-        with self._file.reading() as connection:
+        with self._database.reading() as connection:
             return connection.execute(query, values).fetchone()
 
     def _changed(self, statement: str, *values: Any) -> bool:
-        return self._file.writer.run(lambda connection: connection.execute(statement, values).rowcount > 0)
+        return self._database.writer.run(lambda connection: connection.execute(statement, values).rowcount > 0)
 
 
 _KEYS = "SELECT name, scopes, survey, made_on FROM keys"

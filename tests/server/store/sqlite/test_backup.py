@@ -20,14 +20,15 @@ from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.config import key_file
 from deniable_server.operate.cli import main
+from deniable_server.store import open_store
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.sqlite.store import SqliteStore
+from deniable_server.store.protocol import Store
 
 Make = Callable[..., Submission]
 
 
 @pytest.fixture
-def panel(store: SqliteStore) -> Survey:
+def panel(store: Store) -> Survey:
     """A published survey by invitation, whose records are counted ten at a time."""
     question = {"id": "q", "text": "?", "type": "yes_no"}
     source = {"deniable": 1, "id": "panel", "title": "T", "about": "A.", "epsilon": "ln 3", "access": "invited", "questions": [question]}
@@ -36,7 +37,7 @@ def panel(store: SqliteStore) -> Survey:
     return survey
 
 
-def invited(store: SqliteStore, count: int) -> list[bytes]:
+def invited(store: Store, count: int) -> list[bytes]:
     made = [os.urandom(15) for _ in range(count)]
     store.access.invite("panel", [access_codes.invitation_hash("panel", code) for code in made])
     return made
@@ -47,14 +48,12 @@ def sealed(path: Path) -> list[bytes]:
         return [row[0] for row in connection.execute("SELECT sealed FROM intake ORDER BY key")]
 
 
-def backed_up(store: SqliteStore, target: Path) -> bytes:
+def backed_up(store: Store, target: Path) -> bytes:
     store.backup(target)
     return target.read_bytes()
 
 
-def test_a_backup_and_its_key_give_back_all_that_was_acknowledged(
-    tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make
-) -> None:
+def test_a_backup_and_its_key_give_back_all_that_was_acknowledged(tmp_path: Path, store: Store, panel: Survey, submissions: Make) -> None:
     made = invited(store, 20)
     sent = [submissions(to=panel, invitation=code) for code in made[:17]]
     for submission in sent:
@@ -62,7 +61,7 @@ def test_a_backup_and_its_key_give_back_all_that_was_acknowledged(
     store.submissions.withdraw("panel", sent[16].id)
     store.backup(tmp_path / "copy.db")
     shutil.copy(tmp_path / "deniable.db.key", tmp_path / "copy.db.key")
-    again = SqliteStore(tmp_path / "copy.db")
+    again = open_store(tmp_path / "copy.db")
     assert (count_of(again, "panel"), again.access.invitations("panel")) == (10, (20, 10))
     assert not any(again.submissions.add("panel", submission) for submission in sent[:16])
     again.surveys.set_open("panel", False)
@@ -70,7 +69,7 @@ def test_a_backup_and_its_key_give_back_all_that_was_acknowledged(
     again.close()
 
 
-def test_without_the_key_a_backup_shows_nothing_of_what_waits(tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make) -> None:
+def test_without_the_key_a_backup_shows_nothing_of_what_waits(tmp_path: Path, store: Store, panel: Survey, submissions: Make) -> None:
     made = invited(store, 19)
     sent = [submissions(to=panel, invitation=code) for code in made]
     before = backed_up(store, tmp_path / "before.db")
@@ -92,7 +91,7 @@ def test_without_the_key_a_backup_shows_nothing_of_what_waits(tmp_path: Path, st
 
 
 def test_two_backups_differ_in_all_that_is_sealed_and_in_nothing_else(
-    tmp_path: Path, store: SqliteStore, survey: Survey, panel: Survey, submissions: Make
+    tmp_path: Path, store: Store, survey: Survey, panel: Survey, submissions: Make
 ) -> None:
     for name in ("other", "third"):
         store.surveys.publish(Survey.from_dict({**panel.to_dict(), "id": name, "groups": ["North", "South"]}))
@@ -109,31 +108,31 @@ def test_two_backups_differ_in_all_that_is_sealed_and_in_nothing_else(
         assert all(old != new for old, new in zip(one, other, strict=True))
 
 
-def test_a_copy_that_kept_the_seals_would_be_found_out(tmp_path: Path, store: SqliteStore, panel: Survey) -> None:
+def test_a_copy_that_kept_the_seals_would_be_found_out(tmp_path: Path, store: Store, panel: Survey) -> None:
     before, after = tmp_path / "before.db", tmp_path / "after.db"
-    with closing(store.file.connect()) as connection:
+    with closing(store.database.connect()) as connection:
         for target in (before, after):
             connection.execute("VACUUM INTO ?", [str(target)])
     assert sealed(before) == sealed(after)
 
 
-def test_another_key_is_refused_by_name_and_changes_nothing(tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make) -> None:
+def test_another_key_is_refused_by_name_and_changes_nothing(tmp_path: Path, store: Store, panel: Survey, submissions: Make) -> None:
     (code,) = invited(store, 1)
     store.submissions.add("panel", submissions(to=panel, invitation=code))
     store.backup(tmp_path / "copy.db")
     before = (tmp_path / "copy.db").read_bytes()
     with pytest.raises(UnavailableError, match="the key file beside the database must be the one that it was written with"):
-        count_of(SqliteStore(tmp_path / "copy.db"), "panel")
+        count_of(open_store(tmp_path / "copy.db"), "panel")
     assert sealed(tmp_path / "copy.db") != []
     assert len((tmp_path / "copy.db").read_bytes()) == len(before)
     shutil.copy(tmp_path / "deniable.db.key", tmp_path / "copy.db.key")
-    again = SqliteStore(tmp_path / "copy.db")
+    again = open_store(tmp_path / "copy.db")
     again.surveys.set_open("panel", False)
     assert count_of(again, "panel") == 1
     again.close()
 
 
-def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: SqliteStore, panel: Survey, submissions: Make) -> None:
+def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: Store, panel: Survey, submissions: Make) -> None:
     made = invited(store, 12)
     for code in made:
         store.submissions.add("panel", submissions(to=panel, invitation=code))
@@ -143,7 +142,7 @@ def test_when_the_key_is_lost_only_what_waited_is_lost(tmp_path: Path, store: Sq
     words = ["init", "--db", str(tmp_path / "copy.db"), "--user", "ada", "--password-env", "PASSWORD"]
     again = CliRunner().invoke(main, words, env={"PASSWORD": "correct horse battery"})
     assert again.exit_code == 0, again.output
-    with closing(SqliteStore(tmp_path / "copy.db")) as restored:
+    with closing(open_store(tmp_path / "copy.db")) as restored:
         assert (count_of(restored, "panel"), recount_of(restored, "panel").n, restored.access.invitations("panel")) == (10, 10, (12, 10))
         assert [len(blob) for blob in sealed(tmp_path / "copy.db")] == [len(blob) for blob in sealed(tmp_path / "deniable.db")]
 
@@ -179,14 +178,14 @@ def server_survey(server: Any) -> Survey:
 
 
 def test_a_backup_never_writes_over_a_file_and_leaves_none_when_it_fails(
-    tmp_path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = tmp_path / "there.db"
     there.write_text("mine")
     with pytest.raises(FileExistsError):
         store.backup(there)
     assert there.read_text() == "mine"
-    monkeypatch.setattr(store.file.seal, "open", lambda *_: 1 / 0)
+    monkeypatch.setattr(store.database.seal, "open", lambda *_: 1 / 0)
     store.surveys.publish(Survey.from_dict({**store.surveys.published("study").survey.to_dict(), "id": "sealed", "batch": 10}))
     with pytest.raises(ZeroDivisionError):
         store.backup(tmp_path / "new.db")

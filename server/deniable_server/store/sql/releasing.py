@@ -6,22 +6,22 @@ Rows go in under random keys and sorted by them, so nothing in the file leads fr
 from __future__ import annotations
 
 import secrets
-import sqlite3
 from collections.abc import Collection
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
-from deniable_server.store.sqlite import parts, tallies
-from deniable_server.store.sqlite.tallies import Counts
-from deniable_server.store.sqlite.waiting import Records, Waiting
+from deniable_server.store.sql import parts, tallies
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.tallies import Counts
+from deniable_server.store.sql.waiting import Records, Waiting
 
 _INSERT = "INSERT INTO submissions (key, id, survey, label, mode, count, reports) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SPEND = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?"
 
 
-def release(connection: sqlite3.Connection, survey: Survey, part: Part, batch: Waiting) -> None:
+def release(connection: Connection, survey: Survey, part: Part, batch: Waiting) -> None:
     """Counts what has waited, inside the caller's transaction."""
     rows = [(secrets.randbits(63), id_, survey.id, *parts.row(part), one.count, one.reports) for id_, one in batch.arrived.items()]
     connection.executemany(_INSERT, sorted(rows))

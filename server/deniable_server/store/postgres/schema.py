@@ -1,0 +1,75 @@
+"""The tables on PostgreSQL, and how a database of an older version gets them. A step that has been released never changes."""
+
+from __future__ import annotations
+
+from deniable_server.store.errors import UnavailableError
+from deniable_server.store.sql.connection import Connection
+
+LOCK = 0x64656E6961626C65  # whoever holds it alone writes: "deniable"
+ORDERED = {
+    "submissions": "key",
+    "tallies": "key",
+    "intake": "key",
+    "invitations": "survey, hash",
+    "withdrawn": "id",
+    "unmatched": "survey",
+    "sessions": "hash",
+    "keys": "name",
+    "users": "name",
+}
+"""The tables whose rows come and change one after the other, and the order in which they are written anew."""
+
+_TEXT = 'TEXT COLLATE "C"'
+_FIRST = (
+    f"CREATE TABLE surveys (id {_TEXT} PRIMARY KEY, definition BYTEA NOT NULL, is_open INTEGER NOT NULL, published_on TEXT NOT NULL)",
+    f"CREATE TABLE submissions (key BIGINT PRIMARY KEY, id BYTEA NOT NULL UNIQUE, survey {_TEXT} NOT NULL REFERENCES surveys (id), "
+    f"label {_TEXT} NOT NULL, mode INTEGER NOT NULL, count INTEGER NOT NULL, reports BYTEA NOT NULL)",
+    "CREATE INDEX submissions_of_part ON submissions (survey, label, mode)",
+    f"CREATE TABLE tallies (key BIGINT PRIMARY KEY, survey {_TEXT} NOT NULL REFERENCES surveys (id), label {_TEXT} NOT NULL, "
+    "mode INTEGER NOT NULL, n BIGINT NOT NULL, pairs BYTEA NOT NULL, UNIQUE (survey, label, mode))",
+    "CREATE TABLE intake (key BIGINT PRIMARY KEY DEFAULT (random() * 9007199254740991)::bigint, "
+    f"survey {_TEXT} NOT NULL REFERENCES surveys (id), label {_TEXT} NOT NULL, mode INTEGER NOT NULL, sealed BYTEA NOT NULL, "
+    "UNIQUE (survey, label, mode))",
+    f"CREATE TABLE invitations (survey {_TEXT} NOT NULL REFERENCES surveys (id), hash BYTEA NOT NULL, spent INTEGER NOT NULL, "
+    "PRIMARY KEY (survey, hash))",
+    "CREATE TABLE withdrawn (id BYTEA PRIMARY KEY)",
+    f"CREATE TABLE unmatched (survey {_TEXT} PRIMARY KEY REFERENCES surveys (id), count INTEGER NOT NULL)",
+    f"CREATE TABLE users (name {_TEXT} PRIMARY KEY, password_hash TEXT NOT NULL)",
+    f'CREATE TABLE sessions (hash BYTEA PRIMARY KEY, "user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, '
+    "until BIGINT NOT NULL)",
+    'CREATE INDEX sessions_of_user ON sessions ("user")',
+    f"CREATE TABLE keys (name {_TEXT} PRIMARY KEY, hash BYTEA NOT NULL UNIQUE, scopes TEXT NOT NULL, "
+    f"survey {_TEXT} REFERENCES surveys (id), made_on TEXT NOT NULL)",
+    # Perturbed bits are not compressible; and no sample of them, nor of what was erased since, is to stay in the statistics.
+    "ALTER TABLE submissions ALTER COLUMN reports SET STORAGE EXTERNAL",
+    "ALTER TABLE intake ALTER COLUMN sealed SET STORAGE EXTERNAL",
+    *(
+        f"ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0"
+        for table, column in (
+            *(("submissions", "key"), ("submissions", "id"), ("submissions", "reports"), ("intake", "sealed"), ("tallies", "pairs")),
+            *(("invitations", "hash"), ("withdrawn", "id"), ("sessions", "hash")),
+        )
+    ),
+)
+STEPS = (_FIRST,)
+"""What makes each version of the tables out of the one before."""
+
+
+def migrate(connection: Connection) -> None:
+    """Brings a database to the newest version, all or nothing; processes that open it together do it once.
+
+    Raises UnavailableError where a newer version made the tables, and what psycopg raises.
+    """
+    connection.execute("BEGIN")
+    connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", [LOCK])
+    connection.execute("CREATE TABLE IF NOT EXISTS deniable (version INTEGER NOT NULL, due INTEGER NOT NULL, proof BYTEA)")
+    if (row := connection.execute("SELECT version FROM deniable").fetchone()) is None:
+        connection.execute("INSERT INTO deniable VALUES (0, 0, NULL)")
+    version = row[0] if row else 0
+    if version > len(STEPS):
+        raise UnavailableError(f"the tables must be of version {len(STEPS)} at most, got {version}: a newer server made them")
+    for step in STEPS[version:]:
+        for statement in step:
+            connection.execute(statement)
+    connection.execute("UPDATE deniable SET version = ?", [len(STEPS)])
+    connection.execute("COMMIT")

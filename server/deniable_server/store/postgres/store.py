@@ -1,0 +1,33 @@
+"""The store on PostgreSQL: the same four shelves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deniable_server.store.errors import UnavailableError
+from deniable_server.store.postgres.server import Server
+from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.accounts import AccountShelf
+from deniable_server.store.sql.submissions import SubmissionShelf
+from deniable_server.store.sql.surveys import SurveyShelf
+
+
+class PostgresStore:
+    """A `Store` in the database at `url`. Raises what `Server` raises."""
+
+    def __init__(self, url: str, name: str, key: Path) -> None:
+        self.database = Server(url, name, key)
+        self.surveys = SurveyShelf(self.database)
+        self.access = AccessShelf(self.database)
+        self.submissions = SubmissionShelf(self.database, self.access)
+        self.accounts = AccountShelf(self.database)
+
+    def backup(self, target: Path) -> None:
+        """Raises UnavailableError always: PostgreSQL has tools of its own."""
+        raise UnavailableError("a database on PostgreSQL is copied with its own tools, such as pg_dump; copy the key apart from it")
+
+    def rewrite(self) -> None:
+        self.database.rewrite()
+
+    def close(self) -> None:
+        self.database.close()

@@ -1,0 +1,209 @@
+"""One thread writes; requests that arrive together are committed together.
+
+A commit costs an fsync, so one commit for each request makes the disk the limit. Jobs that wait while a
+commit is under way share the next one, and their callers hear back only when it is on the disk. Nobody waits for long: where another
+program holds the database, or a long job the writer, a job that was not begun in time is taken back.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from deniable_server.store.errors import StoreError, UnavailableError
+from deniable_server.store.sql.connection import Connection
+
+T = TypeVar("T")
+MOST_JOBS = 512
+IDLE_SECONDS = 0.2
+MOST_COMMITS = 256  # until the traces of their order are removed, though nobody is idle
+WAIT_SECONDS = 5.0  # for a job's turn
+BUSY_SECONDS = 2.5  # for another program to let go of the database
+ATTEMPTS = 3
+
+
+class Books(Protocol):
+    """What is kept in memory beside the database: read at the beginning of each commit, written at its end."""
+
+    def refresh(self, connection: Connection) -> None: ...
+
+    def settle(self, connection: Connection) -> None: ...
+
+    def forget(self) -> None: ...
+
+
+class Engine(Protocol):
+    """How one database is written to."""
+
+    @property
+    def errors(self) -> type[Exception]:
+        """Base of what its connections raise."""
+
+    def connect(self) -> Connection: ...
+
+    def begin(self, connection: Connection) -> None:
+        """Begins a transaction beside which nobody else writes."""
+
+    def commit(self, connection: Connection) -> None:
+        """Ends it; when this returns, it survives a power cut."""
+
+    def recovered(self, connection: Connection) -> Connection:
+        """After an error: a connection without a transaction, this one unless it is lost."""
+
+    def passes(self, error: Exception) -> bool:
+        """Whether a transaction that failed so kept nothing, and may succeed if it is tried again."""
+
+    def tidy(self, connection: Connection) -> bool:
+        """While nobody writes: removes what shows the order of commits, as far as it can. False if it is to be tried again."""
+
+    def explain(self, error: Exception) -> StoreError:
+        """What an error means to whoever sent the request."""
+
+
+@dataclass
+class _Job:
+    work: Callable[[Connection], Any]
+    alone: bool = False
+    done: Future[Any] = field(default_factory=Future)
+
+
+class Writer:
+    """Runs jobs on one connection."""
+
+    def __init__(self, engine: Engine, books: Books) -> None:
+        self._jobs: queue.Queue[_Job | None] = queue.Queue()
+        self._engine, self._books = engine, books
+        self._commits = 0  # since it was last tidied
+        self._connection = engine.connect()
+        self._thread = threading.Thread(target=self._run, name="deniable-writer", daemon=True)
+        self._thread.start()
+
+    def run(self, work: Callable[[Connection], T]) -> T:
+        """Does `work` inside a transaction and returns its result once that is durable.
+
+        An exception of `work` undoes its own changes only and is raised here. Raises FullError or
+        UnavailableError if the commit failed, which undoes every job in it, or if it was not begun in WAIT_SECONDS.
+        """
+        result: T = self._wait(_Job(work))
+        return result
+
+    def run_alone(self, work: Callable[[Connection], T]) -> T:
+        """Does `work` outside any transaction, as VACUUM needs."""
+        result: T = self._wait(_Job(work, alone=True))
+        return result
+
+    def close(self) -> None:
+        """Finishes what was asked before, then stops."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _wait(self, job: _Job) -> Any:
+        if not self._thread.is_alive():
+            raise UnavailableError("the store is closed")
+        self._jobs.put(job)
+        try:
+            return job.done.result(WAIT_SECONDS)
+        except TimeoutError:
+            if job.done.cancel():
+                raise UnavailableError("the server's database is busy; nothing was kept, send the same again later") from None
+        return job.done.result()
+
+    def _run(self) -> None:
+        try:
+            while (batch := self._next_batch()) is not None:
+                batch = [job for job in batch if job.done.set_running_or_notify_cancel()]
+                if batch and batch[0].alone:
+                    self._settle(batch[0])
+                elif batch:
+                    self._commit(batch)
+        finally:
+            self._tidy()
+            self._connection.close()
+            while not self._jobs.empty():
+                if (job := self._jobs.get()) and job.done.set_running_or_notify_cancel():
+                    job.done.set_exception(UnavailableError("the store is closed"))
+
+    def _next_batch(self) -> list[_Job] | None:
+        """The jobs of the next commit: all that wait now; None when the writer is to stop."""
+        if self._commits >= MOST_COMMITS:
+            self._tidy()
+        try:
+            job = self._jobs.get(timeout=IDLE_SECONDS if self._commits else None)
+        except queue.Empty:
+            self._tidy()
+            return []
+        batch: list[_Job] = []
+        while job is not None and not job.alone:
+            batch.append(job)
+            if len(batch) == MOST_JOBS or self._jobs.empty():
+                return batch
+            job = self._jobs.get()
+        if not batch:
+            return None if job is None else [job]
+        self._jobs.put(job)  # after these: the stop, or a job that needs to be alone
+        return batch
+
+    def _commit(self, batch: list[_Job]) -> None:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                outcomes = self._attempt(batch)
+                break
+            except Exception as error:
+                self._books.forget()
+                self._recover()
+                if attempt == ATTEMPTS or not self._engine.passes(error):
+                    for job in batch:
+                        job.done.set_exception(self._engine.explain(error) if isinstance(error, self._engine.errors) else error)
+                    return
+        self._commits += 1
+        for job, result, failure in outcomes:
+            if failure is None:
+                job.done.set_result(result)
+            else:
+                job.done.set_exception(failure)
+
+    def _attempt(self, batch: list[_Job]) -> list[tuple[_Job, Any, BaseException | None]]:
+        self._engine.begin(self._connection)
+        self._books.refresh(self._connection)
+        outcomes = [(job, *self._outcome(job)) for job in batch]
+        self._books.settle(self._connection)
+        self._engine.commit(self._connection)
+        return outcomes
+
+    def _outcome(self, job: _Job) -> tuple[Any, BaseException | None]:
+        """Runs one job of a commit in a savepoint. A database error is raised, since it may have undone everything."""
+        connection = self._connection
+        connection.execute("SAVEPOINT job")
+        try:
+            result, failure = job.work(connection), None
+        except self._engine.errors:
+            raise
+        except Exception as error:
+            connection.execute("ROLLBACK TO job")
+            result, failure = None, error
+        connection.execute("RELEASE job")
+        return result, failure
+
+    def _settle(self, job: _Job) -> None:
+        try:
+            job.done.set_result(job.work(self._connection))
+        except self._engine.errors as error:
+            self._recover()
+            job.done.set_exception(self._engine.explain(error))
+        except Exception as error:
+            job.done.set_exception(error)
+
+    def _recover(self) -> None:
+        """Leaves a connection without a transaction: this one, or another one if this one is lost."""
+        self._connection = self._engine.recovered(self._connection)
+
+    def _tidy(self) -> None:
+        try:
+            done = self._engine.tidy(self._connection)
+        except self._engine.errors:
+            done = False
+        self._commits = 0 if done else 1

@@ -1,0 +1,122 @@
+"""Several web processes on one database, killed at any moment, and the database crashing beside them: everything is counted once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.kit.servers.tallies import recount_of, tally_of
+from tests.server import launch
+from tests.server.conftest import ServerProcess
+from tests.server.store.conftest import Databases
+from tests.server.store.postgresql import server
+from tests.server.store.test_kill import CLIENTS, SENT, Load, bucket_survey, counts
+
+from deniable.wire.tally import Tally
+from deniable_server.store import open_store
+
+pytestmark = pytest.mark.slow
+WEB = 3
+KILLS = int(os.environ.get("DENIABLE_KILLS", 9))
+CRASHES = 3  # every so many kills the database crashes too
+
+
+class Web(ServerProcess):
+    """A web process beside others."""
+
+    def __init__(self, folder: Path, url: str, variant: str) -> None:
+        folder.mkdir()
+        self.folder, self.db, self.log = folder, url, folder / "server.log"  # type: ignore[assignment]
+        self.command = [sys.executable, str(Path(launch.__file__)), variant]
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url, self.process = f"http://127.0.0.1:{self.port}", None
+
+
+@dataclass
+class Spread(Load):
+    """Clients that try another process each time."""
+
+    urls: list[str] = field(default_factory=list)
+
+    def deliver(self, http: httpx.Client, what: str, body: bytes) -> None:
+        while True:
+            try:
+                if http.post(f"{random.choice(self.urls)}/api/v1/surveys/buckets/{what}", content=body).status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.01)
+
+
+@pytest.fixture
+def webs(tmp_path: Path, databases: Databases) -> Iterator[Callable[[str], list[Web]]]:
+    """Makes web processes of a variant on one new database."""
+    made: list[Web] = []
+
+    def make(variant: str) -> list[Web]:
+        url = databases.new()
+        made.extend(Web(tmp_path / f"web{number}", url, variant) for number in range(WEB))
+        return made
+
+    yield make
+    for web in made:
+        if web.process is not None:
+            web.kill()
+
+
+def kill_under_load(webs: list[Web], kills: int, crashes: bool) -> tuple[Load, Tally, Tally]:
+    """What was acknowledged, the tally once the survey is closed, and the recount."""
+    survey, url = bucket_survey(), str(webs[0].db)
+    with closing(open_store(url)) as store:
+        store.surveys.publish(survey)
+    for web in webs:
+        web.start()
+    load = Spread(webs[0].url, survey, urls=[web.url for web in webs])
+    threads = [threading.Thread(target=load.client, daemon=True) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    for number in range(kills):
+        load.wait_for(SENT * (number + 1))
+        victim = random.choice(webs)
+        victim.kill()
+        if crashes and number % CRASHES == 0:
+            server().stop(signal.SIGQUIT)
+            server().start()
+        victim.start()
+    load.wait_for(SENT * (kills + 1))
+    load.ending.set()
+    for thread in threads:
+        thread.join()
+    for web in webs:
+        web.stop()
+    with closing(open_store(url)) as store:
+        store.surveys.set_open("buckets", False)
+        return load, tally_of(store, "buckets"), recount_of(store, "buckets")
+
+
+def test_kills_of_web_processes_and_crashes_of_the_database_lose_nothing_and_count_nothing_twice(
+    webs: Callable[[str], list[Web]],
+) -> None:
+    load, tally, recount = kill_under_load(webs("right"), KILLS, crashes=True)
+    print(f"{KILLS} kills, {len(load.acknowledged):,} acknowledged, {len(load.withdrawn):,} withdrawn, {tally.n:,} counted")
+    assert set(counts(load.acknowledged, tally)) == {1}
+    assert set(counts(load.withdrawn, tally)) == {0}
+    assert tally.n == recount.n == len(load.acknowledged)
+    assert (tally.pairs == recount.pairs).all()
+
+
+def test_processes_that_acknowledge_before_they_commit_are_found_out(webs: Callable[[str], list[Web]]) -> None:
+    load, tally, _ = kill_under_load(webs("acknowledge-before-commit"), 6, crashes=False)
+    assert counts(load.acknowledged, tally).count(0) > 0

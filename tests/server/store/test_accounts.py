@@ -1,0 +1,100 @@
+"""Accounts, sessions, keys and invitations, on every database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import pytest
+
+from deniable.survey import Survey
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.submission import Submission
+from deniable_server.store.accounts import Key
+from deniable_server.store.errors import ConflictError, InvitationError, UnknownSurveyError
+from deniable_server.store.protocol import Store
+
+Make = Callable[..., Submission]
+TOKENS = [bytes([number]) * 32 for number in range(6)]
+
+
+def test_an_account_has_the_password_that_it_was_given_last(store: Store) -> None:
+    for user, password in (("eve", "one"), ("ada", "two"), ("Äda", "three"), ("eve", "four")):
+        store.accounts.set_password(user, password)
+    assert store.accounts.users() == ["ada", "eve", "Äda"]
+    assert [store.accounts.password_hash(user) for user in ("eve", "ada", "Äda", "bob")] == ["four", "two", "three", None]
+
+
+def test_a_session_ends_by_itself_by_logout_with_the_password_and_with_the_account(store: Store) -> None:
+    accounts = store.accounts
+    for user in ("ada", "eve"):
+        accounts.set_password(user, "hash")
+    owners = ["ada", "ada", "eve", "eve", "eve"]
+    assert all(accounts.open_session(user, token, 100, 1000) for user, token in zip(owners, TOKENS, strict=False))
+    assert not accounts.open_session("bob", TOKENS[5], 100, 1000)
+
+    def whose(now: int = 999) -> list[str | None]:
+        return [accounts.session_user(token, now) for token in TOKENS]
+
+    assert whose() == [*owners, None]
+    assert whose(1000) == [None] * 6
+    accounts.end_session(TOKENS[2])
+    accounts.end_session(TOKENS[2])
+    assert whose() == ["ada", "ada", None, "eve", "eve", None]
+    accounts.set_password("ada", "another")
+    assert whose() == [None, None, None, "eve", "eve", None]
+    accounts.end_sessions("eve")
+    assert whose() == [None] * 6
+    assert accounts.open_session("eve", TOKENS[0], 100, 1000)
+    assert accounts.remove_user("eve")
+    assert not accounts.remove_user("eve")
+    assert whose() == [None] * 6
+
+
+def test_sessions_that_are_over_are_forgotten_when_another_begins(store: Store) -> None:
+    store.accounts.set_password("ada", "hash")
+    store.accounts.open_session("ada", TOKENS[0], 100, 200)
+    store.accounts.open_session("ada", TOKENS[1], 200, 300)
+    assert [store.accounts.session_user(token, 150) for token in TOKENS[:2]] == [None, "ada"]
+
+
+def test_a_key_is_kept_as_it_was_made_until_it_is_revoked(store: Store) -> None:
+    lab, clinic = Key("lab", ("submit", "results"), None, "2026-01-01"), Key("clinic", ("submit",), "study", "2026-01-02")
+    store.accounts.add_key(lab, TOKENS[0])
+    store.accounts.add_key(clinic, TOKENS[1])
+    with pytest.raises(ConflictError):
+        store.accounts.add_key(lab, TOKENS[2])
+    with pytest.raises(UnknownSurveyError):
+        store.accounts.add_key(Key("none", ("submit",), "nope", "2026-01-01"), TOKENS[2])
+    assert [store.accounts.key(token) for token in TOKENS[:3]] == [lab, clinic, None]
+    assert store.accounts.all_keys() == [clinic, lab]
+    assert store.accounts.remove_key("lab")
+    assert not store.accounts.remove_key("lab")
+    assert store.accounts.all_keys() == [clinic]
+
+
+def test_a_code_admits_one_submission_and_is_marked_when_that_is_counted(store: Store, survey: Survey, submissions: Make) -> None:
+    staff = Survey.from_dict({**survey.to_dict(), "id": "staff", "access": "invited", "batch": 2})
+    store.surveys.publish(staff)
+    codes = [os.urandom(15) for _ in range(4)]
+    hashes = [invitation_hash("staff", code) for code in codes]
+    store.access.invite("staff", hashes[:2])
+    store.access.invite("staff", hashes[:3])  # some again: each counts once
+    assert store.access.invitations("staff") == (3, 0)
+    assert [store.access.usable("staff", one) for one in hashes] == [True, True, True, False]
+    sent = [submissions(to=staff, invitation=code) for code in codes]
+    assert store.submissions.add("staff", sent[0])
+    assert store.access.usable("staff", hashes[0])  # until the batch is counted
+    for refused in (submissions(to=staff, invitation=codes[0]), sent[3]):
+        with pytest.raises(InvitationError):
+            store.submissions.add("staff", refused)
+    assert store.submissions.add("staff", sent[1])
+    assert [store.access.usable("staff", one) for one in hashes] == [False, False, True, False]
+    assert store.access.invitations("staff") == (3, 2)
+    for ask in (
+        lambda: store.access.invite("nope", []),
+        lambda: store.access.invitations("nope"),
+        lambda: store.access.usable("nope", b""),
+    ):
+        with pytest.raises(UnknownSurveyError):
+            ask()
