@@ -11,6 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility canaries frames guessers kills order stalls
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-results bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -111,6 +112,8 @@ bench-small-groups: $(VENV)/.dev
 
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
+bench-respondents: $(VENV)/.dev
+	$(BIN)/python benchmarks/respondents.py
 
 bench-made-up: $(VENV)/.dev
 	$(BIN)/python benchmarks/made_up.py

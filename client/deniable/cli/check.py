@@ -21,25 +21,28 @@ from deniable.survey.total import HIGH
 
 @click.command("check")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer: are the groups large enough?")
+@click.option(
+    "--n",
+    "respondents",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many people will answer: warns of groups that are too small for it.",
+)
 @click.option("--exact", is_flag=True, help="Show the coins' thresholds, and epsilon to the last digit.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, which always has both.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, which always has all of it.")
 def check_command(file: Path, respondents: int | None, exact: bool, as_json: bool) -> None:
-    """Check the survey in FILE (YAML or JSON), and show how well it protects respondents.
+    """Check a survey file, and show how well it protects respondents.
 
-    All mistakes are listed together, with their lines, and the exit code is 1.
+    FILE is YAML or JSON. All mistakes are listed together, with their lines, and the exit code is 1.
 
     Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own. Labels of groups
     that look like persons, and more groups than a tenth of N, are warnings.
 
-    \b
-    For each question: its part of the survey's epsilon, and its odds: how many of 100 people who
-    give an answer have it in their record, and how many of 100 who give another one do.
+    For each question: its part of the survey's epsilon, and its odds: how many of 100 people who give an answer have it in
+    their record, and how many of 100 who give another one do.
 
-    \b
-    With --exact instead: k, its number of categories; d, how many of them a report names;
-    keep_threshold: the respondent's own answer is recorded if, and only if, a random 32-bit number
-    is below it; and the exact epsilon that these integers give.
+    With --exact instead: k, its number of categories; d, how many of them a report names; keep_threshold: the respondent's
+    own answer is recorded if, and only if, a random 32-bit number is below it; and the exact epsilon that these integers give.
 
     \b
     Examples:
@@ -65,7 +68,9 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
 
 @click.command("schema")
 def schema_command() -> None:
-    """Print the JSON Schema of survey files, for editors and other tools.
+    """Print the JSON Schema of survey files.
+
+    With it, editors and other tools check a file while it is written.
 
     \b
     Example:

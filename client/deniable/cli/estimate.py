@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from deniable.cli.options import form_options, interval_options, printed
 from deniable.device.sources import CsvRows
 from deniable.errors import AnswerError, EstimateError
 from deniable.files import File
@@ -50,7 +51,7 @@ def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
 
 @click.command("estimate")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--column", required=True, help="The column with the reports.")
+@click.option("--column", metavar="NAME", required=True, help="The column with the reports.")
 @click.option("--design", type=click.Choice(list(_NEEDS)), help="How the answers were randomized.  [default: by-row with --q0 and --q1]")
 @_option("p", "warner, unrelated-question, mangat", "Chance that the statement or question is the sensitive one.")
 @_option("forced-yes", "forced-response", "Chance that the device orders yes.")
@@ -68,12 +69,8 @@ def _option(name: str, design: str, told: str) -> Callable[[Any], Any]:
 @click.option("--q0", metavar="COLUMN", help="The column with P(reported yes | true no). [by-row]")
 @click.option("--q1", metavar="COLUMN", help="The column with P(reported yes | true yes). [by-row]")
 @click.option("--by", metavar="COLUMN", help="Estimates for each value of this public column.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of the intervals, between 0 and 1.")
-@click.option("--method", default="feldman-cousins", show_default=True, help="Of the intervals.")
-@click.option("--target", type=click.Choice(["population", "respondents"]), default="population", show_default=True)
-@click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
-@click.option("--csv", "form", flag_value="csv", help="Print CSV.")
-@click.option("--json", "form", flag_value="json", help="Print JSON.")
+@interval_options
+@form_options
 def estimate_command(
     file: str,
     column: str,
@@ -85,10 +82,11 @@ def estimate_command(
     form: str | None,
     **described: Any,
 ) -> None:
-    """Estimate shares from randomized reports collected by hand or elsewhere.
+    """Estimate shares from reports that were randomized elsewhere.
 
-    FILE is CSV in UTF-8 whose first line names the columns, or - for standard input. Each row is a respondent; --column has what was
-    reported: yes or no (also true, false, 1, 0), or a category. Probabilities are numbers or fractions (1/6).
+    By hand, say, with dice or coins, or by other software. FILE is CSV in UTF-8 whose first line names the columns, or -
+    for standard input. Each row is a respondent; --column has what was reported: yes or no (also true, false, 1, 0), or a
+    category. Probabilities are numbers or fractions (1/6).
 
     \b
     Examples:
@@ -107,8 +105,7 @@ def estimate_command(
     chosen = _by_row(columns, described) if design == "by-row" else _design(design, described)
     labels = columns[by] if by else None
     found = collected(columns[column], chosen, by=labels, variable=column, confidence=confidence, method=method, target=target)
-    forms: dict[str, Callable[[], str]] = {"table": found.to_table, "csv": found.to_csv, "json": found.to_json}
-    click.echo(forms[form or "table"]().rstrip("\r\n"))
+    printed(found, form)
 
 
 def _refuse_other_options(design: str, described: Mapping[str, Any]) -> None:

@@ -25,10 +25,10 @@ ledger_option = click.option(
 @ledger_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def ledger_command(person: str, ledger: Path | None, as_json: bool) -> None:
-    """Show what PERSON has given away in all: surveys, submissions, and the sum of their epsilons.
+    """Show what a person has given away in all surveys.
 
-    PERSON is the key in the column that --person-column named. With - it is read from standard input, which keeps it out of the
-    shell's history.
+    It prints how many surveys and submissions there were, and the sum of their epsilons. PERSON is the key in the column
+    that --person-column named. With - it is read from standard input, which keeps it out of the shell's history.
 
     \b
     Examples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import click
 
 from deniable.client import SurveyClient, parse_cap
 from deniable.wire.link import Link
+
+Decorated = Callable[..., Any]
 
 
 def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
@@ -43,9 +46,52 @@ key_option = click.option(
     default="DENIABLE_KEY",
     show_default=True,
     callback=_key,
-    help="The environment variable that has the server's key, which many rows a request need.",
+    help="The environment variable that has the server's key, which many rows in one request need.",
 )
 survey_option = click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
+
+
+def interval_options(command: Decorated) -> Decorated:
+    """The options that say which intervals are wanted: `confidence`, `method` and `target`."""
+    for option in (_target, _method, _confidence):
+        command = option(command)
+    return command
+
+
+def form_options(command: Decorated) -> Decorated:
+    """The options that say how figures are printed: `form`, which `printed` takes."""
+    for option in (_json, _csv, _table):
+        command = option(command)
+    return command
+
+
+def printed(figures: Any, form: str | None) -> None:
+    """Prints a result as a table, or in the form asked for."""
+    forms: dict[str, Callable[[], str]] = {"table": figures.to_table, "csv": figures.to_csv, "json": figures.to_json}
+    click.echo(forms[form or "table"]().rstrip("\r\n"))
+
+
+_confidence = click.option(
+    "--confidence", type=float, metavar="P", default=0.95, show_default=True, help="How sure the intervals are to be, between 0 and 1."
+)
+_method = click.option(
+    "--method",
+    metavar="NAME",
+    default="feldman-cousins",
+    show_default=True,
+    help="How the intervals of shares are made: feldman-cousins, likelihood-ratio, wilson, clopper-pearson or wald; "
+    "for the target respondents: feldman-cousins, constrained-score or score.",
+)
+_target = click.option(
+    "--target",
+    type=click.Choice(["population", "respondents"]),
+    default="population",
+    show_default=True,
+    help="Whom the figures are about: the people of whom the respondents are a sample, or the respondents alone.",
+)
+_table = click.option("--table", "form", flag_value="table", help="Print a table.  [default]")
+_csv = click.option("--csv", "form", flag_value="csv", help="Print CSV.")
+_json = click.option("--json", "form", flag_value="json", help="Print JSON.")
 
 
 def server_client(url: str, **options: Any) -> SurveyClient:

@@ -19,9 +19,23 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 @click.command("plan")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer.")
-@click.option("--half-width", type=float, callback=_fraction, metavar="W", help="The precision wanted, e.g. 0.03 for ± 3 points.")
-@click.option("--confidence", type=float, callback=_fraction, default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--share", type=float, callback=_fraction, metavar="P", help="The share to plan for.  [default: the hardest]")
+@click.option(
+    "--half-width",
+    type=float,
+    callback=_fraction,
+    metavar="W",
+    help="The precision wanted: half the width of an interval, e.g. 0.03 for ± 3 points.",
+)
+@click.option(
+    "--confidence", type=float, callback=_fraction, metavar="P", default=0.95, show_default=True, help="How sure the intervals are to be."
+)
+@click.option(
+    "--share",
+    type=float,
+    callback=_fraction,
+    metavar="P",
+    help="The true share to plan for, e.g. 0.2.  [default: the one that is hardest to tell]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--chart", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Also draw the least precise question: .svg or .png."
@@ -29,10 +43,10 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 def plan_command(
     file: Path, respondents: int | None, half_width: float | None, confidence: float, share: float | None, as_json: bool, chart: Path | None
 ) -> None:
-    """Say how precise the survey in FILE will be with N respondents, or how many a precision takes.
+    """Say how precise a survey will be, or how many people it takes.
 
-    Give one of --n and --half-width. Beside the survey's own figures stand those without privacy, and those of a trusted
-    curator. Needs the extra deniable[estimate], and --chart deniable[plot].
+    FILE is the survey's. Give one of --n and --half-width. Beside the survey's own figures stand those without privacy,
+    and those of a trusted curator. Needs the extra deniable[estimate], and --chart deniable[plot].
 
     \b
     Examples:

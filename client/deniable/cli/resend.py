@@ -15,10 +15,14 @@ from deniable.errors import DeliveryError
 @click.command("resend")
 @outbox_option
 @key_option
-@click.option("--refused", is_flag=True, help="Also send again what the server turned down before, for want of a key say.")
-@click.option("--server", "only", metavar="URL", help="Only what waits for this server; a key needs it where there are several.")
+@click.option("--refused", is_flag=True, help="Send again, too, what the server turned down before, for want of a key, say.")
+@click.option(
+    "--server", "only", metavar="URL", help="Send only what waits for this server. Needed with a key, where there are several servers."
+)
 def resend_command(outbox: Path | None, key: str | None, refused: bool, only: str | None) -> None:
-    """Send what waits in the outbox: the bytes of the first attempt, never randomized again.
+    """Send what waits in the outbox.
+
+    What is sent are the bytes of the first attempt: nothing is randomized again.
 
     \b
     Example:

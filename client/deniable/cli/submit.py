@@ -52,23 +52,32 @@ _BY_PATH = (
     default=str(HIGH),
     show_default=True,
     callback=cap,
-    help="Send nothing of a person whose sum over all surveys would come above this.",
+    help="Send nothing of a person whose sum of epsilons over all surveys would come above this.",
 )
 @ledger_option
 @click.option("--column", "columns", multiple=True, metavar="QUESTION=COLUMN", help="The column of a question, if it is not named like it.")
 @click.option("--jsonl", is_flag=True, help="FILE has one JSON object a line.  [default: for .jsonl]")
-@click.option("--delimiter", metavar="CHAR", help="What stands between the cells of CSV, or `tab`.  [default: what the header shows]")
-@click.option("--encoding", metavar="NAME", help="Of text, e.g. cp1252.  [default: UTF-8, or what the file is marked as]")
+@click.option(
+    "--delimiter", metavar="CHAR", help="What stands between the cells of CSV: a character, or `tab`.  [default: what the header shows]"
+)
+@click.option(
+    "--encoding", metavar="NAME", help="The encoding of a text file, e.g. cp1252.  [default: UTF-8, or what the file is marked as]"
+)
 @click.option("--sheet", metavar="NAME", help="The sheet of a workbook that has several.")
-@click.option("--batch", type=click.IntRange(1, 100_000), default=10_000, show_default=True, help="Rows a request.")
+@click.option(
+    "--batch", type=click.IntRange(1, 100_000), metavar="N", default=10_000, show_default=True, help="How many rows go in one request."
+)
 @click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
 @click.option(
-    "--rejects", type=click.File("w", encoding="utf-8", lazy=False), help="Write the rows left out, as CSV: row, question, reason."
+    "--rejects",
+    metavar="FILE",
+    type=click.File("w", encoding="utf-8", lazy=False),
+    help="Write the rows left out, as CSV: row, question, reason.",
 )
 @click.option(
     "--row-key", metavar="NAME", help="The column with a public identifier of each row: a row counts once, whatever file it comes in."
 )
-@click.option("--job", help="The name that progress is kept under.  [default: FILE's path; none for -]")
+@click.option("--job", metavar="NAME", help="The name that progress is kept under.  [default: FILE's path; none for -]")
 @key_option
 @outbox_option
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -103,11 +112,11 @@ def submit_command(
     ADDRESS is the survey's link, or the server's address with --survey. FILE is CSV whose first line names the columns, JSON
     lines (.jsonl), Parquet (.parquet), Arrow (.arrow) or a workbook (.xlsx), or - for standard input. Other columns are ignored.
 
-    Stopped or killed, run the same command again: it goes on behind the last row that was randomized, and
+    Stopped or killed, run the same command again: it goes on after the last row that was randomized, and
     no answer is randomized or counted twice. (Standard input needs a --job for that.) A copy of FILE is another file, and is
     sent in full, unless --row-key names a column by which rows are recognised.
 
-    Many rows a request need a key of the server with the scope submit, in the environment variable
+    Many rows in one request take a key of the server with the scope submit, in the environment variable
     DENIABLE_KEY. Without one, --batch 1 sends each row by itself.
 
     \b

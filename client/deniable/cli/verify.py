@@ -7,6 +7,7 @@ import shutil
 
 import click
 
+from deniable.cli.options import survey_option
 from deniable.verify import Verdict, verify
 from deniable.verify.released import name
 from deniable.wire.link import Link
@@ -14,18 +15,19 @@ from deniable.wire.link import Link
 
 @click.command("verify")
 @click.argument("address")
-@click.option("--survey", "survey_id", metavar="ID", help="The survey's id, where ADDRESS is a server and not a link.")
+@survey_option
 @click.option("--browser", "real", is_flag=True, help="Load the page in a real Chromium as well, and compare what that received and ran.")
 @click.option("--browser-program", metavar="PATH", help="The Chromium to use with --browser, where it is not on the PATH.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify_command(address: str, survey_id: str | None, real: bool, browser_program: str | None, as_json: bool) -> None:
-    """Compare what a server serves to respondents with the files that were released.
+    """Compare what a server serves with the files that were released.
 
-    ADDRESS is the survey's link, or the server's address with --survey. The page, in every language, and every
-    module and style sheet that it loads must be, byte for byte, those of this release of deniable; the headers must
-    protect them, and no others may be there; and the definition must be what its epsilons imply, with the digest of the
-    link. With the server installed too (deniable[server]), so must every other page and form. --browser loads the page
-    in a real Chromium, which no server can tell from a visitor by its requests; it needs deniable[browser].
+    ADDRESS is the survey's link, or the server's address with --survey. What respondents get is compared: the page, in
+    every language, and every module and style sheet that it loads must be, byte for byte, those of this release of
+    deniable; the headers must protect them, and no others may be there; and the definition must be what its epsilons
+    imply, with the digest of the link. With the server installed too (deniable[server]), so must every other page and
+    form. --browser loads the page in a real Chromium, which no server can tell from a visitor by its requests; it needs
+    deniable[browser].
 
     The exit code is 0 if all that holds, and 1 if not: then each page, file and header that differs, is missing or is
     unexpected is listed. 3: the server or the browser could not be reached.

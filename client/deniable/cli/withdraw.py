@@ -23,10 +23,10 @@ def _written_code(ctx: click.Context, param: click.Parameter, text: str) -> str:
 @survey_option
 @outbox_option
 def withdraw_command(address: str, code: str, survey_id: str | None, outbox: Path | None) -> None:
-    """Erase a submission: CODE is what its sender was shown, such as 4TRV-8HZ0-….
+    """Erase a submission by its code.
 
-    ADDRESS is the survey's link, or the server's address with --survey. Closed surveys too. The server takes the submission out of its
-    counts, and does not say whether it had it.
+    CODE is what the sender was shown, such as 4TRV-8HZ0-…. ADDRESS is the survey's link, or the server's address with
+    --survey. Closed surveys too. The server takes the submission out of its counts, and does not say whether it had it.
 
     \b
     Example:

@@ -133,7 +133,7 @@ class Analysis(Tabular):
         """Fits a formula of the survey's questions, and of public columns of `data`, in the order of the reports; see `estimate.regress`.
 
         scored: the questions that enter as numbers, by their scores, instead of as categories; by default none.
-        Raises EstimateError, also where there is only a tally, and for a number on a grid, which no regression takes.
+        Raises EstimateError, also where there is only a tally, and for a number on a grid that is more than the outcome of a linear model.
         """
         return regress(formula, data, self.perturbed(scored), model=model, given=given, errors=errors)
 

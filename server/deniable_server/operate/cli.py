@@ -10,12 +10,18 @@ import click
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, copy_key, key_file, make_key
-from deniable_server.operate.cli_access import asked_password, key_commands, user_commands
+from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
+
+_METHOD = (
+    "How the intervals of shares are made: feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald; for the "
+    "target respondents: feldman-cousins, constrained-score or score."
+)
+_TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -37,10 +43,13 @@ main.add_command(key_commands)
 
 @main.command()
 @database
-@click.option("--user", required=True, prompt="Name of the researcher", help="The researcher's name, for logging in.")
-@click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
+@click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
+@password_option
 def init(db: Path, user: str, password_env: str | None) -> None:
-    """Make the database and its secret key, and an account (or give an account a new password, which ends its sessions)."""
+    """Make the database, its secret key, and an account.
+
+    Where there is an account of this name, it gets a new password, which ends its sessions.
+    """
     password = asked_password(password_env)
     with opened(db, new=True) as store:
         set_password(store.accounts, user, password)
@@ -65,7 +74,10 @@ def publish(db: Path, survey_file: Path) -> None:
 @main.command("list")
 @database
 def list_surveys(db: Path) -> None:
-    """List the published surveys."""
+    """List the published surveys.
+
+    A line for each: id, open or closed, how many responses there are, and title, with tabs between them.
+    """
     with opened(db) as store:
         for published in store.surveys.all():
             state = "open" if published.is_open else "closed"
@@ -94,8 +106,15 @@ def _number(count: int, noun: str) -> str:
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--count", type=click.IntRange(1, 100_000), required=True, help="How many codes.")
-@click.option("--format", "kind", type=click.Choice(["txt", "csv"]), default="txt", show_default=True, help="CSV has the links too.")
+@click.option("--count", type=click.IntRange(1, 100_000), metavar="N", required=True, help="How many codes to make, up to 100,000.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["txt", "csv"]),
+    default="txt",
+    show_default=True,
+    help="txt: a code a line; csv: each with its link.",
+)
 @click.option("--public-url", metavar="URL", help="The https:// address people use; the links in the CSV begin with it.")
 def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
     """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
@@ -110,15 +129,16 @@ def invite(db: Path, survey_id: str, count: int, kind: str, public_url: str | No
 
 @main.command()
 @database
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="The port to listen on.")
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", default=8000, show_default=True, help="The port to listen on.")
 @click.option("--public-url", metavar="URL", help="The https:// address people use, when a proxy stands in front. Binds cookies to HTTPS.")
 @click.option(
     "--most-per-second",
     type=click.IntRange(min=1),
+    metavar="N",
     default=MOST_PER_SECOND,
     show_default=True,
-    help="Submissions without a key, from everybody together; more are told to come back later.",
+    help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
 )
 def serve(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
     """Serve the surveys, until interrupted with Ctrl-C."""
@@ -161,14 +181,16 @@ def backup(db: Path, target: Path, with_key: bool) -> None:
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--json", "kind", flag_value="json", help="As JSON.")
-@click.option("--csv", "kind", flag_value="csv", help="As CSV.")
-@click.option("--table", "kind", flag_value="table", default=True, help="As a table to read (the default).")
-@click.option("--confidence", default="0.95", show_default=True, help="Of the intervals, between 0 and 1.")
-@click.option("--method", help="feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald.")
-@click.option("--target", help="population (the default) or respondents.")
-@click.option("--group", help="Of this group only, where the survey has groups.")
-@click.option("--by-hand", "by_hand", flag_value="1", help="Of those who answered with real coins; they are in no other results.")
+@click.option("--json", "kind", flag_value="json", help="Print JSON.")
+@click.option("--csv", "kind", flag_value="csv", help="Print CSV.")
+@click.option("--table", "kind", flag_value="table", default=True, help="Print a table.  [default]")
+@click.option("--confidence", metavar="P", default="0.95", show_default=True, help="How sure the intervals are to be, between 0 and 1.")
+@click.option("--method", metavar="NAME", help=_METHOD)
+@click.option("--target", metavar="NAME", help=_TARGET)
+@click.option("--group", metavar="LABEL", help="The figures of this group only, where the survey has groups.")
+@click.option(
+    "--by-hand", "by_hand", flag_value="1", help="The figures of those who answered with real coins; they are in no other results."
+)
 def results(db: Path, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     with opened(db) as store:

@@ -86,12 +86,12 @@ def list_users(db: Path) -> None:
 
 @click.group("key")
 def key_commands() -> None:
-    """Keys for programs: to send many records in one submission, or to read results."""
+    """Keys for programs that send many records or read results."""
 
 
 @key_commands.command("make")
 @database
-@click.option("--name", required=True, help="What to call it, for `key list` and `key revoke`.")
+@click.option("--name", metavar="NAME", required=True, help="What to call it, for `key list` and `key revoke`.")
 @click.option(
     "--scope", "scopes", type=click.Choice(list(keys.SCOPES)), multiple=True, required=True, help="What it is for; may be repeated."
 )

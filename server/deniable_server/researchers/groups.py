@@ -166,14 +166,10 @@ class _Among:
 
     def _mean(self, question: Question, means: Mapping[str, MeanRow]) -> ComparedMean:
         first, second = (_estimate(means[group]) for group in self._pair)
-        scores = question.scores or (0.0,)
-        span = scores[-1] - scores[0]
         found = None
         if first and second:
             with suppress(EstimateError):  # no error in either: too few reports
-                found = difference(
-                    second, first, confidence=first.confidence, bounds=(-span, span), what=f"mean of {question.id}: second less first"
-                )
+                found = difference(second, first, what=f"mean of {question.id}: second less first")
         return ComparedMean(means, found)
 
 

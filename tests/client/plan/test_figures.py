@@ -28,7 +28,7 @@ def distributions(k: int, seed: int) -> list[np.ndarray]:
 def test_no_true_answers_make_a_mean_less_precise_than_planned(channel: Channel) -> None:
     scores = np.array([-1.0, 0.5, 1.0, 4.0, 9.0, 11.0, 12.0])[: channel.k]
     planned = mean_half_width(channel, scores.tolist(), N) / Z * math.sqrt(N)
-    errors = [math.sqrt(pseudo_answers.variance_of(scores, p, [channel], "population")) for p in distributions(channel.k, 1)]
+    errors = [math.sqrt(pseudo_answers.variance_of(scores, p, [channel], 1.0)) for p in distributions(channel.k, 1)]
     assert max(errors) <= planned * 1.001
     assert max(errors) == pytest.approx(planned, rel=0.02)
 
@@ -40,7 +40,7 @@ def test_those_who_may_skip_a_question_have_a_mean_of_their_own_by_the_ratio(cha
     errors = []
     for p in distributions(channel.k - 1, 2):
         weights = np.append(scores - p @ scores, 0.0)  # the delta method's, where all answer
-        errors.append(math.sqrt(pseudo_answers.variance_of(weights, np.append(p, 0.0), [channel], "population")))
+        errors.append(math.sqrt(pseudo_answers.variance_of(weights, np.append(p, 0.0), [channel], 1.0)))
     assert max(errors) <= planned * 1.001
     assert max(errors) == pytest.approx(planned, rel=0.02)
 

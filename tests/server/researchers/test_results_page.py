@@ -259,7 +259,7 @@ def test_an_estimate_far_outside_is_an_arrow_with_its_number_and_is_not_cut_off(
     assert section.count('<path class="arrow"') == 2
     assert '<circle class="estimate"' not in section, "there is nothing inside the scale to point at"
     assert section.count('class="interval"') == 2
-    assert "all records name it. Honest devices cannot produce more than 75%" in section
+    assert "all records name it. Honest coins give at most 75% on average" in section
 
 
 def test_what_chance_alone_took_outside_is_told_by_its_arrow_and_explained_once(store: SqliteStore, ada: FlaskClient) -> None:

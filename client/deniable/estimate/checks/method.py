@@ -81,7 +81,7 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
     of. Exact binomial test, from both sides: twice the smaller tail. Its statistic is the squared distance in standard errors.
     A small p-value says that coins, answers or sample are not what they should be. Raises EstimateError, also for a number on a grid.
     """
-    applicability.require_of("comparison with a known share", survey, (question,), "population")
+    applicability.require_of("comparison with a known share", survey, (question,))
     asked, n, ones = counts.counts(survey, tally, question)
     category = counts.option_index(asked, option)
     share = _fraction("truth", truth)

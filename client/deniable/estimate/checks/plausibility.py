@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from scipy.special import bdtr, bdtrc
 
 NO_REPORTS = "no reports yet"
-BELOW = "below 0% by chance: fewer records name it than chance alone gives on average; the interval says what is plausible"
-ABOVE = "above 100% by chance: more records name it than if everybody held it; the interval says what is plausible"
+BELOW = "below 0% by chance: fewer records name it than if nobody had chosen it; the interval says what is plausible"
+ABOVE = "above 100% by chance: more records name it than if everybody had chosen it; the interval says what is plausible"
 _PER_BIT, _PER_SURVEY = 0.001, 0.01  # chances of a false alarm
 
 
@@ -32,10 +32,10 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
     below = rate < phi
     chance = bdtr(ones, n, phi) if below else bdtrc(ones - 1, n, theta)
     if chance < alpha:
-        limit = f"less than {_percent(phi)}" if below else f"more than {_percent(theta)}"
+        limit, far = (f"at least {_percent(phi)}", "below") if below else (f"at most {_percent(theta)}", "above")
         return (
-            f"{_named(ones, n)}. Honest devices cannot produce {limit}, but for chance, which strays this far in fewer than 1 of "
-            f"{1 / alpha:,.0f} surveys: some records are made up, or a client is faulty"
+            f"{_named(ones, n)}. Honest coins give {limit} on average, whatever people answer, and by chance come this far {far} in fewer "
+            f"than 1 of {1 / alpha:,.0f} surveys: some records are made up, or a client is faulty"
         )
     return BELOW if below else ABOVE
 

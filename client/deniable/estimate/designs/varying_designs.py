@@ -52,14 +52,16 @@ class Strata:
             return proportion(*one, float(self.q0[0]), float(self.q1[0]), interval)
         confidence, method, target = interval.confidence, interval.method, interval.target
         if target == "respondents":
-            method, weights = "score", np.full(len(self.n), 1 / self.n.sum())
+            if method not in (DEFAULT_METHOD, "constrained-score"):
+                raise EstimateError(f"method must be constrained-score where the design varies by row, got {method!r}")
+            method, weights = "constrained-score", np.full(len(self.n), 1 / self.n.sum())
         elif method in (DEFAULT_METHOD, *METHODS):
             method, weights = "likelihood-ratio" if method == DEFAULT_METHOD else method, self._weights()
         else:
             raise EstimateError(f"method must be one of {', '.join(METHODS)} where the design varies by row, got {method!r}")
         estimate = float(weights @ ((self.ones - self.n * self.q0) / (self.q1 - self.q0)))
         z = normal_quantile(interval.alpha)
-        if method == "score":
+        if target == "respondents":
             at_0, slope = self._coin_variance(weights)
             std_error = math.sqrt(at_0 + slope * min(1.0, max(0.0, estimate)))
             low, high = _score_limits(estimate, at_0, slope, z)
@@ -123,7 +125,12 @@ class Strata:
 
 
 def _score_limits(estimate: float, at_0: float, slope: float, z: float) -> tuple[float, float]:
-    """The shares p with (estimate - p)^2 <= z^2 (at_0 + slope p), clipped: a quadratic."""
-    middle = estimate + z**2 * slope / 2
-    half = math.sqrt(max(0.0, middle**2 - estimate**2 + z**2 * at_0))
+    """The shares p in [0, 1] with T(p) - T(best) <= z^2 for T(p) = (estimate - p)^2 / (at_0 + slope p): a quadratic.
+
+    best: the estimate, moved into [0, 1]. So an estimate outside has an interval too, as in `limits.finite_population`.
+    """
+    best = min(1.0, max(0.0, estimate))
+    z2 = z**2 + ((estimate - best) ** 2 / (at_0 + slope * best) if estimate != best else 0.0)
+    middle = estimate + z2 * slope / 2
+    half = math.sqrt(max(0.0, middle**2 - estimate**2 + z2 * at_0))
     return min(1.0, max(0.0, middle - half)), min(1.0, max(0.0, middle + half))

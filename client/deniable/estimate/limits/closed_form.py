@@ -28,15 +28,15 @@ def clopper_pearson(ones: int, n: int, alpha: float) -> tuple[float, float]:
     return low, high
 
 
-def score(ones: int, n: int, q0: float, q1: float, alpha: float) -> tuple[float, float]:
-    """The shares p with (y/n - q0 - p (q1 - q0))^2 <= z^2 [p q1 (1 - q1) + (1 - p) q0 (1 - q0)] / n, not clipped.
+def score(bits: tuple[int, int], q0: float, q1: float, z2: float, sampling: float) -> tuple[float, float]:
+    """The shares p with (y/n - q0 - p (q1 - q0))^2 <= z2 [p v1 + (1 - p) v0 + s (q1 - q0)^2 p (1 - p)] / n, not clipped.
 
-    Only the coins are random here, so this is about the respondents themselves. The quadratic has real roots:
-    at the estimate its left side is 0, and its right side is not negative for any count from 0 to n.
+    bits: y and n. v0 = q0 (1 - q0) and v1 = q1 (1 - q1) are the coins' variances; sampling: s, as in `Interval.sampling`. The
+    quadratic has real roots: at the estimate its left side is 0, and its right side is not negative for any count from 0 to n.
     """
-    z2 = normal_quantile(alpha) ** 2 / n
-    gap, v0, v1 = q1 - q0, q0 * (1 - q0), q1 * (1 - q1)
-    off = ones / n - q0
-    a, b, c = gap**2, 2 * gap * off + z2 * (v1 - v0), off**2 - z2 * v0
+    ones, n = bits
+    gap, v0, v1, z2 = q1 - q0, q0 * (1 - q0), q1 * (1 - q1), z2 / n
+    off, drawn = ones / n - q0, z2 * sampling * gap**2
+    a, b, c = gap**2 + drawn, 2 * gap * off + z2 * (v1 - v0) + drawn, off**2 - z2 * v0
     root = math.sqrt(max(0.0, b * b - 4 * a * c))
     return (b - root) / (2 * a), (b + root) / (2 * a)

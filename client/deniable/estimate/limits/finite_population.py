@@ -1,9 +1,13 @@
-"""Confidence limits for the share among those who answered: m of n hold the category, and only the coins are random.
+"""Confidence limits for the share among those who answered: m of N hold the category, and what is random is who was asked, and the coins.
 
-The count of set bits is then a sum of two binomials, Bin(m, q1) + Bin(n - m, q0), with mean mu(m) and variance v(m). A count y
-is as surprising under m as
+Of the N respondents n were asked, all of them or as many as their devices drew without replacement. The count of set bits has the mean
+mu(m) = n q0 + n p (q1 - q0), with p = m / N, and the variance
 
-    T(y; m) = (y - mu(m))^2 / v(m) - (y - mu(best))^2 / v(best),   best = the m in [0, n], not only whole ones, with mu nearest to y,
+    v(m) = n [p q1 (1 - q1) + (1 - p) q0 (1 - q0)] + n (q1 - q0)^2 p (1 - p) (N - n) / (N - 1).
+
+Where all were asked it is a sum of two binomials, Bin(m, q1) + Bin(N - m, q0). A count y is as surprising under m as
+
+    T(y; m) = (y - mu(m))^2 / v(m) - (y - mu(best))^2 / v(best),   best = the m in [0, N], not only whole ones, with mu nearest to y,
 
 says. Within the possible range the second term is 0, and T is the score statistic. Beyond the range it takes off what no m explains, as
 Feldman and Cousins do (Phys. Rev. D 57, 1998), so no count rejects every m and no interval shrinks to a point.
@@ -16,65 +20,106 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.limits import closed_form
 
 _Floats = NDArray[np.float64]
 
 _TIE = 1e-9  # two values of T closer than this, relative to 1 or T, count as equal
 _CHUNK = 64  # values of m that are looked at together
+_MOST = 4_000  # values of m that are tried
 _NEVER = 40.0  # -log of a chance that is no chance
 
 
-def exact(ones: int, n: int, q0: float, q1: float, alpha: float) -> tuple[float, float]:
-    """The limits of the share m / n for `ones` of n; q0 != q1. Half a respondent wider on both sides where only one m is left."""
+@lru_cache(maxsize=1 << 12)  # yes and no of one question mirror each other, and questions often have the same counts
+def exact(bits: tuple[int, int], q0: float, q1: float, alpha: float, everybody: int) -> tuple[float, float]:
+    """The limits of the share m / N, N = everybody, for bits = (ones, n); q0 != q1. Half a respondent wider on both sides where only
+    one m is left."""
+    ones, n = bits
     if q0 > q1:
         ones, q0, q1 = n - ones, 1 - q0, 1 - q1
-    low, high = ones, ones  # where the bit is the answer itself
-    if q1 - q0 < 1:
-        high = _largest(ones, _Coins(n, q0, q1), alpha)
-        low = n - _largest(n - ones, _Coins(n, 1 - q1, 1 - q0), alpha)
+    low, high = ones, ones  # where the bit is the answer itself, of everybody
+    if q1 - q0 < 1 or everybody > n:
+        high = _largest(ones, _Coins(n, q0, q1, everybody), alpha)
+        low = everybody - _largest(n - ones, _Coins(n, 1 - q1, 1 - q0, everybody), alpha)
     if low == high:
-        return max(0.0, low - 0.5) / n, min(float(n), high + 0.5) / n
-    return low / n, high / n
+        return max(0.0, low - 0.5) / everybody, min(float(everybody), high + 0.5) / everybody
+    return low / everybody, high / everybody
 
 
-def constrained_score(ones: int, n: int, q0: float, q1: float, alpha: float) -> tuple[float, float]:
-    """The shares p in [0, 1] with T(ones; n p) <= z^2: a quadratic. Wherever the estimate is possible, the score limits, clipped."""
-    gap, v0, v1 = q1 - q0, q0 * (1 - q0), q1 * (1 - q1)
+def constrained_score(bits: tuple[int, int], q0: float, q1: float, alpha: float, sampling: float) -> tuple[float, float]:
+    """The shares p in [0, 1] with T(ones; p) <= z^2: a quadratic. Wherever the estimate is possible, the score limits, clipped.
+
+    bits: ones and n. sampling: as in `Interval.sampling`, (N - n) / (N - 1) above.
+    """
+    ones, n = bits
     off = ones / n - q0
-    best = min(1.0, max(0.0, off / gap))
-    beyond = (off - best * gap) ** 2
-    z2 = normal_quantile(alpha) ** 2 / n + (beyond / (v0 + best * (v1 - v0)) if beyond else 0.0)
-    a, b, c = gap**2, 2 * gap * off + z2 * (v1 - v0), off**2 - z2 * v0
-    root = math.sqrt(max(0.0, b * b - 4 * a * c))
-    return max(0.0, (b - root) / (2 * a)), min(1.0, (b + root) / (2 * a))
+    best = min(1.0, max(0.0, off / (q1 - q0)))
+    beyond = (off - best * (q1 - q0)) ** 2
+    spread = (1 - best) * q0 * (1 - q0) + best * q1 * (1 - q1)
+    low, high = closed_form.score(
+        bits, q0, q1, closed_form.normal_quantile(alpha) ** 2 + (n * beyond / spread if beyond else 0.0), sampling
+    )
+    return max(0.0, low), min(1.0, high)
 
 
 @dataclass(frozen=True)
 class _Coins:
-    """n respondents; q0 < q1."""
+    """n of `everybody` were asked; q0 < q1."""
 
     n: int
     q0: float
     q1: float
+    everybody: int
 
     def mean(self, m: _Floats) -> _Floats:
-        return self.n * self.q0 + m * (self.q1 - self.q0)
+        return self.n * (self.q0 + m / self.everybody * (self.q1 - self.q0))
 
     def variance(self, m: _Floats) -> _Floats:
-        return m * (self.q1 * (1 - self.q1)) + (self.n - m) * (self.q0 * (1 - self.q0))
+        return self._variance(m, (self.everybody - self.n) / max(1, self.everybody - 1))
+
+    def loose_variance(self, m: _Floats) -> _Floats:
+        """Not below `variance`; of draws with replacement, from which bounds carry over (W. Hoeffding, JASA 58 (1963), theorem 4)."""
+        return self._variance(m, float(self.everybody > self.n))
+
+    def _variance(self, m: _Floats, sampling: float) -> _Floats:
+        p = m / self.everybody
+        coins = p * (self.q1 * (1 - self.q1)) + (1 - p) * (self.q0 * (1 - self.q0))
+        return self.n * (coins + sampling * (self.q1 - self.q0) ** 2 * p * (1 - p))
 
     def best(self, y: _Floats) -> _Floats:
-        return np.clip((y - self.n * self.q0) / (self.q1 - self.q0), 0, self.n)
+        return np.clip((y / self.n - self.q0) / (self.q1 - self.q0) * self.everybody, 0, self.everybody)
 
     def surprise(self, y: _Floats, m: _Floats) -> _Floats:
         """T(y; m), the two shapes broadcast. For every m it falls until y = mu(m), then rises."""
         best = self.best(y)
         return _ratio((y - self.mean(m)) ** 2, self.variance(m)) - _ratio((y - self.mean(best)) ** 2, self.variance(best))
+
+    def spectrum(self, m: _Floats, turn: NDArray[np.complex128]) -> NDArray[np.complex128]:
+        """E[turn^Y] for each m and turn, shape (m, turns)."""
+        own, other = (np.log(1 - q + q * turn + 1e-300) for q in (self.q1, self.q0))
+        if self.everybody == self.n:
+            return np.asarray(np.exp(m[:, None] * own + (self.n - m[:, None]) * other))
+        holders = np.arange(self.n + 1.0)[:, None]  # among those who were asked: hypergeometric
+        return np.asarray(_hypergeometric(holders.T, m[:, None], self) @ np.exp(holders * own + (self.n - holders) * other))
+
+
+def _hypergeometric(drawn: _Floats, m: _Floats, coins: _Coins) -> _Floats:
+    """The chance that so many of the m holders are among the n that were asked, the two shapes broadcast."""
+    rest, n = coins.everybody - m, coins.n
+    possible = (drawn <= m) & (n - drawn <= rest)
+    held, missed = np.where(possible, drawn, 0.0), np.where(possible, n - drawn, 0.0)
+    logs = _log_choose(m, held) + _log_choose(rest, missed) - _log_choose(np.float64(coins.everybody), np.float64(n))
+    return np.where(possible, np.exp(np.where(possible, logs, 0.0)), 0.0)
+
+
+def _log_choose(n: _Floats | np.float64, k: _Floats | np.float64) -> _Floats:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def _ratio(top: _Floats, bottom: _Floats) -> _Floats:
@@ -84,17 +129,21 @@ def _ratio(top: _Floats, bottom: _Floats) -> _Floats:
 
 
 def _largest(ones: int, coins: _Coins, alpha: float) -> int:
-    """The largest accepted m. That nearest to the estimate always is, so one is found."""
-    nearest = math.floor(coins.best(np.array(float(ones))))
-    m = np.arange(nearest, coins.n + 1, dtype=np.float64)
+    """The largest accepted m. That nearest to the estimate always is, so one is found.
+
+    Of very many m only some are looked at, evenly spaced; the limit is then that much further out.
+    """
+    nearest, step = math.floor(coins.best(np.array(float(ones)))), max(1, coins.everybody // _MOST)
+    m = np.append(np.arange(nearest, coins.everybody, step, dtype=np.float64), float(coins.everybody))
     # T >= reach^2 / v puts both tails beyond the reach, so the p-value is at most alpha
-    near = coins.surprise(np.array(float(ones)), m) < _ratio(_reach(coins.variance(m), math.log(2 / alpha)) ** 2, coins.variance(m))
+    reach = _reach(coins.loose_variance(m), math.log(2 / alpha))
+    near = coins.surprise(np.array(float(ones)), m) < _ratio(reach**2, coins.variance(m))
     m = m[: int(np.flatnonzero(near)[-1]) + 1]
     while len(m):
         some, m = m[-_CHUNK:], m[:-_CHUNK]
         accepted = np.flatnonzero(_p_values(ones, coins, some) > alpha)
         if accepted.size:
-            return int(some[accepted[-1]])
+            return min(coins.everybody, int(some[accepted[-1]]) + step - 1)
     return nearest
 
 
@@ -105,7 +154,7 @@ def _reach(variance: _Floats, minus_log: float) -> _Floats:
 
 def _p_values(ones: int, coins: _Coins, m: _Floats) -> _Floats:
     """P(T(Y; m) >= T(ones; m)) for each m, shape (m,). A p-value is summed over the counts that are possible at all, shape (m, size)."""
-    size = min(coins.n + 1, 2 * math.ceil(float(_reach(coins.variance(m), _NEVER).max())) + 2)
+    size = min(coins.n + 1, 2 * math.ceil(float(_reach(coins.loose_variance(m), _NEVER).max())) + 2)
     first = np.clip(np.floor(coins.mean(m)) - size // 2, 0, coins.n + 1 - size)
     y = first[:, None] + np.arange(size)
     surprise, observed = coins.surprise(y, m[:, None]), coins.surprise(np.array(float(ones)), m)
@@ -117,5 +166,4 @@ def _p_values(ones: int, coins: _Coins, m: _Floats) -> _Floats:
 def _chances(coins: _Coins, m: _Floats, size: int) -> _Floats:
     """P(Y mod size = r) for each m and r, shape (m, size), by the inverse Fourier transform of what generates Y."""
     turn = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
-    own, other = (np.log(1 - q + q * turn + 1e-300) for q in (coins.q1, coins.q0))
-    return np.asarray(np.fft.irfft(np.exp(m[:, None] * own + (coins.n - m[:, None]) * other), size, axis=1))
+    return np.asarray(np.fft.irfft(coins.spectrum(m, turn), size, axis=1))

@@ -22,11 +22,15 @@ class Interval:
     target: "population", of which the respondents are a random sample, or "respondents", those who answered. Public functions take
     the three as keywords of these names and make this of them, which is where they are checked. Raises EstimateError, naming the
     keyword.
+    everybody: how many answered the survey, where devices drew who is asked this; 0 where all were. rounding: of the answers' variance,
+    the part that may be rounding to a grid, from 0 to 1. Both say what more than coins is random about the respondents.
     """
 
     confidence: float = 0.95
     method: str = DEFAULT_METHOD
     target: str = "population"
+    everybody: int = 0
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", _confidence(self.confidence))
@@ -41,6 +45,17 @@ class Interval:
     def alpha(self) -> float:
         """The chance that limits miss the truth."""
         return 1 - self.confidence
+
+    def sampling(self, n: int) -> float:
+        """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.
+
+        All of it for a population. For the respondents (N - n) / (N - 1), where n of the N were drawn without replacement (W. Cochran,
+        "Sampling Techniques" (1977), section 2.6), and of the rest as much as rounding may be.
+        """
+        if self.target == "population":
+            return 1.0
+        drawn = (self.everybody - n) / (self.everybody - 1) if self.everybody > n else 0.0
+        return drawn + (1 - drawn) * self.rounding
 
 
 def _confidence(value: Any) -> float:

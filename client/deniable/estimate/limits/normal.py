@@ -155,25 +155,47 @@ def limited(what: str, n: int, value: float, variance: float, interval: Interval
     return Estimate(what, n, value, std_error, float(low), float(high), interval.confidence, interval.target)
 
 
-def ratio(what: str, n: int, parts: tuple[float, float], covariance: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
+def ratio(
+    what: str,
+    n: int,
+    parts: tuple[float, float],
+    covariance: _Floats,
+    interval: Interval,
+    bounds: tuple[float, float],
+    sides: tuple[_Floats, _Floats] | None = None,
+) -> Estimate:
     """A ratio of two estimates, parts = (over, under), whose covariance has shape (2, 2).
 
     Limits: all x within bounds with T(x) - T(best) <= z^2 for T(x) = (over - x under)^2 / Var(over - x under), where `best` is
-    the ratio moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). Standard error: delta method.
-    Raises EstimateError where `under` is not clearly above 0, since then no ratio can be excluded.
+    the ratio moved into the bounds (E. Fieller, J. R. Stat. Soc. B 16 (1954), if nothing bounds x). sides: other covariances, for the
+    lower and the upper limit. Standard error: delta method. Where `under` is not clearly above 0, a limit may be a bound, and a warning
+    says so. Raises EstimateError where `under` is not above 0, since then there is no ratio.
     """
     over, under = parts
-    z = normal_quantile(interval.alpha)
-    if under <= z * math.sqrt(covariance[1, 1]):
+    z, error = normal_quantile(interval.alpha), math.sqrt(covariance[1, 1])
+    if under <= 0:
         raise EstimateError(
-            f"{what}: the denominator must be clearly above 0, got {under:.4g} with a standard error of {math.sqrt(covariance[1, 1]):.4g}; "
+            f"{what}: the denominator must be above 0, got {under:.4g} with a standard error of {error:.4g}; "
             "more reports, or a larger epsilon, are needed"
         )
     value = over / under
     best = min(max(value, bounds[0]), bounds[1])
-    drop = z**2 + (over - best * under) ** 2 / _spread(best, covariance)
-    low, high = _around(best, _ratio_polynomial(over, under, covariance, drop), bounds)
-    return Estimate(what, n, value, math.sqrt(_spread(value, covariance)) / under, low, high, interval.confidence, interval.target)
+    low, high = bounds
+    below, above = sides or (covariance, covariance)
+    if best > low:
+        low = _around(best, _ratio_polynomial(parts, below, z**2 + _beyond(best, parts, below)), bounds)[0]
+    if best < high:
+        high = _around(best, _ratio_polynomial(parts, above, z**2 + _beyond(best, parts, above)), bounds)[1]
+    std_error = math.sqrt(_spread(value, covariance)) / under
+    warning = "" if under > z * error else _unbounded((low, high), bounds)
+    return Estimate(what, n, value, std_error, low, high, interval.confidence, interval.target, warning)
+
+
+def _unbounded(limits: tuple[float, float], bounds: tuple[float, float]) -> str:
+    """What to say of a ratio whose denominator may be 0."""
+    if limits == bounds:
+        return "its denominator is not clearly above 0: the reports exclude nothing that is possible"
+    return "its denominator is not clearly above 0: the reports bound it on one side only" if set(limits) & set(bounds) else ""
 
 
 def _spread(x: float, covariance: _Floats) -> float:
@@ -181,8 +203,14 @@ def _spread(x: float, covariance: _Floats) -> float:
     return float(covariance[0, 0] - 2 * x * covariance[0, 1] + x * x * covariance[1, 1])
 
 
-def _ratio_polynomial(over: float, under: float, covariance: _Floats, drop: float) -> tuple[float, float, float]:
+def _beyond(best: float, parts: tuple[float, float], covariance: _Floats) -> float:
+    """T(best): 0 where the ratio is possible, and best is the ratio itself."""
+    return 0.0 if best == parts[0] / parts[1] else (parts[0] - best * parts[1]) ** 2 / _spread(best, covariance)
+
+
+def _ratio_polynomial(parts: tuple[float, float], covariance: _Floats, drop: float) -> tuple[float, float, float]:
     """The coefficients of (over - x under)^2 - drop Var(over - x under), the highest power first."""
+    over, under = parts
     return (
         float(under**2 - drop * covariance[1, 1]),
         float(-2 * (over * under - drop * covariance[0, 1])),
@@ -193,6 +221,8 @@ def _ratio_polynomial(over: float, under: float, covariance: _Floats, drop: floa
 def _around(best: float, polynomial: tuple[float, float, float], bounds: tuple[float, float]) -> tuple[float, float]:
     """The stretch about `best`, within the bounds, on which a quadratic polynomial is not positive."""
     a, b, c = polynomial
+    if a <= 0 and b * b < 4 * a * c:  # nowhere positive
+        return bounds
     half = math.sqrt(max(0.0, b * b - 4 * a * c))
     far = -(b + math.copysign(half, b)) / 2  # the two roots without cancellation
     roots = [top / bottom for top, bottom in ((far, a), (c, far)) if bottom != 0]

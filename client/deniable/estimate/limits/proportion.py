@@ -5,31 +5,27 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits import closed_form, feldman_cousins, finite_population, likelihood_ratio
-from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.interval import DEFAULT_METHOD, METHODS, Interval
 
 EXACT_UP_TO = 10_000  # reports; above, the default interval is one for large n, constrained to [0, 1] like the exact one
 RARE_UP_TO = 200_000  # the same where a set or an unset bit is so rare that n is not yet large
 RARE = 25  # expected bits of that kind
+EXACT_DRAWN_UP_TO = 500  # reports of those whom devices drew from the respondents; each count of holders is then tried by itself
 
 _Limits = Callable[[int, int, float, float, float], tuple[float, float]]
-"""Of ones, n, two rates and an error probability: limits for a rate between the two; for respondents, limits for the share itself."""
+"""Of ones, n, two rates and an error probability: limits for a rate between the two."""
 
 _RATE_LIMITS: dict[str, _Limits] = {
     "feldman-cousins": feldman_cousins.limits,
     "likelihood-ratio": likelihood_ratio.limits,
     "wilson": lambda ones, n, lowest, highest, alpha: closed_form.wilson(ones, n, alpha),
     "clopper-pearson": lambda ones, n, lowest, highest, alpha: closed_form.clopper_pearson(ones, n, alpha),
-}
-_RESPONDENTS_LIMITS: dict[str, _Limits] = {
-    "feldman-cousins": finite_population.exact,
-    "constrained-score": finite_population.constrained_score,
-    "score": closed_form.score,
 }
 _FOR_LARGE_N = {"population": "likelihood-ratio", "respondents": "constrained-score"}
 
@@ -87,30 +83,54 @@ def share(
 def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> Share:
     """As `share`, of rates that are known to keep its rules. Raises EstimateError for counts that do not."""
     ones, n = _counts(ones, n)
-    gap, rate, alpha = q1 - q0, ones / n, interval.alpha
-    confidence, method, target = interval.confidence, interval.method, interval.target
+    gap, rate, sampling = q1 - q0, ones / n, interval.sampling(n)
+    confidence, target = interval.confidence, interval.target
     estimate = (rate - q0) / gap
     variance = rate * (1 - rate)
-    if target == "respondents":
+    if sampling < 1:
         inside = min(1.0, max(0.0, estimate))
-        variance = inside * q1 * (1 - q1) + (1 - inside) * q0 * (1 - q0)
-    if method == DEFAULT_METHOD and not _exact(n, min(q0, 1 - q0, q1, 1 - q1)):
-        method = _FOR_LARGE_N[target]
+        variance = inside * q1 * (1 - q1) + (1 - inside) * (q0 * (1 - q0) + sampling * inside * gap**2)
+    whose, method = _really_used(interval, n, min(q0, 1 - q0, q1, 1 - q1))
     std_error = math.sqrt(variance / n) / abs(gap)
     if method == "wald":
-        half = closed_form.normal_quantile(alpha) * std_error
+        half = closed_form.normal_quantile(interval.alpha) * std_error
         return Share(ones, n, estimate, std_error, estimate - half, estimate + half, confidence, method, target)
-    if target == "respondents":
-        limits = _RESPONDENTS_LIMITS[method](ones, n, q0, q1, alpha)
-    else:
-        rates = _RATE_LIMITS[method](ones, n, min(q0, q1), max(q0, q1), alpha)
-        limits = ((rates[0] - q0) / gap, (rates[1] - q0) / gap)
-    low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits))
+    limits = _of_population if whose == "population" else _of_respondents
+    low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits((ones, n), q0, q1, replace(interval, method=method))))
     return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
 
 
-def _exact(n: int, rarest: float) -> bool:
-    return n <= EXACT_UP_TO or (n <= RARE_UP_TO and n * rarest < RARE)
+def _really_used(interval: Interval, n: int, rarest: float) -> tuple[str, str]:
+    """Whose limits, and by which method: one for large n where the default one would take too long.
+
+    What rounding alone makes random about the respondents is a sum of independent chances, and no such sum spreads more than a
+    population's count (W. Hoeffding, Ann. Math. Stat. 27 (1956)), so they get a population's limits; and so do many who were drawn, where
+    limits for large n would fail.
+    """
+    whose = interval.target if interval.sampling(n) < 1 else "population"
+    method = interval.method if interval.method in METHODS[whose] else DEFAULT_METHOD
+    rare = n <= RARE_UP_TO and n * rarest < RARE
+    if method != DEFAULT_METHOD:
+        return whose, method
+    if n > EXACT_UP_TO and not rare:
+        return whose, _FOR_LARGE_N[whose]
+    if whose == "respondents" and interval.everybody > n > EXACT_DRAWN_UP_TO:
+        return ("population", method) if rare else (whose, _FOR_LARGE_N[whose])
+    return whose, method
+
+
+def _of_population(bits: tuple[int, int], q0: float, q1: float, interval: Interval) -> tuple[float, float]:
+    low, high = _RATE_LIMITS[interval.method](*bits, min(q0, q1), max(q0, q1), interval.alpha)
+    return (low - q0) / (q1 - q0), (high - q0) / (q1 - q0)
+
+
+def _of_respondents(bits: tuple[int, int], q0: float, q1: float, interval: Interval) -> tuple[float, float]:
+    n = bits[1]
+    if interval.method == DEFAULT_METHOD:
+        return finite_population.exact(bits, q0, q1, interval.alpha, max(n, interval.everybody))
+    if interval.method == "score":
+        return closed_form.score(bits, q0, q1, closed_form.normal_quantile(interval.alpha) ** 2, interval.sampling(n))
+    return finite_population.constrained_score(bits, q0, q1, interval.alpha, interval.sampling(n))
 
 
 def _counts(ones: Any, n: Any) -> tuple[int, int]:

@@ -1,9 +1,7 @@
-"""What may be said of what: the figures that hold for a kind of question, a design and a target. All others are refused, with the reason.
+"""What may be said of what: the figures that hold for a kind of question. All others are refused, with the reason.
 
 A number on a grid is rounded at random to one of two levels before its coins are tossed. That keeps its mean right, and that of its product
-with another answer; all that bends it (a quantile, a square, a category of its own) would be that of the rounded numbers. Rounding is
-also one more chance in what the respondents themselves said, and so is the draw of the questions that each of them was asked; the
-intervals for the target "respondents" know of the coins alone.
+with another answer; all that bends it (a quantile, a square, a category of its own) would be that of the rounded numbers.
 """
 
 from __future__ import annotations
@@ -17,20 +15,22 @@ from deniable.errors import EstimateError
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
-# The targets for which a figure holds of numbers on a grid. Of categories, named bins among them, all hold for both.
-_OF_NUMBERS: dict[str, tuple[str, ...]] = {
-    "share": ("population",),
-    "mean": ("population",),
-    "difference": ("population",),
-    "cross table": ("population",),
-    "test of independence": ("population",),
-    "comparison with a known share": (),
-    "quantile": (),
-    "phi": (),
-    "Cramer's V": (),
-    "odds ratio": (),
-    "conditional share": (),
-    "regression": (),
+# Whether a figure holds of numbers on a grid. Of categories, named bins among them, all do.
+_OF_NUMBERS: dict[str, bool] = {
+    "share": True,
+    "mean": True,
+    "difference": True,
+    "cross table": True,
+    "test of independence": True,
+    "comparison with a known share": False,
+    "quantile": False,
+    "phi": False,
+    "Cramer's V": False,
+    "odds ratio": False,
+    "conditional share": False,
+    "linear regression of a number": True,
+    "logit of a number": False,
+    "slope on a number": False,
 }
 
 LEVELS_NOTE = (
@@ -44,54 +44,32 @@ def on_grid(question: Question) -> bool:
     return question.rounds
 
 
-def why_not(figure: str, target: str, numbers: Collection[str] = ()) -> str:
-    """Why a figure does not hold for this target where these numbers on a grid are in it; empty where it does."""
-    of_numbers = _OF_NUMBERS[figure]
-    if not numbers or target in of_numbers:
-        return ""
-    names = " and ".join(numbers)
-    if not of_numbers:
-        return (
-            f"{figure}: there is none of {names}, a number whose answers are rounded at random to a grid, since it would be that of the "
-            "rounded numbers; its mean is right, and a number with named bins, or a scale, can be analysed like any choice"
-        )
-    return (
-        f"{figure}: target must be population for {names}, a number whose answers are rounded at random to a grid, got {target}: the "
-        "interval for the respondents does not know of the rounding"
-    )
-
-
-def why_not_of(figure: str, survey: Survey, names: Iterable[str], target: str) -> str:
-    """The same for items of a survey by their ids, its design included."""
-    if target == "respondents" and survey.ask is not None:
-        return (
-            f"target must be population, got respondents: survey {survey.id} asks everybody a sample of its questions, and the interval "
-            "for the respondents does not know of the draw"
-        )
-    wanted = set(names)
-    return why_not(figure, target, [item.id for item in survey.items if item.id in wanted and on_grid(item)])
-
-
-def require(figure: str, target: str, numbers: Collection[str]) -> None:
+def require(figure: str, numbers: Collection[str]) -> None:
     """Raises EstimateError, with the reason, for a figure that does not hold where these numbers on a grid are in it."""
-    if reason := why_not(figure, target, numbers):
-        raise EstimateError(reason)
+    if numbers and not _OF_NUMBERS[figure]:
+        raise EstimateError(
+            f"{figure}: there is none of {' and '.join(numbers)}, a number whose answers are rounded at random to a grid, since it would "
+            "be that of the rounded numbers; its mean is right, and a number with named bins, or a scale, can be analysed like any choice"
+        )
 
 
-def require_of(figure: str, survey: Survey, names: Iterable[str], target: str) -> None:
-    """The same for items of a survey by their ids, its design included."""
-    if reason := why_not_of(figure, survey, names, target):
-        raise EstimateError(reason)
+def require_of(figure: str, survey: Survey, names: Iterable[str]) -> None:
+    """The same for items of a survey by their ids."""
+    wanted = set(names)
+    require(figure, [item.id for item in survey.items if item.id in wanted and on_grid(item)])
 
 
 def require_linear(question: Question, scores: NDArray[np.float64]) -> None:
+    """As `require_even`, of a question's scores (nan: left out), if it is a number on a grid."""
+    if on_grid(question):
+        require_even(question.id, scores[: len(question.scores or ())])
+
+
+def require_even(name: str, levels: NDArray[np.float64]) -> None:
     """Raises EstimateError unless the scores of a number's levels (nan: left out) rise by the same with each step, as the numbers do."""
-    if not on_grid(question):
-        return
-    levels = scores[: len(question.scores or ())]
     straight = np.linspace(levels[0], levels[-1], len(levels))
     if not np.allclose(levels, straight, rtol=0, atol=1e-9 * max(1.0, float(np.abs(levels).max()))):
         raise EstimateError(
-            f"scores must be evenly spaced over the levels of {question.id}, none left out: its answers are rounded at random to a grid, "
+            f"scores must be evenly spaced over the levels of {name}, none left out: its answers are rounded at random to a grid, "
             "which keeps the mean of the numbers right, and of nothing that bends them"
         )

@@ -86,14 +86,26 @@ def asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDAr
     return np.asarray(bits[:, masks].all(axis=1))
 
 
+def check(survey: Survey, tally: Tally) -> None:
+    """Raises EstimateError unless the tally has this survey's bits, each pair of which was counted in 0 to n reports."""
+    bits = survey.record.bits
+    if tally.pairs.shape != (bits, bits):
+        raise EstimateError(f"the tally must have {bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    if isinstance(tally.n, bool) or not isinstance(tally.n, int | np.integer) or tally.n < 0:
+        raise EstimateError(f"the tally's n must be a whole number of reports, got {tally.n!r}")
+    if not np.issubdtype(tally.pairs.dtype, np.integer):
+        raise EstimateError(f"the tally must hold whole numbers of reports, got numbers of the type {tally.pairs.dtype}")
+    if tally.pairs.min() < 0 or tally.pairs.max() > tally.n:
+        raise EstimateError(f"the tally must hold counts from 0 to n = {tally.n}, got {tally.pairs.min()} to {tally.pairs.max()}")
+
+
 def _among(tally: Tally, bits: slice, mask: int | None) -> NDArray[np.int64]:
     return tally.ones[bits] if mask is None else np.asarray(tally.pairs[bits, mask])
 
 
 def _reports(survey: Survey, tally: Tally, *places: Field) -> int:
     """How many reports answer all of these questions."""
-    if len(tally.pairs) != survey.record.bits:
-        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
+    check(survey, tally)
     masks = [place.mask for place in places if place.mask is not None]
     n = int(tally.pairs[masks[0], masks[-1]]) if masks else tally.n
     if n < 1:

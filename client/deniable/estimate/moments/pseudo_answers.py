@@ -9,8 +9,10 @@ Arrays here have one axis for each question, in the order of `channels`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,15 @@ def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
     return moments
 
 
+def cell_moments(shares: _Floats, channels: Sequence[Channel]) -> tuple[float, _Floats]:
+    """E[(u_i v_j ..)^2] in a cell for those whose true answers are in it, one number, and for all others, same shape as shares."""
+    inside = math.prod(second_moments(channel)[0] for channel in channels)
+    likely = possible(shares)
+    rest = np.maximum(1 - likely, 1e-12)
+    least = math.prod(second_moments(channel)[1] for channel in channels)
+    return inside, np.maximum((squares(likely, channels) - likely * inside) / rest, least)
+
+
 def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
     """E[(u_i v_j ..) (u_i' v_j' ..)] for every two cells, shape shares.shape twice over."""
     moments = shares
@@ -51,49 +62,67 @@ def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
 
 
 def possible(shares: _Floats) -> _Floats:
-    """Estimated shares, which add to 1, made possible ones: none below 0, adding to 1."""
-    positive = np.maximum(shares, 0.0)
+    """Estimated shares, which add to 1, made possible ones: the nearest that are not below 0 and add to 1, same shape.
+
+    The same is taken off each that stays above 0 (M. Held, P. Wolfe and H. Crowder, Math. Program. 6 (1974)), so that large ones
+    hardly change.
+    """
+    ordered = np.sort(shares, axis=None)[::-1]
+    excess = (np.cumsum(ordered) - 1) / np.arange(1, ordered.size + 1)
+    taken = excess[int(np.flatnonzero(ordered > excess)[-1])]
+    positive = np.maximum(shares - taken, 0.0)
     possible: _Floats = positive / positive.sum()
     return possible
 
 
-def covariance(shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
+def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
     """The covariance of one report's products of pseudo-answers, shape (cells, cells); divide by n for their means.
 
-    shares: as estimated. target "respondents": only the coins are random, so the variance of the one-hot answer is left out.
+    shares: as estimated. sampling: the part of the answers' own variance that counts, as in `Interval.sampling`: 1 for a population, 0
+    where only the coins are random.
     """
-    if target == "respondents":
-        cells = possible(shares)
-        return products(cells, channels).reshape(cells.size, cells.size) - np.diag(cells.ravel())
-    return products(shares, channels).reshape(shares.size, shares.size) - np.outer(shares, shares)
+    cells = shares if sampling == 1 else possible(shares)
+    answers = (1 - sampling) * np.diag(cells.ravel()) + sampling * np.outer(cells, cells)
+    return products(cells, channels).reshape(cells.size, cells.size) - answers
 
 
-def variances(shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
-    """The diagonal of `covariance`, same shape as shares, but never less than the coins alone give."""
-    cells = possible(shares)
-    coins = squares(cells, channels) - cells
-    return coins if target == "respondents" else np.maximum(coins, squares(shares, channels) - shares**2)
+def variances(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
+    """The diagonal of `covariance`, same shape as shares, but never less than the coins alone give.
+
+    For the coins alone unbiased, and never less than they give whatever people answer.
+    """
+    coins = squares(shares, channels) - shares
+    if not sampling:
+        return np.maximum(coins, _least_coins(channels))
+    likely = possible(shares)
+    return np.maximum(squares(likely, channels) - likely, coins + sampling * shares * (1 - shares))
 
 
-def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], target: str) -> float:
+def _least_coins(channels: Sequence[Channel]) -> float:
+    """The least variance of a product of pseudo-answers in one cell, given the true answers: those of the cell itself, or others."""
+    moments = [second_moments(channel)[:2] for channel in channels]
+    each = [math.prod(chosen) for chosen in product(*moments)]  # the first is that of the cell itself
+    return min(each[0] - 1, *each[1:])
+
+
+def variance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], sampling: float) -> float:
     """The variance of one report's sum of weights times products of pseudo-answers; not below that of the coins alone.
 
     Estimated shares outside [0, 1] can make the plain formula too small, even negative; the truth never is.
     """
     w = weights.ravel()
-    coins = float(w @ covariance(shares, channels, "respondents") @ w)
-    return coins if target == "respondents" else max(coins, float(w @ covariance(shares, channels, target) @ w))
+    return max(float(w @ covariance(shares, channels, part) @ w) for part in {0.0, sampling})
 
 
-def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], target: str) -> _Floats:
+def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:
     """The covariance of one report's sums of weights times products of pseudo-answers, shape (m, m) for weights of shape (m, cells).
 
     No sum of theirs varies less than by the coins alone.
     """
-    coins: _Floats = weights @ covariance(shares, channels, "respondents") @ weights.T
-    if target == "respondents":
+    coins: _Floats = weights @ covariance(shares, channels, 0.0) @ weights.T
+    if not sampling:
         return coins
-    return at_least(coins, weights @ covariance(shares, channels, target) @ weights.T)
+    return at_least(coins, weights @ covariance(shares, channels, sampling) @ weights.T)
 
 
 def at_least(coins: _Floats, plain: _Floats) -> _Floats:

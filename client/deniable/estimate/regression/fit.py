@@ -66,8 +66,9 @@ def regress(
     errors: "observed" (the observed information; the default for logit) or "sandwich" (holds also where the model is an approximation;
     the only one for linear).
     Deterministic. A formula can call functions: do not take it from strangers.
-    Raises EstimateError for what breaks a rule, for a number that was rounded to a grid (see `applicability`), and with the reason
-    where no interior maximum exists or the information is singular.
+    A number that was rounded at random to a grid can be the outcome of a linear model, whose mean the rounding keeps; what else it
+    could be is refused (see `applicability`). Raises EstimateError for that, for what breaks a rule, and with the reason where no
+    interior maximum exists or the information is singular.
     """
     if model not in MODELS:
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
@@ -79,10 +80,18 @@ def regress(
     name, right = layout.split(formula)
     if name not in perturbed and name not in table.columns:
         raise EstimateError(f"the outcome must be a perturbed variable or a column of the data, got {name!r}")
-    used = {name, *layout.names(right)}
-    applicability.require("regression", "population", [one for one, variable in perturbed.items() if variable.on_grid and one in used])
+    _refuse_rounded(name, layout.names(right) | (layout.names(given) if given else set()), perturbed, model)
     request = _Request(formula, name, right, table, perturbed, given, errors)
     return _logit(request) if model == "logit" else _linear(request)
+
+
+def _refuse_rounded(outcome: str, others: set[str], perturbed: Mapping[str, Perturbed], model: str) -> None:
+    """Of a number on a grid only the mean is right: it can be the outcome of a model of means, and nothing else."""
+    rounded = {name for name, variable in perturbed.items() if variable.on_grid}
+    applicability.require("slope on a number", sorted(rounded & others))
+    applicability.require("logit of a number" if model == "logit" else "linear regression of a number", sorted(rounded & {outcome}))
+    if outcome in rounded and (scores := perturbed[outcome].scores) is not None:
+        applicability.require_even(outcome, np.asarray(scores))
 
 
 def _table(data: pd.DataFrame | None, perturbed: Mapping[str, Perturbed]) -> pd.DataFrame:

@@ -39,6 +39,7 @@ PSEUDO_RESPONDENTS = 1.0
 Without it a rare combination is often estimated as 0, at the end of its range, where no information exists.
 """
 _CHUNK = 1 << 21  # scores held at a time
+_CERTAIN = 30.0  # log odds, beyond which a share is 0 or 1 to the last bit of a report
 _SINGULAR = 1e-11  # smallest eigenvalue of the information, scaled to a diagonal of 1
 
 
@@ -117,6 +118,10 @@ def maximize(reports: Reports, names: list[str]) -> Maximum:
             raise EstimateError(_runaway(step, parameters, names))
         before = change if newton else np.inf
         parameters, at = _uphill(reports, parameters, step, at)
+    if (
+        step is not None and float(np.abs(parameters[: reports.coefficients]).max()) > _CERTAIN
+    ):  # where all is explained, no step is a Newton step
+        raise EstimateError(_runaway(step, parameters, names))
     raise EstimateError(f"the fit did not converge in {MAX_STEPS} steps: the reports say too little about the model")
 
 

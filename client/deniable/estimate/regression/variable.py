@@ -27,7 +27,7 @@ class Perturbed:
     a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then exactly one bit is set. categories: k labels.
     scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
     reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
-    answers were rounded at random to the categories, as a number's are; no regression takes such a variable.
+    answers were rounded at random to the categories, as a number's are; it can only be the outcome of a linear model.
     Raises EstimateError where these do not fit each other, and for a design that reveals nothing (epsilon 0).
     """
 

@@ -17,6 +17,7 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import applicability, pseudo_answers
+from deniable.estimate.tables import resampled
 from deniable.estimate.tables.crosstab import Crosstab, in_words
 
 _Floats = NDArray[np.float64]
@@ -26,20 +27,33 @@ def independence(table: Crosstab) -> HypothesisTest:
     """Tests whether the two questions' true answers are independent; (r - 1)(c - 1) degrees of freedom.
 
     A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
-    of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Raises EstimateError.
+    of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Where fewer than 5 reports are expected to
+    name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Raises EstimateError.
     """
-    applicability.require("test of independence", table.target, table.on_grid)
-    p, q = _margins(table)
-    excess = (table.shares - np.outer(p, q))[:-1, :-1]
+    applicability.require("test of independence", table.on_grid)
+    two_dimensional(table)
+    what = f"{' and '.join(table.questions)} are independent"
+    found = normal.chi_squared(what, _statistic(table.together, table), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
+    rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
+    if rows.min() * cols.min() / table.n >= resampled.SMALL:
+        return found
+    if not resampled.feasible(table.n, table.channels):
+        return replace(found, warning=few.test(_unseen(table)))
+    margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
+    draws = resampled.tables(margins, table.channels, table.n, resampled.generator())
+    return replace(found, p_value=resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws))
+
+
+def _statistic(together: NDArray[np.int64], table: Crosstab) -> float:
+    """The Wald statistic of a table of counts. An option that no report names is given a possible share: its coins alone vary then."""
+    shares = pseudo_answers.invert(together / table.n, table.channels)
+    margins = shares.sum(axis=1), shares.sum(axis=0)
+    excess = (shares - np.outer(*margins))[:-1, :-1]
     rows, cols = (
-        pseudo_answers.covariance(margin, [channel], "population")[:-1, :-1] for margin, channel in zip((p, q), table.channels, strict=True)
+        pseudo_answers.covariance(margin if together.any(axis=axis).all() else pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
+        for axis, margin, channel in zip((1, 0), margins, table.channels, strict=True)
     )
-    for name, matrix in zip(table.questions, (rows, cols), strict=True):
-        if np.linalg.eigvalsh(matrix)[0] <= 1e-12 * np.trace(matrix):
-            raise EstimateError(f"{name}: every option must have been reported now and then, got one that was not: there is no test")
-    statistic = table.n * np.sum(np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.T).T)
-    found = normal.chi_squared(f"{' and '.join(table.questions)} are independent", statistic, excess.size)
-    return replace(found, warning=few.test(_unseen(table)))
+    return float(table.n * np.sum(np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.T).T))
 
 
 def phi_coefficient(table: Crosstab) -> Estimate:
@@ -47,7 +61,7 @@ def phi_coefficient(table: Crosstab) -> Estimate:
 
     Raises EstimateError for another table, of a number on a grid, and where a margin is not clearly within (0, 1).
     """
-    applicability.require("phi", table.target, table.on_grid)
+    applicability.require("phi", table.on_grid)
     if table.shares.shape != (2, 2):
         raise EstimateError(f"phi needs a table of 2 by 2 options, got {_shape(table)}; cramers_v takes larger ones")
     margins = _positive_margins(table, "phi")
@@ -60,7 +74,7 @@ def phi_coefficient(table: Crosstab) -> Estimate:
     gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
     what = f"phi of {' and '.join(table.questions)}"
     found = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
-    return replace(found, warning=next(filter(None, table.warnings), ""))
+    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))))
 
 
 def cramers_v(table: Crosstab) -> Estimate:
@@ -71,7 +85,7 @@ def cramers_v(table: Crosstab) -> Estimate:
     same mean and variance; 0 is inside them about when `independence` finds nothing.
     Raises EstimateError of a number on a grid, and where a margin is not clearly above 0.
     """
-    applicability.require("Cramer's V", table.target, table.on_grid)
+    applicability.require("Cramer's V", table.on_grid)
     p, q = _positive_margins(table, "Cramer's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
     observed = float(((table.shares - expected) ** 2 / expected).sum())
@@ -92,10 +106,11 @@ def cramers_v(table: Crosstab) -> Estimate:
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
     """The odds of the first column against the second among the first row, over the same odds among the second row.
 
-    rows, cols: two options each; left out where the question has two. Limits: Fieller's for the ratio of the two products.
-    Raises EstimateError of a number on a grid, and where the denominator is not clearly above 0.
+    rows, cols: two options each; left out where the question has two. Limits: Fieller's for the ratio of the two products; where the
+    denominator may be 0 nothing bounds it from above, and the warning says so.
+    Raises EstimateError of a number on a grid, and where a share of the denominator is estimated at 0 or less.
     """
-    applicability.require("odds ratio", table.target, table.on_grid)
+    applicability.require("odds ratio", table.on_grid)
     two_dimensional(table)
     (i, j), (k, m) = (_two(table, axis, chosen) for axis, chosen in enumerate((rows, cols)))
     cells = [(i, k), (j, m), (i, m), (j, k)]
@@ -107,22 +122,47 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
         raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
     covariance = table.covariance_of(over, under)
     found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
-    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in cells)))
+    return replace(found, warning=found.warning or table.too_few(*(_only(table, cell) for cell in cells)))
 
 
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
     """Among those who gave the options `given`, the share of those who gave the options `of`.
 
-    Both map a question of the table to an option or several. Limits: Fieller's. Raises EstimateError of a
-    number on a grid, and where the share of those `given` is not clearly above 0.
+    Both map a question of the table to an option or several. Limits: Fieller's, where few reports name a part with the errors that its
+    own limits show; where the share of those `given` may be 0 they can be the whole range, and the warning says so.
+    Raises EstimateError of a number on a grid, and where that share is estimated at 0 or less.
     """
-    applicability.require("conditional share", table.target, [name for name in table.on_grid if name in {*of, *given}])
+    applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *given}])
     under = table.cells(given)
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
-    found = normal.ratio(what, table.n, parts, table.covariance_of(over, under), table.interval, (0.0, 1.0))
-    return replace(found, warning=table.too_few(over, under - over))
+    covariance = table.covariance_of(over, under)
+    return normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
+
+
+def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:
+    """The covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
+
+    MOVER (see `limits.mover`): each part has the error that its own limits show, below it or above it. The lower limit of the ratio is
+    reached with less of the one and more of the other. None where enough reports name both, or all but enough do.
+    """
+    if not (table.few_name(over) or table.few_name(rest)):
+        return None
+    z = normal_quantile(table.interval.alpha)
+    plain = table.covariance_of(over, rest)
+    errors = np.sqrt(np.diagonal(plain))
+    correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
+    shown = []
+    for one, error in zip((table.share_of(part, "") for part in (over, rest)), errors.tolist(), strict=True):
+        middle = min(max(one.estimate, one.low), one.high)
+        shown.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
+    found = []
+    for below, above in ((shown[0][0], shown[1][1]), (shown[0][1], shown[1][0])):
+        a, b = below / z, above / z
+        together = correlation * a * b
+        found.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
+    return found[0], found[1]
 
 
 def two_dimensional(table: Crosstab) -> None:
@@ -153,10 +193,10 @@ def _positive_margins(table: Crosstab, what: str) -> tuple[_Floats, _Floats]:
 
 def _unseen(table: Crosstab) -> bool:
     """Whether no report names some pair of options: then the test's shape is off, more than by a few reports."""
-    return table.together is not None and int(table.together.min()) < 1
+    return int(table.together.min()) < 1
 
 
-def _only(table: Crosstab, cell: tuple[int, int]) -> _Floats:
+def _only(table: Crosstab, cell: tuple[int, ...]) -> _Floats:
     chosen = np.zeros(table.shares.shape)
     chosen[cell] = 1.0
     return chosen

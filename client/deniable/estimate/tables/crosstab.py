@@ -10,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import normal
+from deniable.estimate.limits import equivalent, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table
@@ -30,6 +31,7 @@ _Floats = NDArray[np.float64]
 
 MAX_CELLS = 1 << 20
 MAX_COVARIANCE = 1 << 12  # cells; their covariance is that squared
+ENOUGH = 25  # reports that name a cell, and that do not, from which on its share has a normal error
 _CHUNK = 1 << 22  # numbers held at once while reports are counted
 
 
@@ -38,7 +40,8 @@ class Crosstab(Tabular):
     """The joint shares of two or more questions, one axis each.
 
     questions, options: ids and labels along the axes. n: reports. shares: unbiased and never clipped; they add to 1. std_error,
-    low, high: of each cell, same shape; limits in [0, 1] (see `normal.limits`). target: as in `share`. on_grid: which of the
+    low, high: of each cell, same shape; limits in [0, 1]: exact ones of an equivalent design (`limits.equivalent`) for a cell that few
+    reports name, or all but few, else those of a normal error (`limits.normal`). interval: which were asked for. on_grid: which of the
     questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`). together: the
     reports that have the bits of a cell all set, same shape.
     """
@@ -51,29 +54,33 @@ class Crosstab(Tabular):
     std_error: _Floats
     low: _Floats
     high: _Floats
-    confidence: float
-    target: str
-    on_grid: tuple[str, ...] = ()
-    together: NDArray[np.int64] | None = None
+    interval: Interval
+    on_grid: tuple[str, ...]
+    together: NDArray[np.int64]
 
     @property
-    def interval(self) -> Interval:
-        """Which limits the table was asked for."""
-        return Interval(self.confidence, target=self.target)
+    def confidence(self) -> float:
+        """The chance that a cell's limits hold the truth."""
+        return self.interval.confidence
+
+    @property
+    def target(self) -> str:
+        """Whose shares these are: "population" or "respondents"."""
+        return self.interval.target
 
     @cached_property
     def covariance(self) -> _Floats:
         """Of the cells' estimates, shape (cells, cells), cells in row-major order. Raises EstimateError for too many cells."""
-        return self._covariance(self.target)
+        return self._covariance(self.interval.sampling(self.n))
 
     @cached_property
     def _coins(self) -> _Floats:
-        return self.covariance if self.target == "respondents" else self._covariance("respondents")
+        return self._covariance(0.0) if self.interval.sampling(self.n) else self.covariance
 
-    def _covariance(self, target: str) -> _Floats:
+    def _covariance(self, sampling: float) -> _Floats:
         if self.shares.size > MAX_COVARIANCE:
             raise EstimateError(f"a covariance needs a table of at most {MAX_COVARIANCE:,} cells, got {self.shares.size:,}")
-        return pseudo_answers.covariance(self.shares, self.channels, target) / self.n
+        return pseudo_answers.covariance(self.shares, self.channels, sampling) / self.n
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
         """The covariance of sums of weights times shares, shape (m, m) for m arrays of weights; not below the coins alone."""
@@ -105,62 +112,70 @@ class Crosstab(Tabular):
 
     def share(self, chosen: Mapping[str, str | Sequence[str]]) -> normal.Estimate:
         """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells."""
-        weights = self.cells(chosen)
-        value, variance = float((weights * self.shares).sum()), self.variance_of(weights)
-        found = normal.limited(in_words(chosen), self.n, value, variance, self.interval, (0.0, 1.0))
-        return replace(found, warning=self.too_few(weights))
+        return self.share_of(self.cells(chosen), in_words(chosen))
+
+    def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
+        """The share of the cells where `inside` is 1, not 0 (see `cells`)."""
+        value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
+        found = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
+        if not self.few_name(inside):
+            return found
+        low, high = equivalent.limits(value, self.n, self._second_moments(inside), self.interval)
+        return replace(found, low=low, high=high)
+
+    def few_name(self, inside: _Floats) -> bool:
+        """Whether so few reports name these cells, or all but so few, that a normal error will not do for their share."""
+        count = min(int(inside.ravel() @ self.together.ravel()), self.n)
+        return min(count, self.n - count) < ENOUGH
+
+    def _second_moments(self, inside: _Floats) -> tuple[float, float]:
+        """E[u^2] of a report's pseudo-answer u about these cells, for those in them and for all others; shares that are 0 count alike."""
+        likely, found = pseudo_answers.possible(self.shares), []
+        for part in (inside, 1 - inside):
+            weights = likely * part if (likely * part).any() else part
+            moments = pseudo_answers.products(weights / weights.sum(), self.channels).reshape(inside.size, inside.size)
+            found.append(float(inside.ravel() @ moments @ inside.ravel()))
+        return found[0], found[1]
 
     def too_few(self, *parts: _Floats) -> str:
-        """What is to be said of an interval about these cells, weights as `cells` gives them: of the first with hardly any reports."""
-        if self.together is None:
-            return ""
+        """What is to be said of a figure that rests on a normal error of these cells' shares: of the first with hardly any reports."""
         return next(filter(None, (few.bits(min(int(part.ravel() @ self.together.ravel()), self.n), self.n) for part in parts)), "")
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What is to be said of each cell's interval (see `few`), cells in row-major order; empty for most."""
-        set_ = [self.n // 2] * self.shares.size if self.together is None else self.together.ravel().tolist()
-        return tuple(few.bits(count, self.n) for count in set_)
 
     def margin(self, name: str) -> Crosstab:
         """One question's shares from the same reports."""
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
-        shares = self.shares.sum(axis=others)
-        found = _crosstab([name], [self.options[axis]], [self.channels[axis]], self.n, shares, self.interval)
-        set_ = None if self.together is None else self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
-        return replace(found, on_grid=tuple(n for n in self.on_grid if n == name), together=set_)
+        together = self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
+        return _table([_Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)], self.n, together, self.interval)
 
     def tables(self) -> tuple[Table, ...]:
-        """Percentages with their limits; the last question runs across. * marks a cell with too few reports."""
-        marks = ["*" if warning else "" for warning in self.warnings]
-        figures = zip(self.shares.ravel(), self.low.ravel(), self.high.ravel(), marks, strict=True)
-        texts = [f"{100 * value:.1f} ({100 * low:.1f} – {100 * high:.1f}){mark}" for value, low, high, mark in figures]
+        """Percentages with their limits; the last question runs across."""
+        figures = zip(self.shares.ravel(), self.low.ravel(), self.high.ravel(), strict=True)
+        texts = [f"{100 * value:.1f} ({100 * low:.1f} – {100 * high:.1f})" for value, low, high in figures]
         across = self.shares.shape[-1]
         names = [" · ".join(labels) for labels in product(*self.options[:-1])]
         rows = tuple((name, *texts[across * i : across * (i + 1)]) for i, name in enumerate(names))
         title = f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g}% intervals) · target: {self.target}"
-        return (Table(title, ("", *self.options[-1]), rows, (few.NOTE,) if any(marks) else ()),)
+        return (Table(title, ("", *self.options[-1]), rows),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row for each cell: a column for each question, then n, estimate, std_error, low, high, warning."""
+        """A row for each cell: a column for each question, then n, estimate, std_error, low, high."""
         figures = (part.ravel().tolist() for part in (self.shares, self.std_error, self.low, self.high))
-        cells = zip(product(*self.options), *figures, self.warnings, strict=True)
+        cells = zip(product(*self.options), *figures, strict=True)
         rows = tuple((*labels, self.n, *values) for labels, *values in cells)
-        return (Table("cell", (*self.questions, "n", "estimate", "std_error", "low", "high", "warning"), rows),)
+        return (Table("cell", (*self.questions, "n", "estimate", "std_error", "low", "high"), rows),)
 
 
 def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population") -> Crosstab:
     """The joint shares of two questions from the tally of a survey's reports.
 
     a, b: question ids; a's options are the rows. Both answers were perturbed, and both are inverted.
-    Raises EstimateError where an argument breaks its rule, where there are no reports, and for a target that the questions or the
-    survey's design do not allow (see `applicability`).
+    target "respondents": where devices drew who is asked, n are those who were asked both, and the draw is a part of the error.
+    Raises EstimateError where an argument breaks its rule, and where there are no reports.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("cross table", survey, (a, b), target)
     found, n, together = counts.pair_counts(survey, tally, a, b)
-    return _from_counts(found, n, together, interval)
+    return _table([_Axis.of(question) for question in found], n, together, replace(interval, everybody=tally.n))
 
 
 def joint(
@@ -172,14 +187,14 @@ def joint(
     1 / (theta - phi) with each further question. Raises EstimateError, as `crosstab` does.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("cross table", survey, questions, target)
     if len(set(questions)) != len(questions) or len(questions) < 2:
         raise EstimateError(f"questions must be two or more different ones, got {', '.join(map(repr, questions)) or 'none'}")
     found, parts = counts.bits_of(survey, bits, questions)
     cells = math.prod(question.k for question in found)
     if cells > MAX_CELLS:
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-    return _from_counts(found, len(bits), _count_together(parts), interval)
+    axes = [_Axis.of(question) for question in found]
+    return _table(axes, len(parts[0]), _count_together(parts), replace(interval, everybody=len(bits)))
 
 
 def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:
@@ -202,21 +217,28 @@ def _count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
     return total.reshape(shape)
 
 
-def _from_counts(found: Sequence[Question], n: int, together: NDArray[np.int64], interval: Interval) -> Crosstab:
-    channels = [question.channel for question in found]
+class _Axis(NamedTuple):
+    """What a table knows of a question."""
+
+    name: str
+    options: tuple[str, ...]
+    channel: Channel
+    on_grid: bool
+
+    @classmethod
+    def of(cls, question: Question) -> _Axis:
+        return cls(question.id, question.categories, question.channel, applicability.on_grid(question))
+
+
+def _table(axes: Sequence[_Axis], n: int, together: NDArray[np.int64], interval: Interval) -> Crosstab:
+    channels, on_grid = [axis.channel for axis in axes], tuple(axis.name for axis in axes if axis.on_grid)
+    interval = replace(interval, rounding=float(bool(on_grid)))
     shares = pseudo_answers.invert(together / n, channels)
-    table = _crosstab([q.id for q in found], [q.categories for q in found], channels, n, shares, interval)
-    return replace(table, on_grid=tuple(q.id for q in found if applicability.on_grid(q)), together=together)
-
-
-def _crosstab(
-    names: Sequence[str],
-    options: Sequence[tuple[str, ...]],
-    channels: Sequence[Channel],
-    n: int,
-    shares: _Floats,
-    interval: Interval,
-) -> Crosstab:
-    std_error = np.sqrt(pseudo_answers.variances(shares, channels, interval.target) / n)
+    std_error = np.sqrt(pseudo_answers.variances(shares, channels, interval.sampling(n)) / n)
     low, high = normal.limits(shares, std_error, interval.confidence, 0.0, 1.0)
-    return Crosstab(tuple(names), tuple(options), tuple(channels), n, shares, std_error, low, high, interval.confidence, interval.target)
+    if shares.size <= MAX_COVARIANCE:
+        inside, outside = pseudo_answers.cell_moments(shares, channels)
+        for cell in zip(*np.nonzero(np.minimum(together, n - together) < ENOUGH), strict=True):
+            low[cell], high[cell] = equivalent.limits(float(shares[cell]), n, (inside, float(outside[cell])), interval)
+    names, options = tuple(axis.name for axis in axes), tuple(axis.options for axis in axes)
+    return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together)

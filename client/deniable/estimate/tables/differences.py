@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import normal
+from deniable.estimate.limits import mover, normal
+from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
-from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.limits.proportion import Share, proportion
+from deniable.estimate.moments import counts, pseudo_answers
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.tables import resampled, respondents
+from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
@@ -30,15 +36,38 @@ class Estimated(Protocol):
     @property
     def std_error(self) -> float | None: ...
     @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
     def target(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Difference(Estimate):
+    """An estimate whose limits come from those of its two sides (see `limits.mover`). middle: what they were computed about: the
+    estimate, unless a side's was outside its own limits."""
+
+    middle: float = 0.0
+
+    def test(self, value: float = 0.0) -> HypothesisTest:
+        """Tests whether the truth is `value`, from both sides: by its distance in standard errors, as the limits show them on that side.
+
+        So the p-value is below 1 - confidence exactly where `value` is outside the limits.
+        """
+        reach = self.middle - self.low if value < self.middle else self.high - self.middle
+        off = normal_quantile(1 - self.confidence) * abs(self.middle - value)
+        statistic = (off / reach) ** 2 if reach else math.inf if off else 0.0
+        return replace(normal.chi_squared(f"{self.what} is {value:g}", statistic, 1), warning=self.warning)
 
 
 @dataclass(frozen=True)
 class Comparison(Tabular):
     """Two groups' shares of every option of a question.
 
-    options, differences: the second group less the first, option by option. test: whether the groups have the same shares. Each has a
-    warning where a group is too small for it.
+    options, differences: the second group less the first, option by option. test: whether the groups have the same shares.
     """
 
     question: str
@@ -79,7 +108,6 @@ def between_options(
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("difference", survey, (question,), target)
     asked, n, ones = counts.counts(survey, tally, question)
     i, j = counts.option_index(asked, one), counts.option_index(asked, other)
     if i == j:
@@ -87,39 +115,39 @@ def between_options(
     weights = np.zeros(asked.k)
     weights[i], weights[j] = 1.0, -1.0
     shares = pseudo_answers.invert(ones / n, [asked.channel])
-    variance = pseudo_answers.variance_of(weights, shares, [asked.channel], target) / n
+    sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
+    variance = pseudo_answers.variance_of(weights, shares, [asked.channel], sampling) / n
     found = normal.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
     return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n))
 
 
-def difference(
-    one: Estimated,
-    other: Estimated,
-    *,
-    confidence: float = 0.95,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
-    what: str = "the difference",
-) -> Estimate:
+def difference(one: Estimated, other: Estimated, *, what: str = "the difference") -> Difference:
     """`one` less `other`, estimates from disjoint people: two groups, two waves with other people, two surveys.
 
-    bounds: what the difference can be, such as (-1, 1) for two shares; the limits stay within. Raises EstimateError where
-    an estimate is missing, and where the targets differ.
+    The limits come from those of the two estimates, and have their confidence (see `limits.mover`). Raises EstimateError where an
+    estimate is missing, and where targets or confidences differ.
     """
-    interval = Interval(confidence, target=one.target)
     if one.target != other.target:
         raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
-    if one.estimate is None or one.std_error is None or other.estimate is None or other.std_error is None:
+    if one.confidence != other.confidence:
+        raise EstimateError(f"both estimates must have one confidence, got {one.confidence:g} and {other.confidence:g}")
+    first, second = _side(one), _side(other)
+    low, high = mover.difference(first, second)
+    std_error = math.hypot(one.std_error or 0.0, other.std_error or 0.0)
+    value, middle = first.estimate - second.estimate, first.inside - second.inside
+    warning = str(getattr(one, "warning", "") or getattr(other, "warning", "")) if _by_normal_errors(one, other) else ""
+    return Difference(what, one.n + other.n, value, std_error, low, high, one.confidence, one.target, warning, middle)
+
+
+def _side(one: Estimated) -> mover.Side:
+    if one.estimate is None or one.low is None or one.high is None:
         raise EstimateError("both estimates must have a figure, got one without")
-    if (variance := one.std_error**2 + other.std_error**2) == 0:
-        raise EstimateError("one of the two standard errors must be above 0, got 0 for both: too few reports")
-    found = normal.limited(what, one.n + other.n, one.estimate - other.estimate, variance, interval, bounds)
-    return replace(found, warning=_too_few(one) or _too_few(other))
+    return mover.Side(one.estimate, one.low, one.high)
 
 
-def _too_few(one: Estimated) -> str:
-    """What is said of one side of a difference: by its count of set bits, or what was said of it already."""
-    ones = getattr(one, "ones", None)
-    return str(getattr(one, "warning", "")) if ones is None else few.bits(ones, one.n)
+def _by_normal_errors(*sides: Estimated) -> bool:
+    """Whether what was said of a side's limits is true of the difference: not of single shares, whose limits are exact."""
+    return not any(hasattr(one, "ones") for one in sides)
 
 
 def compare(
@@ -127,30 +155,55 @@ def compare(
 ) -> Comparison:
     """The shares of a question among the second tally's people less those among the first one's, who must be other people.
 
-    The test is a Wald test with k - 1 degrees of freedom. Raises EstimateError.
+    The test of k = 2 is that of the difference; of more a Wald test with k - 1 degrees of freedom, its p-value by a parametric
+    bootstrap where expected counts are small (see `resampled`). Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("difference", survey, (question,), target)
+    groups = [_Group.of(survey, tally, question, interval) for tally in (first, second)]
     asked, _ = counts.find(survey, question)
-    channel = asked.channel
-    groups, warnings = [], [""] * asked.k
-    for tally in (first, second):
-        _, n, ones = counts.counts(survey, tally, question)
-        groups.append((n, pseudo_answers.invert(ones / n, [channel])))
-        warnings = [before or few.bits(count, n) for before, count in zip(warnings, ones.tolist(), strict=True)]
-    n = sum(size for size, _ in groups)
-    gap = groups[1][1] - groups[0][1]
-    variances = sum(pseudo_answers.variances(shares, [channel], target) / size for size, shares in groups)
-    each = zip(asked.categories, gap.tolist(), np.asarray(variances).tolist(), warnings, strict=True)
-    differences = (
-        replace(
-            normal.limited(f"{asked.id} = {option}: second less first", n, value, variance, interval, (-1.0, 1.0)),
-            warning=warning,
+    pairs = zip(asked.categories, *(group.shares for group in groups), strict=True)
+    differences = tuple(difference(b, a, what=f"{asked.id} = {option}: second less first") for option, a, b in pairs)
+    what = f"both groups have the same shares of {asked.id}"
+    test = replace(differences[0].test(), what=what) if asked.k == 2 else _same_shares(what, asked.channel, groups)
+    return Comparison(asked.id, asked.categories, differences, test)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """One group's counts of a question's bits, its interval, and its shares with their limits."""
+
+    n: int
+    ones: NDArray[np.int64]
+    interval: Interval
+    shares: tuple[Share, ...]
+
+    @classmethod
+    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> _Group:
+        asked, n, ones = counts.counts(survey, tally, question)
+        own = respondents.about(interval, tally.n, [asked])
+        phi, theta = float(asked.channel.phi), float(asked.channel.theta)
+        return cls(n, ones, own, tuple(proportion(count, n, phi, theta, own) for count in ones.tolist()))
+
+
+def _same_shares(what: str, channel: Channel, groups: Sequence[_Group]) -> HypothesisTest:
+    """A Wald test, with the covariance at possible shares, so that it is one for certain."""
+
+    def statistic(ones: Sequence[NDArray[np.int64]]) -> float:
+        shares = [pseudo_answers.invert(count / group.n, [channel]) for count, group in zip(ones, groups, strict=True)]
+        gap = (shares[1] - shares[0])[:-1]
+        parts = (
+            pseudo_answers.covariance(pseudo_answers.possible(share), [channel], group.interval.sampling(group.n)) / group.n
+            for share, group in zip(shares, groups, strict=True)
         )
-        for option, value, variance, warning in each
-    )
-    # at possible shares, so that the matrix is a covariance for certain
-    covariance = sum(pseudo_answers.covariance(pseudo_answers.possible(shares), [channel], target) / size for size, shares in groups)
-    statistic = gap[:-1] @ np.linalg.solve(np.asarray(covariance)[:-1, :-1], gap[:-1])
-    test = normal.chi_squared(f"both groups have the same shares of {asked.id}", float(statistic), asked.k - 1)
-    return Comparison(asked.id, asked.categories, tuple(differences), replace(test, warning=few.test(any(warnings))))
+        return float(gap @ np.linalg.solve(np.sum(list(parts), axis=0)[:-1, :-1], gap))
+
+    observed = [group.ones for group in groups]
+    found = normal.chi_squared(what, statistic(observed), channel.k - 1)
+    total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
+    if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= resampled.SMALL:
+        return found
+    if any(group.interval.sampling(group.n) < 1 for group in groups) or not resampled.feasible(n, [channel]):
+        return replace(found, warning=few.test(True))
+    alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), resampled.generator()
+    draws = zip(*(resampled.counts(alike, channel, group.n, rng) for group in groups), strict=True)
+    return replace(found, p_value=resampled.p_value(found.statistic, statistic, draws))

@@ -17,6 +17,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.tables import respondents
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -53,25 +54,26 @@ def mean(
     """The mean of a question's scores, one number for each category in order.
 
     None (or nan) in place of a score leaves a category out ("no answer"): the mean is then among the others, a ratio with Fieller's
-    limits, refused where their share is not clearly above 0. Limits lie between the least and the largest score. The scores of a number's
-    levels are evenly spaced: answers between them were rounded at random, which keeps the mean of nothing else right.
+    limits, which may be the whole range where their share is not clearly above 0. Limits lie between the least and the largest score.
+    The scores of a number's levels are evenly spaced: answers between them were rounded at random, which keeps no other mean right.
     Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("mean", survey, (question,), target)
     asked, n, ones = counts.counts(survey, tally, question)
     values, counted = _scores(scores, asked.k, asked.id)
     applicability.require_linear(asked, np.where(counted, values, np.nan))
     shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
+    interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
     bounds = float(values[counted].min()), float(values[counted].max())
     what, warning = f"mean of {asked.id}", few.scores(int(ones.max()), n)
     if counted.all():
-        variance = pseudo_answers.variance_of(values, shares, [channel], target) / n
+        variance = pseudo_answers.variance_of(values, shares, [channel], interval.sampling(n)) / n
         return replace(normal.limited(what, n, float(values @ shares), variance, interval, bounds), warning=warning)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
-    covariance = pseudo_answers.covariance_of(weights, shares, [channel], target) / n
-    return replace(normal.ratio(what, n, parts, covariance, interval, bounds), warning=warning)
+    covariance = pseudo_answers.covariance_of(weights, shares, [channel], interval.sampling(n)) / n
+    found = normal.ratio(what, n, parts, covariance, interval, bounds)
+    return replace(found, warning=found.warning or warning)
 
 
 def quantile(
@@ -90,10 +92,11 @@ def quantile(
     one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("quantile", survey, (question,), target)
+    applicability.require_of("quantile", survey, (question,))
     if not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
     asked, n, ones = counts.counts(survey, tally, question)
+    interval = respondents.about(interval, tally.n, [asked])
     out = [counts.option_index(asked, option) for option in leave_out]
     order = np.delete(np.arange(asked.k), out)
     if not order.size:
@@ -116,7 +119,7 @@ def _limits(shares: _Floats, n: int, channel: Channel, order: NDArray[np.intp], 
         below[place, order[: place + 1]] += 1
     if not len(below):
         return 0, 0
-    errors = np.sqrt([pseudo_answers.variance_of(weights, shares, [channel], interval.target) / n for weights in below])
+    errors = np.sqrt([pseudo_answers.variance_of(weights, shares, [channel], interval.sampling(n)) / n for weights in below])
     reach = normal_quantile(interval.alpha) * errors
     value = below @ shares
     may_reach, may_miss = np.flatnonzero(value + reach >= 0), np.flatnonzero(value - reach < 0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.tables import respondents
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
 from deniable.survey import Survey
@@ -33,15 +33,13 @@ def estimate(
 
     confidence, method, target: as in `share`. simultaneous: the intervals of a question's options hold together
     with probability `confidence` (Bonferroni), instead of each by itself.
-    A tally of no reports gives rows without estimates, and so does a question of which there is none for this target; the row's
-    warning says why. Raises EstimateError where an argument breaks its rule, where the survey's design has no estimate for this target
-    (see `applicability`), or the tally is not one of this survey.
+    target "respondents": where devices drew who is asked, the draw is a part of the error, and for a number its rounding.
+    A tally of no reports gives rows without estimates. Raises EstimateError where an argument breaks its rule, or the tally is not one
+    of this survey.
     """
     interval = Interval(confidence, method, target)
-    applicability.require_of("share", survey, (), target)
-    if len(tally.pairs) != survey.record.bits:
-        raise EstimateError(f"the tally must have {survey.record.bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
-    request = _Request(interval, simultaneous, plausibility.level(q.k for q in survey.items))
+    counts.check(survey, tally)
+    request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.k for q in survey.items))
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
     means = mean_rows(survey, tally, confidence=confidence, target=target)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
@@ -50,8 +48,7 @@ def estimate(
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
     """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
-    applicability.require_of("share", survey, (), interval.target)
-    request = _Request(interval, False, plausibility.level(q.k for q in survey.items))
+    request = _Request(replace(interval, everybody=tally.n), False, plausibility.level(q.k for q in survey.items))
     return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
 
 
@@ -61,9 +58,10 @@ class _Request:
     simultaneous: bool
     false_alarm: float
 
-    def for_options(self, k: int) -> Interval:
+    def for_options(self, question: Question) -> Interval:
         """The two intervals of k = 2 are mirror images, so they hold together by themselves."""
-        return replace(self.interval, confidence=1 - self.interval.alpha / k) if self.simultaneous and k > 2 else self.interval
+        each = respondents.about(self.interval, self.interval.everybody, [question])
+        return replace(each, confidence=1 - each.alpha / question.k) if self.simultaneous and question.k > 2 else each
 
 
 def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iterator[Row]:
@@ -74,16 +72,12 @@ def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iter
         return
     _, n, ones = counts.counts(survey, tally, question.id)
     phi, theta = float(question.channel.phi), float(question.channel.theta)
-    numbers = [question.id] if applicability.on_grid(question) else []
-    if reason := applicability.why_not("share", request.interval.target, numbers):
-        for option, count in zip(question.categories, ones.tolist(), strict=True):
-            yield replace(_row(question, option, None, None, request, reason), n=n, ones=count)
-        return
-    each = request.for_options(question.k)
+    note = applicability.LEVELS_NOTE if applicability.on_grid(question) else ""
+    each = request.for_options(question)
     for option, count, fitted in zip(question.categories, ones.tolist(), adjusted(ones, n, phi, theta).tolist(), strict=True):
         one = proportion(count, n, phi, theta, each)
         remark = plausibility.remark(count, n, phi, theta, request.false_alarm)
-        yield _row(question, option, one, fitted, request, "; ".join(filter(None, [remark, applicability.LEVELS_NOTE if numbers else ""])))
+        yield _row(question, option, one, fitted, request, "; ".join(filter(None, [remark, note])))
 
 
 def _row(question: Question, option: str, one: Share | None, fitted: float | None, request: _Request, warning: str) -> Row:

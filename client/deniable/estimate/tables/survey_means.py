@@ -9,7 +9,6 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.moments import applicability
 from deniable.estimate.tables.means import mean
 from deniable.estimate.tables.results import MeanRow
 from deniable.survey import Survey
@@ -36,24 +35,22 @@ def mean_rows(
 ) -> tuple[MeanRow, ...]:
     """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
 
-    items: some of the survey's, for these alone. Raises EstimateError where the survey's design has no mean for
-    this target (see `applicability`).
+    items: some of the survey's, for these alone.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("mean", survey, (), target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
     return tuple(_row(survey, tally, item, scores, interval) for item, scores in scored)
 
 
 def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], interval: Interval) -> MeanRow:
     one: Estimate | None = None
-    reason = applicability.why_not_of("mean", survey, (item.id,), interval.target)
-    if not reason:
-        with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
-            one = mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
+    with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
+        one = mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
     known = [score for score in scores if score is not None]
     epsilon, ends = item.epsilon, (min(known), max(known))
+    if one and None in scores and (one.low, one.high) == ends:  # nobody, as far as the reports tell, may have answered
+        one = None
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
-        return MeanRow(item.id, tally.n, None, None, None, None, epsilon, interval.confidence, interval.target, *ends, reason or empty)
+        return MeanRow(item.id, tally.n, None, None, None, None, epsilon, interval.confidence, interval.target, *ends, empty)
     return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, epsilon, one.confidence, one.target, *ends, one.warning)

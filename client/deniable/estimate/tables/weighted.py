@@ -20,8 +20,9 @@ from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.mechanism import Channel
+from deniable.estimate.tables import respondents
 from deniable.survey import Survey
+from deniable.survey.question import Question
 
 _Floats = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ class Weighted(Tabular):
 
 
 def effective_size(weights: NDArray[np.floating] | Sequence[float]) -> float:
-    """Kish's effective sample size. Raises EstimateError unless the weights are finite, none below 0, one above."""
+    """Kish's effective sample size. Raises EstimateError unless the weights are finite numbers, none below 0, one above."""
     w = _checked(weights)
     return float(w.sum() ** 2 / (w**2).sum())
 
@@ -77,19 +78,18 @@ def weighted_shares(
 ) -> Weighted:
     """The weighted share of every option of a question.
 
-    bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter.
-    target "respondents": only the coins are random. Raises EstimateError.
+    bits: unpacked reports, shape (n, record_bits). weights: one a report, not below 0; only their ratios matter, and a report of weight
+    0 does not count in n. target "respondents": only the coins are random, and where there is one the draw of the questions.
+    Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    applicability.require_of("share", survey, (question,), target)
-    (asked,), (set_,) = counts.bits_of(survey, bits, [question])
-    w = _checked(weights, len(bits))[counts.asked(survey, bits, [question])]
-    scores = np.eye(asked.k)
+    found = _Weighed.of(survey, bits, weights, question)
+    asked, interval = found.question, respondents.about(interval, found.everybody, [found.question])
     shares = tuple(
-        _weighted(f"{asked.id} = {option}", set_, asked.channel, w, row, interval, (0.0, 1.0))
-        for option, row in zip(asked.categories, scores, strict=True)
+        found.mean(f"{asked.id} = {option}", row, interval, (0.0, 1.0))
+        for option, row in zip(asked.categories, np.eye(asked.k), strict=True)
     )
-    return Weighted(asked.id, asked.categories, shares, effective_size(w))
+    return Weighted(asked.id, asked.categories, shares, effective_size(found.weights))
 
 
 def weighted_mean(
@@ -104,41 +104,62 @@ def weighted_mean(
 ) -> Estimate:
     """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     interval = Interval(confidence, target=target)
-    applicability.require_of("mean", survey, (question,), target)
-    (asked,), (set_,) = counts.bits_of(survey, bits, [question])
-    w = _checked(weights, len(bits))[counts.asked(survey, bits, [question])]
-    values = np.asarray(scores, dtype=np.float64)
+    found = _Weighed.of(survey, bits, weights, question)
+    asked, values = found.question, np.asarray(scores, dtype=np.float64)
     if values.shape != (asked.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
     applicability.require_linear(asked, values)
-    bounds = float(values.min()), float(values.max())
-    return _weighted(f"mean of {asked.id}", set_, asked.channel, w, values, interval, bounds)
+    interval = respondents.about_mean(interval, found.everybody, asked, values, found.typical)
+    return found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
 
 
-def _weighted(
-    what: str,
-    set_: NDArray[np.bool_],
-    channel: Channel,
-    w: _Floats,
-    scores: _Floats,
-    interval: Interval,
-    bounds: tuple[float, float],
-) -> Estimate:
-    # the score of a report is linear in its bits: sum of scores (b - phi) / (theta - phi)
-    answers = (set_ @ scores - float(channel.phi) * scores.sum()) / float(channel.theta - channel.phi)
-    value = float(w @ answers / w.sum())
-    squared = w**2 / w.sum() ** 2
-    typical = pseudo_answers.invert(squared @ set_ / squared.sum(), [channel])
-    variance = float(squared.sum()) * pseudo_answers.variance_of(scores, typical, [channel], "respondents")
-    if interval.target == "population":
-        variance = max(variance, float(squared @ (answers - value) ** 2))
-    return normal.limited(what, len(w), value, variance, interval, bounds)
+@dataclass(frozen=True)
+class _Weighed:
+    """The reports to one question whose weight is above 0, and how many answered the survey with such a weight."""
+
+    question: Question
+    bits: NDArray[np.bool_]
+    weights: _Floats
+    everybody: int
+
+    @classmethod
+    def of(cls, survey: Survey, bits: NDArray[np.bool_], weights: NDArray[np.floating] | Sequence[float], name: str) -> _Weighed:
+        counts.place_of(survey, name)
+        w = _checked(weights, len(bits))
+        counted = w > 0
+        bits, w = bits[counted], w[counted]
+        (question,), (set_,) = counts.bits_of(survey, bits, [name])
+        return cls(question, set_, w[counts.asked(survey, bits, [name])], len(bits))
+
+    @property
+    def typical(self) -> _Floats:
+        """The shares among the reports by the squares of their weights, which is how much each adds to the error."""
+        squared = self.weights**2
+        return pseudo_answers.invert(squared @ self.bits / squared.sum(), [self.question.channel])
+
+    def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
+        channel, w = self.question.channel, self.weights
+        # the score of a report is linear in its bits: sum of scores (b - phi) / (theta - phi)
+        answers = (self.bits @ scores - float(channel.phi) * scores.sum()) / float(channel.theta - channel.phi)
+        value = float(w @ answers / w.sum())
+        squared = w**2 / w.sum() ** 2
+        coins = float(squared.sum()) * pseudo_answers.variance_of(scores, self.typical, [channel], 0.0)
+        sampling = interval.sampling(len(w))
+        variance = (1 - sampling) * coins + sampling * max(coins, float(squared @ (answers - value) ** 2))
+        return normal.limited(what, len(w), value, variance, interval, bounds)
 
 
 def _checked(weights: NDArray[np.floating] | Sequence[float], n: int | None = None) -> _Floats:
-    w = np.asarray(weights, dtype=np.float64)
+    """The weights, the largest 1: only their ratios matter, and the squares of very large ones would be infinite."""
+    try:
+        found = np.asarray(weights)
+    except ValueError:
+        found = np.empty(0, dtype=object)
+    if found.dtype.kind not in "biuf":
+        raise EstimateError("weights must be numbers, one a report, in one list; these are not")
+    w = found.astype(np.float64)
     if w.ndim != 1 or (n is not None and len(w) != n):
         raise EstimateError(f"weights must be one number a report{'' if n is None else f', {n:,} in all'}, got the shape {w.shape}")
     if not np.isfinite(w).all() or (w < 0).any() or not (w > 0).any():
         raise EstimateError("weights must be finite, none below 0 and at least one above")
-    return w
+    return np.asarray(w / w.max())

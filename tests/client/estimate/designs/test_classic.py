@@ -188,8 +188,17 @@ def test_designs_that_vary_by_row_give_an_unbiased_share_whose_interval_covers(t
     covered = sum(row.low <= truth <= row.high for row in found)
     assert covered >= 724
     assert all(0 <= row.low <= row.high <= 1 for row in found)
-    if target == "population":
-        assert all(row.low < row.high for row in found)
+    assert all(row.low < row.high for row in found)
+
+
+@pytest.mark.parametrize("ones", [(0, 0), (20, 0), (100, 100), (10, 12)])
+def test_no_interval_of_designs_that_vary_is_without_a_width(ones: tuple[int, int]) -> None:
+    """An estimate far outside [0, 1] had one for the respondents: its score limits, clipped, were a single point."""
+    strata = Strata(np.array(ones), np.array([100, 100]), np.array([0.25, 0.1]), np.array([0.75, 0.9]))
+    one = strata.share(Interval(target="respondents"))
+    assert one.high - one.low > 0.01
+    with pytest.raises(EstimateError, match="method must be constrained-score where the design varies by row, got 'score'"):
+        strata.share(Interval(method="score", target="respondents"))
 
 
 def test_one_design_in_all_rows_is_that_design() -> None:
@@ -200,7 +209,7 @@ def test_one_design_in_all_rows_is_that_design() -> None:
 
 def test_strata_with_nearly_one_design_agree_with_share() -> None:
     two = Strata(np.array([150, 150]), np.array([500, 500]), np.array([0.2, 0.2 + 1e-9]), np.array([0.9, 0.9 + 1e-9]))
-    for method, target in (("likelihood-ratio", "population"), ("wald", "population"), ("score", "respondents")):
+    for method, target in (("likelihood-ratio", "population"), ("wald", "population"), ("constrained-score", "respondents")):
         one = share(300, 1000, q0=0.2, q1=0.9, method=method, target=target)
         both = two.share(Interval(0.95, method, target))
         assert both.method == one.method

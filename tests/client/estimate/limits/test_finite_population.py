@@ -13,6 +13,7 @@ from deniable.estimate import share
 from deniable.estimate.limits import closed_form
 from deniable.estimate.limits.finite_population import constrained_score, exact
 
+Z2 = 1.959963984540054**2
 DESIGNS = [(0.25, 0.75), (0.1, 0.3), (0.018, 0.982), (0.6, 0.2), (0.0, 0.5), (0.5, 1.0)]
 
 
@@ -47,7 +48,7 @@ def test_the_exact_limits_are_those_of_the_definition(n: int, alpha: float, q0: 
     for ones in range(n + 1):
         if not min(n * q0, n * q1) <= ones <= max(n * q0, n * q1) and {q0, q1} & {0.0, 1.0}:
             continue  # some counts are impossible there, and how surprising they are has no meaning
-        found, expected = exact(ones, n, q0, q1, alpha), limits_by_definition(ones, n, q0, q1, alpha)
+        found, expected = exact((ones, n), q0, q1, alpha, n), limits_by_definition(ones, n, q0, q1, alpha)
         if expected[0] == expected[1]:  # half a respondent is added
             assert found[0] <= expected[0] <= found[1]
             assert 0 < found[1] - found[0] <= 1 / n + 1e-12
@@ -105,15 +106,15 @@ def test_with_hardly_any_noise_one_number_of_holders_is_left_with_half_a_respond
 def test_inside_the_range_the_constrained_score_limits_are_the_score_limits(q0: float, q1: float) -> None:
     for p in (0.0, 0.02, 0.5, 1.0):
         ones = round(1000 * (q0 + p * (q1 - q0)))
-        low, high = closed_form.score(ones, 1000, q0, q1, 0.05)
-        assert constrained_score(ones, 1000, q0, q1, 0.05) == pytest.approx((max(low, 0), min(high, 1)), abs=1e-12)
+        low, high = closed_form.score((ones, 1000), q0, q1, Z2, 0.0)
+        assert constrained_score((ones, 1000), q0, q1, 0.05, 0.0) == pytest.approx((max(low, 0), min(high, 1)), abs=1e-12)
 
 
 def test_outside_the_range_they_are_wider_than_the_clipped_score_limits() -> None:
     for ones in (150, 200, 240):
         score, constrained = (
-            closed_form.score(ones, 1000, 0.25, 0.75, 0.05),
-            constrained_score(ones, 1000, 0.25, 0.75, 0.05),
+            closed_form.score((ones, 1000), 0.25, 0.75, Z2, 0.0),
+            constrained_score((ones, 1000), 0.25, 0.75, 0.05, 0.0),
         )
         assert constrained[0] == 0
         assert constrained[1] > max(score[1], 0)
@@ -121,7 +122,8 @@ def test_outside_the_range_they_are_wider_than_the_clipped_score_limits() -> Non
 
 @pytest.mark.parametrize("ones", [2300, 2500, 2600, 5000, 7450, 7600])
 def test_for_many_reports_exact_and_constrained_score_limits_meet(ones: int) -> None:
-    precise, approximate = (limits(ones, 10_000, 0.25, 0.75, 0.05) for limits in (exact, constrained_score))
+    precise = exact((ones, 10_000), 0.25, 0.75, 0.05, 10_000)
+    approximate = constrained_score((ones, 10_000), 0.25, 0.75, 0.05, 0.0)
     if 0.05 < (ones / 10_000 - 0.25) / 0.5 < 0.95:
         assert precise == pytest.approx(approximate, abs=3e-4)
     else:  # near an end the exact ones also use that the other tail is cut off
@@ -130,7 +132,7 @@ def test_for_many_reports_exact_and_constrained_score_limits_meet(ones: int) -> 
 
 def test_swapping_the_meaning_of_the_bit_or_of_the_category_mirrors_the_limits() -> None:
     for ones in range(31):
-        low, high = exact(ones, 30, 0.1, 0.6, 0.05)
-        assert exact(30 - ones, 30, 0.9, 0.4, 0.05) == (low, high)
-        other: Any = exact(ones, 30, 0.6, 0.1, 0.05)
+        low, high = exact((ones, 30), 0.1, 0.6, 0.05, 30)
+        assert exact((30 - ones, 30), 0.9, 0.4, 0.05, 30) == (low, high)
+        other: Any = exact((ones, 30), 0.6, 0.1, 0.05, 30)
         assert (1 - other[1], 1 - other[0]) == pytest.approx((low, high), abs=1e-12)

@@ -80,15 +80,17 @@ def test_so_is_a_method_that_the_target_does_not_have(name: str, options: dict[s
     assert str(error.value) == f"method must be one of {message}"
 
 
-def test_a_difference_refuses_a_wrong_confidence_too() -> None:
-    with pytest.raises(EstimateError, match="confidence must be above 0 and below 1, got 95"):
-        difference(ONE, SHARE, confidence=95)
+def test_a_difference_has_the_confidence_of_both_sides() -> None:
+    other = share(30, 100, q0=0.25, q1=0.75, confidence=0.9)
+    assert difference(other, other).confidence == 0.9
+    with pytest.raises(EstimateError, match=r"both estimates must have one confidence, got 0\.95 and 0\.9"):
+        difference(share(30, 100, q0=0.25, q1=0.75), other)
 
 
 def test_no_public_function_takes_a_confidence_by_its_place() -> None:
     functions = [getattr(door, name) for name in door.__all__ if inspect.isfunction(getattr(door, name))]
     taken = [inspect.signature(function).parameters.get("confidence") for function in functions]
-    assert sum(parameter is not None for parameter in taken) >= 10
+    assert sum(parameter is not None for parameter in taken) >= 9
     assert {parameter.kind for parameter in taken if parameter} == {inspect.Parameter.KEYWORD_ONLY}
 
 

@@ -96,10 +96,24 @@ def test_a_ratio_outside_its_range_keeps_an_interval_inside_it(over: float) -> N
     assert (one.low, one.high) == pytest.approx((inside[0], inside[-1]), abs=1.1e-5)
 
 
-@pytest.mark.parametrize("under", [0.05, 0.0, -0.5])
-def test_a_ratio_to_what_may_be_0_is_refused(under: float) -> None:
-    with pytest.raises(EstimateError, match="a ratio: the denominator must be clearly above 0, got"):
+@pytest.mark.parametrize("under", [0.0, -0.5])
+def test_a_ratio_to_nothing_is_refused(under: float) -> None:
+    with pytest.raises(EstimateError, match="a ratio: the denominator must be above 0, got"):
         normal.ratio("a ratio", 100, (0.2, under), COVARIANCE, Interval(), (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("over", "top", "said"), [(0.2, math.inf, "on one side only"), (0.02, math.inf, "exclude nothing"), (0.2, 9.0, "one side")]
+)
+def test_a_ratio_to_what_may_be_0_has_limits_that_say_so(over: float, top: float, said: str) -> None:
+    one = normal.ratio("a ratio", 100, (over, 0.05), COVARIANCE, Interval(), (0.0, top))
+    assert one.high == top
+    assert said in one.warning
+    x = np.linspace(0, min(top, 1000), 100_001)
+    surprise = (over - x * 0.05) ** 2 / (0.0004 - 2 * x * 0.0001 + x**2 * 0.0009)
+    inside = x[surprise <= 1.959963984540054**2]
+    assert one.low == pytest.approx(inside[0], abs=0.02)
+    assert inside[-1] == x[-1], "no ratio is too large"
 
 
 def test_an_estimate_is_tested_by_its_distance_in_standard_errors() -> None:

@@ -69,30 +69,30 @@ def test_moments_that_forget_how_two_bits_go_together_would_be_noticed() -> None
     assert second.shape == (16, 16)
 
 
-@pytest.mark.parametrize("target", ["population", "respondents"])
-def test_covariance_and_variances_agree(target: str) -> None:
+@pytest.mark.parametrize("sampling", [1.0, 0.3, 0.0])
+def test_covariance_and_variances_agree(sampling: float) -> None:
     a, b = PAIRS[2]
     truth = shares(a.k, b.k)
-    covariance = pseudo_answers.covariance(truth, [a, b], target)
-    assert pseudo_answers.variances(truth, [a, b], target).ravel() == pytest.approx(np.diagonal(covariance), rel=1e-9)
+    covariance = pseudo_answers.covariance(truth, [a, b], sampling)
+    assert pseudo_answers.variances(truth, [a, b], sampling).ravel() == pytest.approx(np.diagonal(covariance), rel=1e-9)
     weights = np.random.default_rng(2).normal(size=truth.shape)
-    assert pseudo_answers.variance_of(weights, truth, [a, b], target) == pytest.approx(weights.ravel() @ covariance @ weights.ravel())
+    assert pseudo_answers.variance_of(weights, truth, [a, b], sampling) == pytest.approx(weights.ravel() @ covariance @ weights.ravel())
 
 
 def test_the_population_adds_the_variance_of_the_answers_to_that_of_the_coins() -> None:
     a, b = PAIRS[1]
     truth = shares(a.k, b.k)
-    more = pseudo_answers.covariance(truth, [a, b], "population") - pseudo_answers.covariance(truth, [a, b], "respondents")
+    more = pseudo_answers.covariance(truth, [a, b], 1.0) - pseudo_answers.covariance(truth, [a, b], 0.0)
     assert more == pytest.approx(np.diag(truth.ravel()) - np.outer(truth, truth), abs=1e-12)
 
 
-@pytest.mark.parametrize("target", ["population", "respondents"])
-def test_impossible_estimates_still_have_the_variance_of_the_coins(target: str) -> None:
+@pytest.mark.parametrize("sampling", [1.0, 0.3, 0.0])
+def test_impossible_estimates_still_have_the_variance_of_the_coins(sampling: float) -> None:
     channel = Channel.for_epsilon(0.5, 3)
     estimated = np.array([1.9, -0.7, -0.2])
-    coins = pseudo_answers.variances(np.array([1.0, 0.0, 0.0]), [channel], "respondents")
-    assert (pseudo_answers.variances(estimated, [channel], target) >= coins * (1 - 1e-12)).all()
-    assert pseudo_answers.variance_of(np.array([1.0, 2.0, 4.0]), estimated, [channel], target) > 0
+    coins = pseudo_answers.variances(np.array([1.0, 0.0, 0.0]), [channel], 0.0)
+    assert (pseudo_answers.variances(estimated, [channel], sampling) >= coins * (1 - 1e-12)).all()
+    assert pseudo_answers.variance_of(np.array([1.0, 2.0, 4.0]), estimated, [channel], sampling) > 0
 
 
 def test_inverting_the_rates_that_the_coins_give_returns_the_shares() -> None:

@@ -222,7 +222,7 @@ def test_a_share_may_be_a_sum_of_cells() -> None:
 
 def test_a_frame_has_a_line_for_each_cell() -> None:
     frame = crosstab(TWO_COINS, counts(771, 433, 433, 363), "a", "b").to_frame()
-    assert list(frame.columns) == ["a", "b", "n", "estimate", "std_error", "low", "high", "warning"]
+    assert list(frame.columns) == ["a", "b", "n", "estimate", "std_error", "low", "high"]
     assert [*zip(frame["a"], frame["b"], strict=True)] == [("yes", "yes"), ("yes", "no"), ("no", "yes"), ("no", "no")]
     assert frame["estimate"].tolist() == pytest.approx([0.18, 0.116, 0.116, 0.588])
 

@@ -107,9 +107,12 @@ def test_a_category_without_a_score_is_left_out() -> None:
     assert np.mean([low.low <= truth <= low.high for low in found]) == pytest.approx(0.95, abs=0.02)
 
 
-def test_a_mean_among_hardly_anybody_is_refused() -> None:
-    with pytest.raises(EstimateError, match="mean of how_often: the denominator must be clearly above 0"):
-        mean(SURVEY, expected(SURVEY, SHARES, 200), "how_often", [None, None, None, None, 1.0])
+def test_a_mean_among_hardly_anybody_says_that_the_reports_exclude_nothing() -> None:
+    one = mean(SURVEY, expected(SURVEY, SHARES, 200), "how_often", [None, None, None, 0.0, 1.0])
+    assert (one.low, one.high) == (0, 1)
+    assert "denominator is not clearly above 0: the reports exclude nothing" in one.warning
+    with pytest.raises(EstimateError, match="mean of how_often: the denominator must be above 0, got -"):
+        mean(SURVEY, Tally(200, np.diag([60, 60, 50, 50])), "how_often", [None, None, None, None, 1.0])
 
 
 @pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0, float("inf")], [None] * 5, ["a"] * 5])
@@ -189,7 +192,7 @@ def test_a_few_reports_give_a_mean_or_a_reason_and_never_an_impossible_variance(
             tally = Tally.from_bits(bits[:, :-1])
             shares = pseudo_answers.invert(bits.mean(axis=0), [question.channel])
             answered = np.array([1.0] * (question.k - 1) + [0.0])
-            plain.append(float(answered @ pseudo_answers.covariance(shares, [question.channel], "population") @ answered))
+            plain.append(float(answered @ pseudo_answers.covariance(shares, [question.channel], 1.0) @ answered))
             try:
                 found = mean(survey, tally, "q", [0, 20, 30, 50, None])
             except EstimateError:

@@ -13,7 +13,7 @@ from scipy import stats
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import Results, estimate, share
+from deniable.estimate import Results, estimate, mean, share
 from deniable.estimate.checks import plausibility
 from deniable.estimate.moments import counts as bit_counts
 from deniable.survey import Survey
@@ -148,8 +148,26 @@ def test_the_tally_of_another_survey_is_refused() -> None:
 
 
 def test_counts_that_no_reports_can_have_are_refused() -> None:
-    with pytest.raises(EstimateError, match="ones must be from 0 to n = 10"):
+    with pytest.raises(EstimateError, match="the tally must hold counts from 0 to n = 10, got 11 to 11"):
         estimate(one_question(), tally_with([11], 10))
+
+
+@pytest.mark.parametrize(
+    ("n", "pairs", "message"),
+    [
+        (10, [[float("nan")]], "whole numbers of reports, got numbers of the type float64"),
+        (10, [[3.5]], "whole numbers of reports"),
+        (10, [["3"]], "whole numbers of reports"),
+        (10, [[-1]], "counts from 0 to n = 10, got -1"),
+        (float("nan"), [[3]], "n must be a whole number of reports, got nan"),
+        (-1, [[0]], "n must be a whole number of reports, got -1"),
+    ],
+)
+def test_a_tally_of_no_counts_is_refused_wherever_it_comes_in(n: Any, pairs: Any, message: str) -> None:
+    survey, tally = one_question(), Tally(n, np.array(pairs))
+    for door in (estimate, lambda *given: mean(*given, survey.items[0].id, [1, 0])):
+        with pytest.raises(EstimateError, match=f"the tally.*{message}"):
+            door(survey, tally)
 
 
 def warnings(results: Results) -> list[str]:
@@ -162,8 +180,8 @@ def test_an_estimate_within_0_and_1_has_no_warning() -> None:
 
 def test_an_estimate_below_0_by_chance_is_explained_plainly() -> None:
     below, above = warnings(estimate(one_question(), tally_with([10], 50)))
-    assert below == "below 0% by chance: fewer records name it than chance alone gives on average; the interval says what is plausible"
-    assert above == "above 100% by chance: more records name it than if everybody held it; the interval says what is plausible"
+    assert below == "below 0% by chance: fewer records name it than if nobody had chosen it; the interval says what is plausible"
+    assert above == "above 100% by chance: more records name it than if everybody had chosen it; the interval says what is plausible"
 
 
 @pytest.mark.parametrize("ones", [250, 750])
@@ -178,17 +196,18 @@ def test_the_level_of_the_flag_falls_with_the_bits_of_the_survey_where_yes_and_n
 
 def test_counts_that_the_declared_coins_hardly_give_are_flagged() -> None:
     above, below = warnings(estimate(one_question(), tally_with([800], 1000)))
-    assert above.startswith("800 of 1,000 records name it. Honest devices cannot produce more than 75%, but for chance")
-    assert below.startswith("200 of 1,000 records name it. Honest devices cannot produce less than 25%, but for chance")
-    for warning in (above, below):
-        assert "fewer than 1 of 1,000 surveys: some records are made up, or a client is faulty" in warning
+    assert above.startswith("800 of 1,000 records name it. Honest coins give at most 75% on average, whatever people answer, ")
+    assert below.startswith("200 of 1,000 records name it. Honest coins give at least 25% on average, whatever people answer, ")
+    for warning, far in ((above, "above"), (below, "below")):
+        ends = f"and by chance come this far {far} in fewer than 1 of 1,000 surveys: some records are made up, or a client is faulty"
+        assert warning.endswith(ends)
 
 
 @pytest.mark.parametrize(
     ("ones", "named"), [(1000, "all records name it"), (999, "999 of 1,000 records name it"), (0, "no record names it")]
 )
 def test_all_and_none_are_said_only_where_that_is_so(ones: int, named: str) -> None:
-    assert warnings(estimate(one_question(), tally_with([ones], 1000)))[0].startswith(f"{named}. Honest devices")
+    assert warnings(estimate(one_question(), tally_with([ones], 1000)))[0].startswith(f"{named}. Honest coins")
 
 
 def test_the_flag_goes_up_where_the_exact_test_says_so() -> None:

@@ -113,6 +113,28 @@ def test_weights_that_are_none_are_refused(weights: np.ndarray[Any, Any]) -> Non
         weighted_shares(SURVEY, np.zeros((10, 3), dtype=np.bool_), weights, "q")
 
 
+@pytest.mark.parametrize("weights", [["1"] * 10, ["heavy"] * 10, [None] * 10, [[1.0], [1.0, 2.0]], np.ones(10) * 1j])
+def test_weights_that_are_no_numbers_are_refused_plainly(weights: Any) -> None:
+    with pytest.raises(EstimateError, match="weights must be numbers, one a report"):
+        weighted_shares(SURVEY, np.zeros((10, 3), dtype=np.bool_), weights, "q")
+
+
+def test_weights_near_the_end_of_what_numbers_can_be_weigh_as_their_ratios_say() -> None:
+    bits, w, _ = drawn(500, np.random.default_rng(6))
+    one, other = weighted_shares(SURVEY, bits, w, "q"), weighted_shares(SURVEY, bits, w / w.max() * 1e308, "q")
+    assert other.effective_n == pytest.approx(one.effective_n)
+    for a, b in zip(other.shares, one.shares, strict=True):
+        assert (a.estimate, a.low, a.high) == pytest.approx((b.estimate, b.low, b.high))
+
+
+def test_a_weight_of_0_does_not_count() -> None:
+    bits, w, _ = drawn(500, np.random.default_rng(7))
+    none = np.concatenate([w, np.zeros(400)])
+    one, other = weighted_shares(SURVEY, bits, w, "q"), weighted_shares(SURVEY, np.vstack([bits, bits[:400]]), none, "q")
+    assert other.shares == one.shares
+    assert one.shares[0].n == 500
+
+
 @pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 2.0, float("nan")]])
 def test_scores_of_a_weighted_mean_are_checked(scores: list[float]) -> None:
     with pytest.raises(EstimateError, match="scores must be 3 finite numbers for question q"):

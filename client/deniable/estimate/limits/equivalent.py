@@ -1,0 +1,37 @@
+"""Confidence limits for a share that is estimated by a mean of pseudo-answers: a cell of a cross table, or a sum of cells.
+
+Whoever belongs to the share has a pseudo-answer of 1 on average and the second moment `inside`, everybody else one of 0 and `outside`. At a
+share p its variance is p inside + (1 - p) outside - p^2. The yes/no design with
+
+    q1 - q0 = 1 / sqrt(D^2 + 4 outside),   q0 = (1 - D (q1 - q0)) / 2,   D = inside - outside
+
+has the same variance at every p, about the same people and by its coins alone, and its limits are exact: so those are taken, at the count
+that gives the same estimate. For a share of one question this is its own design. The count need not be whole: between two whole ones
+the limit away from 1/2 is interpolated, and the other one is that of the outer count, since where coins make a
+count nearly certain it is the nearest whole one that tells.
+"""
+
+from __future__ import annotations
+
+import math
+
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.proportion import proportion
+
+
+def limits(estimate: float, n: int, moments: tuple[float, float], interval: Interval) -> tuple[float, float]:
+    """The limits, in [0, 1], of a share whose unbiased estimate from n reports this is; moments: inside, outside, as above."""
+    inside, outside = moments
+    if estimate > 0.5:  # those who do not belong to it have the mirrored pseudo-answer 1 - u
+        low, high = limits(1 - estimate, n, (1 + outside, inside - 1), interval)
+        return 1 - high, 1 - low
+    gap = 1 / math.sqrt((inside - outside) ** 2 + 4 * outside)
+    q0 = max(0.0, (1 - (inside - outside) * gap) / 2)
+    q1 = min(1.0, q0 + gap)
+    count = min(float(n), max(0.0, n * (q0 + gap * estimate)))
+    below = math.floor(count)
+    part = count - below
+    first = proportion(below, n, q0, q1, interval)
+    if not part:
+        return first.low, first.high
+    return first.low, (1 - part) * first.high + part * proportion(below + 1, n, q0, q1, interval).high

@@ -1,0 +1,78 @@
+"""What is random about the respondents beside the coins is in their intervals: a slice of benchmarks/respondents.py, and exact sums."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.kit.benchmarks import benchmark
+
+from deniable.estimate.limits.finite_population import exact
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.proportion import proportion
+from deniable.simulate import simulate
+
+
+@pytest.fixture
+def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same coins in every run: only a test can do that."""
+    generator = np.random.default_rng(20)
+    words = lambda count: generator.integers(0, 1 << 32, count, dtype=np.uint32)  # noqa: E731
+    monkeypatch.setattr(sys.modules[simulate.__module__], "os_words", words)
+
+
+@pytest.mark.parametrize(
+    ("cell", "coins_at_most"),
+    [("share | 4 | 1 of 3 | 600", 0.7), ("mean of 2 levels | 6 | 1 of 1 | 500", 0.5), ("level of 5 levels | 4 | 1 of 1 | 500", 0.9)],
+)
+def test_the_truth_of_a_simulation_is_covered_as_often_as_said_and_by_coins_alone_far_less(
+    seeded: None, cell: str, coins_at_most: float
+) -> None:
+    """120 surveys: 95% is known to 2%. The control is an interval with the error of the coins alone."""
+    found = {str(one): one for one in benchmark("respondents").CELLS}[cell]
+    covers, coins = benchmark("respondents").measured(found, 120)
+    assert covers >= 0.95 - 0.05
+    assert coins < coins_at_most
+
+
+def coverage(n: int, everybody: int, q0: float, q1: float, everybody_said: int) -> float:
+    """The least chance, over all numbers of holders, that the interval holds the share: hypergeometric draws, then two binomials."""
+    found = [proportion(y, n, q0, q1, Interval(target="respondents", everybody=everybody_said)) for y in range(n + 1)]
+    low, high = (np.array([getattr(one, side) for one in found]) for side in ("low", "high"))
+    assert (high - low).min() > 0
+    given = np.array(
+        [np.convolve(stats.binom.pmf(np.arange(j + 1), j, q1), stats.binom.pmf(np.arange(n - j + 1), n - j, q0)) for j in range(n + 1)]
+    )
+    least = 1.0
+    for m in range(everybody + 1):
+        chances = stats.hypergeom.pmf(np.arange(n + 1), everybody, m, n) @ given
+        least = min(least, float(chances[(low <= m / everybody + 1e-12) & (m / everybody <= high + 1e-12)].sum()))
+    return least
+
+
+@pytest.mark.parametrize(("n", "everybody"), [(1, 3), (5, 9), (10, 40), (30, 60), (30, 31)])
+@pytest.mark.parametrize(("q0", "q1"), [(0.25, 0.75), (0.02, 0.98), (0.6, 0.2), (0.0, 1.0)])
+def test_those_who_were_drawn_tell_of_everybody_as_often_as_they_say(n: int, everybody: int, q0: float, q1: float) -> None:
+    assert coverage(n, everybody, q0, q1, everybody) >= 0.95 - 1e-9
+
+
+def test_limits_that_know_of_no_draw_would_fail_that_test() -> None:
+    assert coverage(30, 60, 0.02, 0.98, 0) < 0.8
+
+
+def test_where_all_were_drawn_there_was_no_draw() -> None:
+    assert Interval(target="respondents", everybody=50).sampling(50) == 0
+    assert Interval(target="respondents", everybody=50).sampling(1) == 1
+    assert Interval(target="respondents", everybody=51).sampling(26) == 0.5
+    assert Interval(target="respondents", everybody=51, rounding=0.5).sampling(26) == 0.75
+    assert exact((20, 50), 0.25, 0.75, 0.05, 50) == pytest.approx((0.02, 0.56), abs=0.06)
+
+
+def test_many_who_were_drawn_have_limits_that_meet_the_exact_ones() -> None:
+    for ones in (150, 200, 300):
+        few, many = (proportion(ones * k, 500 * k, 0.25, 0.75, Interval(target="respondents", everybody=1500 * k)) for k in (1, 2))
+        assert (few.method, many.method) == ("feldman-cousins", "constrained-score")
+        for side in ("low", "high"):
+            assert getattr(many, side) - many.estimate == pytest.approx((getattr(few, side) - few.estimate) / 2**0.5, abs=0.02)

@@ -1,0 +1,66 @@
+"""What `--help` says: a whole sentence for each command where commands are listed, and words for every option."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from deniable.cli import main as client
+from deniable_server.operate.cli import main as server
+
+NAMES_OF_TYPES = {"TEXT", "FLOAT", "INTEGER", "INTEGER RANGE", "FLOAT RANGE", "FILENAME"}
+
+
+def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    """A command and all below it, by the words that call them."""
+    yield name, command
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            yield from commands(below, f"{name} {below.name}")
+
+
+COMMANDS = dict([*commands(client, "deniable"), *commands(server, "deniable-server")])
+
+
+def listed(command: click.Command) -> list[str]:
+    """How the help of a command lists the commands below it, at 80 characters."""
+    told = CliRunner().invoke(command, ["--help"], terminal_width=80).output
+    return told.split("\nCommands:\n")[1].splitlines() if "\nCommands:\n" in told else []
+
+
+def badly_told(command: click.Command) -> list[str]:
+    """The options without words, and those whose argument is told by its type alone."""
+    context = click.Context(command)
+    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+    arguments = {one.opts[0]: one.make_metavar(context) for one in options if not one.is_flag}
+    return [one.opts[0] for one in options if not (one.help or "").strip() or arguments.get(one.opts[0]) in NAMES_OF_TYPES]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_does_and_what_it_takes(name: str) -> None:
+    assert badly_told(COMMANDS[name]) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_list_of_commands_says_each_in_a_line_and_cuts_none_off(name: str) -> None:
+    lines = listed(COMMANDS[name])
+    assert [line for line in lines if not re.fullmatch(r"  [a-z-]+ +\S.*[^.]\.", line)] == []
+    assert len(lines) == len(getattr(COMMANDS[name], "commands", ()))
+
+
+def test_an_option_without_words_and_a_line_that_is_cut_off_are_noticed() -> None:
+    @click.group()
+    def group() -> None: ...
+
+    @group.command("one", help="A sentence that goes on and on, so that no line of eighty characters has room for all that it says.")
+    @click.option("--silent", metavar="X")
+    @click.option("--number", type=float, help="A number.")
+    @click.option("--good", metavar="X", help="An X.")
+    def one(**_: object) -> None: ...
+
+    assert badly_told(one) == ["--silent", "--number"]
+    assert [line.endswith("...") for line in listed(group)] == [True]
