@@ -36,6 +36,7 @@ def test_an_interval_that_misses_too_often_says_so(place: int) -> None:
     assert covers > 0.9 - noise or warned > 0.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "normal_at_most"),
     [
@@ -63,6 +64,7 @@ def wald(one: Share) -> dict[str, float]:
     return {"low": one.estimate - 1.96 * one.std_error, "high": one.estimate + 1.96 * one.std_error}
 
 
+@pytest.mark.slow
 def test_the_test_of_a_sparse_table_alarms_as_often_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 surveys of 100 people at epsilon 4, 5 by 5 options, under the null: 5% is known to 2.8%. The control is chi-squared."""
     case = {str(case): case for case in benchmark("small_groups").CASES}["independence, 5 by 5 | 4 | 100"]

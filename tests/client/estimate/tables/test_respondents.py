@@ -23,6 +23,7 @@ def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[simulate.__module__], "os_words", words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "coins_at_most"),
     [("share | 4 | 1 of 3 | 600", 0.7), ("mean of 2 levels | 6 | 1 of 1 | 500", 0.5), ("level of 5 levels | 4 | 1 of 1 | 500", 0.9)],
