@@ -433,6 +433,7 @@ def rounded(numbers: Any, levels: int, epsilon: float, rng: np.random.Generator)
     return Perturbed(randomize(channel, level, coins(rng)), channel, tuple(map(str, scores)), scores, on_grid=True)
 
 
+@pytest.mark.slow
 def test_a_number_as_the_outcome_of_a_linear_model_is_unbiased_and_covered_whatever_its_rounding() -> None:
     """300 surveys of 2,000 at epsilon 2, 3 levels, true slope .2: 95% is known to 1.3%. As a predictor it is refused, and the control,
     which takes its levels for the numbers, shows why: half of the slope of .5, covered in no survey."""

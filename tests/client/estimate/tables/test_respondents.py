@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.kit.benchmarks import benchmark
 
 from deniable.estimate.limits.finite_population import exact
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.proportion import proportion
 from deniable.simulate import simulate
-
-
-@cache
-def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("deniable_respondents", Path(__file__).parents[4] / "benchmarks" / "respondents.py")
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = found  # its dataclass looks for its module
-    spec.loader.exec_module(found)
-    return found
 
 
 @pytest.fixture
@@ -37,6 +23,7 @@ def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[simulate.__module__], "os_words", words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cell", "coins_at_most"),
     [("share | 4 | 1 of 3 | 600", 0.7), ("mean of 2 levels | 6 | 1 of 1 | 500", 0.5), ("level of 5 levels | 4 | 1 of 1 | 500", 0.9)],
@@ -45,8 +32,8 @@ def test_the_truth_of_a_simulation_is_covered_as_often_as_said_and_by_coins_alon
     seeded: None, cell: str, coins_at_most: float
 ) -> None:
     """120 surveys: 95% is known to 2%. The control is an interval with the error of the coins alone."""
-    found = {str(one): one for one in benchmark().CELLS}[cell]
-    covers, coins = benchmark().measured(found, 120)
+    found = {str(one): one for one in benchmark("respondents").CELLS}[cell]
+    covers, coins = benchmark("respondents").measured(found, 120)
     assert covers >= 0.95 - 0.05
     assert coins < coins_at_most
 
