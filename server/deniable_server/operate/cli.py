@@ -169,7 +169,8 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
     """Check the installation: key, permissions, disk, backup, address.
 
-    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a fault, and all faults are listed.
+    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a
+    fault, and all faults are listed.
 
     \b
     Example:

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
-from tests.server.conftest import ServerProcess
+from tests.kit.servers.process import ServerProcess
 
 from deniable import SurveyClient
 from deniable.cli import main

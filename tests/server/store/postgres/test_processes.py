@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import sys
 import threading
 import time
@@ -16,9 +15,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.kit.breaks import broken_server
+from tests.kit.servers.process import ServerProcess, reserved
 from tests.kit.servers.tallies import recount_of, tally_of
-from tests.server import launch
-from tests.server.conftest import ServerProcess
 from tests.server.store.conftest import Databases
 from tests.server.store.postgresql import server
 from tests.server.store.test_kill import CLIENTS, SENT, Load, bucket_survey, counts
@@ -38,10 +37,9 @@ class Web(ServerProcess):
     def __init__(self, folder: Path, url: str, variant: str) -> None:
         folder.mkdir()
         self.folder, self.db, self.log = folder, url, folder / "server.log"  # type: ignore[assignment]
-        self.command = [sys.executable, str(Path(launch.__file__)), variant]
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.command = [sys.executable, str(Path(broken_server.__file__)), variant]
+        self._holder = reserved()
+        self.port = self._holder.getsockname()[1]
         self.url, self.process = f"http://127.0.0.1:{self.port}", None
 
 
@@ -72,8 +70,7 @@ def webs(tmp_path: Path, databases: Databases) -> Iterator[Callable[[str], list[
 
     yield make
     for web in made:
-        if web.process is not None:
-            web.kill()
+        web.close()
 
 
 def kill_under_load(webs: list[Web], kills: int, crashes: bool) -> tuple[Load, Tally, Tally]:
