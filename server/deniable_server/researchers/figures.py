@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 
 from deniable.estimate import MeanRow
+from deniable.mechanism import Channel
 from deniable.plan import private, sample_size
 from deniable.survey import Survey
 
@@ -95,7 +97,12 @@ def needed(survey: Survey, confidence: float) -> int:
     """How many people must answer before every share of the survey is known to ten points either way; raises EstimateError."""
     asked = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
     channels = {item.channel for item in survey.items}
-    return math.ceil(max(sample_size(private(channel), HALF_WIDTH, confidence=confidence) for channel in channels) / asked)
+    return math.ceil(max(_needed(channel, confidence) for channel in channels) / asked)
+
+
+@lru_cache(maxsize=1024)  # a second of computing, for each look at a page
+def _needed(channel: Channel, confidence: float) -> int:
+    return sample_size(private(channel), HALF_WIDTH, confidence=confidence)
 
 
 def _minus(text: str) -> str:
