@@ -96,5 +96,5 @@ def test_from_an_idea_to_estimates_without_leaving_the_page(ada: Chrome, page: A
     arrives(ada, "A whole journey: settings")
     press(ada, "main details summary")
     press(ada, "main details button")
-    patient(ada).until(lambda d: "This survey is closed" in d.find_element(By.TAG_NAME, "main").text)
+    patient(ada).until(lambda d: d.execute_script("return document.body?.textContent.includes('This survey is closed')"))
     assert page.open(str(Link(site.url, "journey", digest))) == "closed"

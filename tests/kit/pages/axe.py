@@ -9,7 +9,7 @@ from typing import Any
 from selenium.webdriver import Chrome
 from tests.kit.pages.layout import style
 
-PROGRAM = Path(__file__).parents[1] / "vendor" / "axe-core" / "axe.min.js"
+PROGRAM = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"
 
 OPTIONS = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],

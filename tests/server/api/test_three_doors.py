@@ -119,6 +119,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     server.start()
     yield Site(server.url, kept, key)
     server.stop()
+    server.close()
     assert "Traceback" not in server.log.read_text()
 
 
