@@ -163,7 +163,7 @@ def test_turning_the_table_round_turns_the_numbers_round() -> None:
 def three() -> tuple[Survey, Floats, np.ndarray[Any, np.dtype[np.bool_]]]:
     survey = survey_of(a=(2, 2.0), b=(3, 2.5), c=(5, 2.5))
     truth = np.random.default_rng(9).dirichlet(np.ones(30)).reshape(2, 3, 5)
-    return survey, truth, reports_of(survey, truth, 30_000)
+    return survey, truth, reports_of(survey, truth, 30_000, seeded(9))
 
 
 def test_three_questions_from_reports_are_near_the_truth() -> None:
