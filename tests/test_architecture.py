@@ -62,7 +62,10 @@ SERVER = {
     "server/web": ("what every page shares", "errors survey wire server/config server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
-    "server/researchers": ("pages for researchers", "errors mechanism survey wire privacy estimate plan server/store server/context server/web"),
+    "server/researchers": (
+        "pages for researchers",
+        "errors mechanism survey wire privacy estimate plan server/store server/context server/web",
+    ),
     "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
     "server": (
         "the application",
