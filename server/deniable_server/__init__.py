@@ -36,8 +36,8 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_checks"] = Rate(config.most_per_second, config.most_per_second)
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
-    csrf = CSRFProtect(app)
     audience.register(app, sessions.user, door="auth.login")
+    csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, health.bp)
     for routes in (*public, auth.bp, account.bp, surveys.bp, drafting.bp, inviting.bp, settings.bp):
         app.register_blueprint(routes)

@@ -44,13 +44,18 @@ def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
-        if current_audience().login:
-            g.user = user()
-            if g.user is None:
-                return redirect(url_for(door, next=request.path))
-        return None
+        return None if let_in() else redirect(url_for(door, next=request.path))
 
+    app.extensions["deniable_user"] = user
     app.before_request(admit)
+
+
+def let_in() -> bool:
+    """Whether whoever sent the current request may come to where it goes; `g.user` is the name of a researcher from then on."""
+    if not current_audience().login:
+        return True
+    g.user = current_app.extensions["deniable_user"]()
+    return g.user is not None
 
 
 def current_audience() -> Audience:

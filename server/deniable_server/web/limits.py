@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 from deniable.survey import Survey
 from deniable_server.context import current_store
 from deniable_server.store.errors import StoreError
+from deniable_server.web.audience import let_in
 
 SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
 View = TypeVar("View", bound=Callable[..., Any])
@@ -39,8 +40,8 @@ def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
 def most_bytes() -> int:
     """The most bytes that the body of the current request may have. Raises StoreError where the database fails."""
     size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
-    if size is None or 0 < (request.content_length or 0) <= SMALL:
-        return SMALL
+    if size is None or 0 < (request.content_length or 0) <= SMALL or not let_in():
+        return SMALL  # from a stranger, too: large bodies share a room that those who have a key need
     if isinstance(size, int):
         return size
     return max(SMALL, size(current_store().surveys.published((request.view_args or {})["survey_id"]).survey))
@@ -48,7 +49,7 @@ def most_bytes() -> int:
 
 def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:
     """The same for a request that is no more than its head yet; 0 where that cannot be said, which the view will tell."""
-    with app.request_context({name: value for name, value in environ.items() if name != "HTTP_COOKIE"}):
+    with app.request_context(dict(environ)):
         try:
             return most_bytes()
         except (StoreError, HTTPException):

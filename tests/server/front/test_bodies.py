@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from flask import url_for
 from flask.testing import FlaskClient
 from tests.kit.patience import PATIENCE
-from tests.kit.servers.process import ServerProcess
+from tests.kit.servers.process import PASSWORD, USER, ServerProcess
 from tests.kit.servers.raw import FORM, JSON, POST, SUBMIT, Raw, comparable
 from werkzeug.exceptions import RequestTimeout
 
@@ -104,6 +106,52 @@ def test_the_limit_follows_from_the_survey_and_the_key(app: Any, store: Store, k
     assert 133_334 < sizes[SUBMIT] < 140_000
     assert 100_000 * 256 * 4 / 3 < sizes[SUBMIT.replace("study", "wide")] < 35_000_000
     assert limits.most_bytes_of(app, {**asked, "PATH_INFO": SUBMIT.replace("study", "none")}) == 0
+
+
+def test_a_stranger_may_send_little_to_any_address(app: Any, store: Store, logged_in: Callable[[Any], FlaskClient]) -> None:
+    """Otherwise strangers could take up the room that large bodies share, and who has a key would be told to come back later."""
+    store.surveys.publish(WIDE)
+    cookie = logged_in(app).get_cookie("deniable", path="/")
+    assert cookie is not None
+    most = {"stranger": {}, "researcher": {}}
+    for rule in app.url_map.iter_rules():
+        for method in (rule.methods or set()) - {"GET", "HEAD", "OPTIONS"}:
+            with app.test_request_context():
+                path = url_for(rule.endpoint, **dict.fromkeys(rule.arguments, "wide"))
+            asked = {"REQUEST_METHOD": method, "SERVER_NAME": "x", "SERVER_PORT": "1", "wsgi.url_scheme": "http", "wsgi.input": None}
+            for who, sent in (("stranger", ""), ("researcher", f"deniable={cookie.value}")):
+                most[who][path] = limits.most_bytes_of(app, {**asked, "PATH_INFO": path, "HTTP_COOKIE": sent})
+    one_record = limits.SMALL + 16 * len(WIDE.questions)  # one written by hand
+    assert max(most["stranger"].values()) <= one_record
+    assert {path for path, size in most["researcher"].items() if size > one_record} == {"/manage/new"}  # so the test sees a larger one
+
+
+@pytest.mark.slow
+def test_strangers_who_send_slowly_to_a_page_of_researchers_keep_nobody_out(study: ServerProcess, submissions: Make) -> None:
+    head = b"POST /manage/new HTTP/1.1\r\nHost: study\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 393216\r\n\r\n--x"
+    with ExitStack() as crowd:
+        for _ in range(300):  # 256 would take all the room
+            crowd.enter_context(closing(Raw(study, head)))
+        headers = {**JSON, "Authorization": f"Bearer {study.key}"}
+        for _ in range(5):
+            reply = httpx.post(study.url + SUBMIT, content=submissions(30_000).to_json(), headers=headers, timeout=PATIENCE)
+            assert reply.status_code == 200, reply.text
+
+
+def test_a_file_of_a_researcher_has_room_and_one_of_a_stranger_is_led_to_the_door(study: ServerProcess) -> None:
+    file = {"file": ("survey.yaml", b"#" * 200_000)}
+    with httpx.Client(base_url=study.url, timeout=PATIENCE) as browser:
+        assert browser.post("/manage/new", files=file).headers["location"] == "/login?next=/manage/new"
+        asked = {"csrf_token": _token(browser.get("/login").text), "user": USER, "password": PASSWORD}
+        assert browser.post("/login", data=asked).status_code == 302
+        form = {"csrf_token": _token(browser.get("/manage/new").text), "n": "1000"}
+        reply = browser.post("/manage/new", files=file, data=form)
+    assert reply.status_code == 422
+    assert "must be a mapping" in reply.text
+
+
+def _token(page: str) -> str:
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', page)[0])
 
 
 def test_a_bomb_of_brackets_is_refused_in_no_time(study: ServerProcess) -> None:
