@@ -99,7 +99,7 @@ class Door:
         self.headers["another site"] = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"}
 
     def knock(self, name: str, method: str, role: str, survey: str) -> TestResponse:
-        client = self.log_in(self.app) if role == "researcher" else self.app.test_client()
+        client = self.log_in(self.app) if role.startswith("researcher") else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
         values = {"survey_id": survey, "kind": "csv", "name": OTHER_NAMES.get(endpoint.split(".")[1], "x")}
@@ -153,6 +153,16 @@ def test_every_route_stands_in_the_matrix(app: Flask) -> None:
 
 def test_everybody_may_what_the_matrix_says(door: Door) -> None:
     assert door.wrong() == []
+
+
+def test_no_form_of_researchers_counts_without_the_token_of_the_session(door: Door) -> None:
+    asked = set()
+    for endpoint, method in routes(door.app):
+        if method == "POST" and door.app.blueprints[endpoint.split(".")[0]].audience.csrf:
+            reply = door.knock(endpoint, method, "researcher without a token", "here")
+            assert reply.status_code == 400, endpoint
+            asked.add(endpoint)
+    assert {"auth.login", "account.logout", "drafting.survey", "settings.close", "inviting.codes"} <= asked
 
 
 def test_who_is_not_let_in_does_not_learn_whether_there_is_such_a_survey(door: Door) -> None:
