@@ -65,12 +65,17 @@ def command(tmp_path: Path, *words: str) -> str:
     return result.output
 
 
+def another_operator(tmp_path: Path) -> None:
+    command(tmp_path, "user", "add", "eve", "--operator", "--password-env", "PW")
+
+
 ENDS: dict[str, Callable[[FlaskClient, Path], object]] = {
     "logout": lambda ada, _: press(ada, "/logout"),
     "logout everywhere": lambda ada, _: press(ada, "/logout/everywhere"),
     "init": lambda ada, folder: command(folder, "init", "--user", "ada", "--password-env", "PW"),
     "a new password": lambda ada, folder: command(folder, "user", "password", "ada", "--password-env", "PW"),
-    "removal": lambda ada, folder: command(folder, "user", "remove", "ada"),
+    "removal": lambda ada, folder: (another_operator(folder), command(folder, "user", "remove", "ada")),
+    "disabling": lambda ada, folder: (another_operator(folder), command(folder, "user", "disable", "ada")),
     "the operator": lambda ada, folder: command(folder, "user", "log-out", "ada"),
 }
 

@@ -15,6 +15,7 @@ ORDERED = {
     "unmatched": "survey",
     "sessions": "hash",
     "keys": "name",
+    "roles": 'survey, "user"',
     "users": "name",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
@@ -51,7 +52,17 @@ _FIRST = (
         )
     ),
 )
-STEPS = (_FIRST,)
+_PEOPLE = (
+    "ALTER TABLE users ADD COLUMN operator INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
+    f"CREATE TABLE roles (survey {_TEXT} NOT NULL REFERENCES surveys (id) ON DELETE CASCADE, "
+    f'"user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, "user"))',
+    'CREATE INDEX roles_of_user ON roles ("user")',
+    # Before, every account might do everything: it stays so for those that there are.
+    "UPDATE users SET operator = 1",
+    "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",
+)
+STEPS = (_FIRST, _PEOPLE)
 """What makes each version of the tables out of the one before."""
 
 

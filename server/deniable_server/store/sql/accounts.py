@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from deniable_server.store.accounts import Key
-from deniable_server.store.errors import ConflictError, UnknownSurveyError
+from deniable_server.store.errors import ConflictError, LastError, UnknownSurveyError
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.people import keep_an_operator
+from deniable_server.store.sql.roles import only_owner_of
 
 
 class AccountShelf:
@@ -18,7 +20,9 @@ class AccountShelf:
         self._database = database
 
     def set_password(self, user: str, password_hash: str) -> None:
-        statement = "INSERT INTO users VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
+        statement = (
+            "INSERT INTO users (name, password_hash) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
+        )
 
         def work(connection: Connection) -> None:
             connection.execute(statement, [user, password_hash])
@@ -27,7 +31,7 @@ class AccountShelf:
         self._database.writer.run(work)
 
     def password_hash(self, user: str) -> str | None:
-        row = self._one("SELECT password_hash FROM users WHERE name = ?", user)
+        row = self._one("SELECT password_hash FROM users WHERE name = ? AND disabled = 0", user)
         return None if row is None else str(row[0])
 
     def users(self) -> list[str]:
@@ -35,12 +39,18 @@ class AccountShelf:
             return [name for (name,) in connection.execute("SELECT name FROM users ORDER BY name").fetchall()]
 
     def remove_user(self, user: str) -> bool:
-        return self._changed("DELETE FROM users WHERE name = ?", user)
+        def work(connection: Connection) -> bool:
+            keep_an_operator(connection, user)
+            if owned := only_owner_of(connection, user):
+                raise LastError(f"nobody else owns {', '.join(owned)}: make somebody else an owner first")
+            return connection.execute("DELETE FROM users WHERE name = ?", [user]).rowcount > 0
+
+        return self._database.writer.run(work)
 
     def open_session(self, user: str, token_hash: bytes, now: int, until: int) -> bool:
         def work(connection: Connection) -> bool:
             connection.execute("DELETE FROM sessions WHERE until <= ?", [now])
-            insert = "INSERT INTO sessions SELECT ?, name, ? FROM users WHERE name = ?"
+            insert = "INSERT INTO sessions SELECT ?, name, ? FROM users WHERE name = ? AND disabled = 0"
             return bool(connection.execute(insert, [token_hash, until, user]).rowcount)
 
         return self._database.writer.run(work)

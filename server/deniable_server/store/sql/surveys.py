@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 from deniable.survey import Survey
 from deniable_server.store.errors import ConflictError, StoreError
 from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import COLUMNS, find, published_of
+from deniable_server.store.sql.roles import give
 
 
 class SurveyShelf:
@@ -18,7 +21,7 @@ class SurveyShelf:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def publish(self, survey: Survey) -> bool:
+    def publish(self, survey: Survey, owner: str | None = None) -> bool:
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
             if row and bytes(row[0]) != survey.definition:
@@ -30,6 +33,9 @@ class SurveyShelf:
             today = datetime.now(UTC).date().isoformat()
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, today])
             self._database.intake.prepare(connection, survey)
+            if owner is not None:
+                require_account(connection, owner)
+                give(connection, survey.id, owner, Role.OWNER)
             return True
 
         return self._database.writer.run(work)

@@ -105,9 +105,27 @@ def sessions_and_keys(db: Database) -> None:
         db.execute(statement)
 
 
+people = Migrations("deniable_server_people")  # after those of accounts and surveys
+
+
+@people(name="first")
+def operators_and_roles(db: Database) -> None:
+    """Operators, and roles per survey (`Role`). Before, every account might do everything: it stays so for those that there are."""
+    for statement in (
+        "ALTER TABLE users ADD COLUMN operator INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE roles (survey TEXT NOT NULL REFERENCES surveys (id) ON DELETE CASCADE, "
+        "user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, user)) WITHOUT ROWID",
+        "CREATE INDEX roles_of_user ON roles (user)",
+        "UPDATE users SET operator = 1",
+        "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",
+    ):
+        db.execute(statement)
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, accounts)
+    db, sets = Database(connection), (migrations, accounts, people)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")
