@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import click
 
 from deniable_server.api import keys
-from deniable_server.config import Database
+from deniable_server.config import Config, Database
 from deniable_server.operate.cli_database import database, opened
+from deniable_server.researchers import account_links
 from deniable_server.researchers.passwords import set_password
 from deniable_server.store.roles import Role
 
@@ -84,10 +85,25 @@ def remove_user(db: Database, name: str) -> None:
 @user_commands.command("list")
 @database
 def list_users(db: Database) -> None:
-    """List the accounts."""
+    """List the accounts.
+
+    A line for each: name, operator or researcher, and disabled where it is, with tabs between them.
+    """
     with opened(db) as store:
-        for name in store.accounts.users():
-            click.echo(name)
+        for person in store.people.all():
+            kind = "operator" if person.operator else "researcher"
+            click.echo("\t".join((person.name, kind, *(["disabled"] if person.disabled else []))))
+
+
+@user_commands.command("invite")
+@database
+@click.option("--operator", is_flag=True, help="For an operator's account.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use; the link begins with it.")
+def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
+    """Make a link with which one person makes an account. It is printed here, once, and ends in seven days."""
+    with opened(db) as store:
+        click.echo(account_links.make(store, Config.for_database(db, public_url).address, operator))
+    click.echo("Send it to one person, by a way that nobody else reads. It works once.", err=True)
 
 
 @user_commands.command("operator")

@@ -15,6 +15,16 @@ class Person:
     disabled: bool
 
 
+@dataclass(frozen=True)
+class Invitation:
+    """A link that makes one account. hash: SHA-256 of the token in it; operator: of one; until: Unix seconds; made_by: whose it is."""
+
+    hash: bytes
+    operator: bool
+    until: int
+    made_by: str | None
+
+
 class People(Protocol):
     """The shelf of people. There is always an operator who is not disabled, once there was one.
 
@@ -32,3 +42,21 @@ class People(Protocol):
 
     def set_disabled(self, name: str, disabled: bool) -> None:
         """Disables an account, which ends its sessions, or enables it. Raises UnknownAccountError; LastError likewise."""
+
+    def invite(self, invitation: Invitation, now: int) -> None:
+        """Keeps an invitation, and forgets those that are over. Times are Unix seconds."""
+
+    def invitations(self, now: int) -> list[Invitation]:
+        """Those that can be used still, the first to end first."""
+
+    def invitation(self, token_hash: bytes, now: int) -> Invitation | None:
+        """The invitation with this hash, or None if there is none, or it is used up or over. Spends nothing."""
+
+    def accept(self, token_hash: bytes, name: str, password_hash: str, now: int) -> None:
+        """Makes the account that an invitation is for, and spends it, in one transaction.
+
+        Raises InvitationError where there is none that can be used; ConflictError where an account has this name, which spends nothing.
+        """
+
+    def take_back(self, token_hash: bytes) -> bool:
+        """Ends an invitation that was not used. False if there is none."""

@@ -74,7 +74,10 @@ def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
-        return _ask_role() if let_in() else redirect(url_for(door, next=request.path))
+        if not let_in():
+            return redirect(url_for(door, next=request.path))
+        _ask_role()
+        return None
 
     app.extensions["deniable_user"] = user
     app.before_request(admit)
@@ -111,10 +114,16 @@ def _ask_role() -> None:
 def may_open(address: str) -> bool:
     """Whether the researcher of the current request may open an address of the survey that it is about."""
     try:
-        endpoint, _ = current_app.url_map.bind("").match(address.partition("?")[0])
+        endpoint = _endpoint(address.partition("?")[0])
     except HTTPException:
         return False
     return g.get("role") is not None and g.role >= least_role(endpoint)
+
+
+def _endpoint(path: str) -> str:
+    """The endpoint of a path, by whatever method it takes. Raises HTTPException where there is none."""
+    bound = current_app.url_map.bind("")
+    return str(bound.match(path, method=next(iter(bound.allowed_methods(path)), "GET"))[0])
 
 
 def seen_surveys() -> list[Published]:

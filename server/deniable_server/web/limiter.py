@@ -24,6 +24,7 @@ FORGET = 3600.0  # seconds after the last wrong password for a name until it is 
 NAMES = 10_000
 HASHES_PER_SECOND, HASHES_AT_ONCE, HASHES_WAITING = 2.0, 1, 3
 BURST = 10
+WRONG_LINKS_PER_MINUTE = 10
 
 Clock = Callable[[], float]
 
@@ -125,6 +126,16 @@ class Lane:
     def _forgive(self, name: str) -> None:
         self._delays.forgive(name)
         self._rate.give_back()
+
+
+def wrong_links(clock: Clock = time.monotonic) -> Rate:
+    """How many links to make an account may be wrong; right ones do not count."""
+    return Rate(WRONG_LINKS_PER_MINUTE / 60, WRONG_LINKS_PER_MINUTE, clock)
+
+
+def current_wrong_links() -> Rate:
+    """The same, of the application that handles this request."""
+    return cast(Rate, current_app.extensions["deniable_wrong_links"])
 
 
 def current_rate() -> Rate:

@@ -91,7 +91,7 @@ def test_a_cookie_opens_nothing_after(end: str, ada: FlaskClient, app: Flask, tm
 
 def test_another_account_keeps_its_sessions(ada: FlaskClient, store: Store, tmp_path: Path) -> None:
     command(tmp_path, "user", "add", "eve", "--password-env", "PW")
-    assert command(tmp_path, "user", "list") == "ada\neve\n"
+    assert command(tmp_path, "user", "list") == "ada\toperator\neve\tresearcher\n"
     command(tmp_path, "user", "remove", "eve")
     assert ada.get("/manage").status_code == 200
 

@@ -13,9 +13,11 @@ RESPONDENTS = Audience(login=False, forms=False, csrf=False, translated=True)
 AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
-    "auth": Audience(login=False, forms=True, csrf=True, translated=False),
+    **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
+    "people": Audience(login=True, forms=True, csrf=True, translated=False, operator=True),
     **dict.fromkeys(
-        ("account", "researchers", "drafting", "inviting", "settings"), Audience(login=True, forms=True, csrf=True, translated=False)
+        ("account", "members", "researchers", "drafting", "inviting", "settings"),
+        Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }
 OWN_FORMS, NO_FORMS = "form-action 'self'", "form-action 'none'"

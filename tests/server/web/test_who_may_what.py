@@ -18,6 +18,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.api import keys
+from deniable_server.researchers import account_links
 from deniable_server.researchers.passwords import set_password
 from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Store
@@ -47,6 +48,7 @@ SENT_ON = row(302, *(302,) * 6)  # who is logged in to the next page, others to 
 OPERATORS = row(302, *(403,) * 5, 200)
 VIEWERS, ANALYSTS, EDITORS, OWNERS = map(of_survey, INSIDE[1:-1])
 
+
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("about.home", "GET"): (302,) * 13,
     ("respondents.survey", "GET"): PUBLIC,
@@ -71,6 +73,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
     ("auth.login", "GET"): PUBLIC,
     ("auth.login", "POST"): row(400, *(401,) * 6),  # with a wrong password
+    ("joining.page", "GET"): PUBLIC,  # whoever has the link
+    ("joining.accept", "POST"): row(400, *(422,) * 6),  # without a name
+    ("account.page", "GET"): RESEARCHERS,
+    ("account.password", "POST"): row(302, *(422,) * 6),
     ("account.logout", "POST"): SENT_ON,
     ("account.logout_everywhere", "POST"): SENT_ON,
     ("researchers.surveys", "GET"): RESEARCHERS,
@@ -79,6 +85,12 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.download", "GET"): VIEWERS,
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): row(302, *(422,) * 6),  # with nothing in it
+    ("people.page", "GET"): OPERATORS,
+    ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
+    ("people.invite", "POST"): OPERATORS,
+    ("people.take_back", "POST"): row(302, *(403,) * 5, 302),
+    ("members.page", "GET"): OWNERS,
+    ("members.change", "POST"): of_survey("owner", 422),  # nobody
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
@@ -114,6 +126,7 @@ class Door:
         store.surveys.publish(other)
         for user in INSIDE[1:-2]:
             store.roles.grant("s-here", user, Role.of(user))
+        self.link = account_links.make(store, "", operator=False)
         made = {
             "key to submit": keys.make(store, "submit", ["submit"]),
             "key to results": keys.make(store, "results", ["results"]),
@@ -128,7 +141,12 @@ class Door:
         client = self.log_in(self.app, role.removesuffix(" without a token")) if role.startswith(INSIDE) else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
-        values = {"survey_id": survey, "kind": "csv", "name": OTHER_NAMES.get(endpoint.split(".")[1], "x")}
+        values = {
+            "survey_id": survey,
+            "token": self.link.rpartition("/")[2],
+            "kind": "csv",
+            "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
+        }
         with self.app.test_request_context():
             path = self.app.url_for(endpoint, **{key: values[key] for key in rule.arguments})
         body = self.body(name, client, role) if method == "POST" else {}
@@ -142,7 +160,7 @@ class Door:
             return {"json": {"code": codes_base64(secret)}}
         if name == "auth.login":
             return {"data": {"user": role, "password": "a wrong password", "csrf_token": token(client) if role in INSIDE else ""}}
-        if name.startswith(("account.", "drafting.", "settings.", "inviting.")):
+        if self.app.blueprints[name.split(".")[0]].audience.csrf:
             return {"data": {"csrf_token": token(client) if role in INSIDE else ""}}
         return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
 
@@ -184,8 +202,9 @@ def test_everybody_may_what_the_matrix_says(door: Door) -> None:
 def test_no_form_of_researchers_counts_without_the_token_of_the_session(door: Door) -> None:
     asked = set()
     for endpoint, method in routes(door.app):
-        if method == "POST" and door.app.blueprints[endpoint.split(".")[0]].audience.csrf:
-            reply = door.knock(endpoint, method, "owner without a token", "s-here")
+        whom = door.app.blueprints[endpoint.split(".")[0]].audience
+        if method == "POST" and whom.csrf:
+            reply = door.knock(endpoint, method, f"{'operator' if whom.operator else 'owner'} without a token", "s-here")
             assert reply.status_code == 400, endpoint
             asked.add(endpoint)
     assert {"auth.login", "account.logout", "drafting.survey", "settings.close", "inviting.codes"} <= asked

@@ -16,6 +16,7 @@ ORDERED = {
     "sessions": "hash",
     "keys": "name",
     "roles": 'survey, "user"',
+    "user_invitations": "hash",
     "users": "name",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
@@ -58,6 +59,7 @@ _PEOPLE = (
     f"CREATE TABLE roles (survey {_TEXT} NOT NULL REFERENCES surveys (id) ON DELETE CASCADE, "
     f'"user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, "user"))',
     'CREATE INDEX roles_of_user ON roles ("user")',
+    "CREATE TABLE user_invitations (hash BYTEA PRIMARY KEY, operator INTEGER NOT NULL, until BIGINT NOT NULL, made_by TEXT)",
     # Before, every account might do everything: it stays so for those that there are.
     "UPDATE users SET operator = 1",
     "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable_server.store.errors import LastError, UnknownAccountError
-from deniable_server.store.people import Person
+from deniable_server.store.errors import ConflictError, InvitationError, LastError, UnknownAccountError
+from deniable_server.store.people import Invitation, Person
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 
 _PEOPLE = "SELECT name, operator, disabled FROM users"
+_INVITATIONS = "SELECT hash, operator, until, made_by FROM user_invitations"
 
 
 class PeopleShelf:
@@ -45,6 +46,51 @@ class PeopleShelf:
             connection.execute("UPDATE users SET disabled = ? WHERE name = ?", [int(disabled), name])
 
         self._database.writer.run(work)
+
+    def invite(self, invitation: Invitation, now: int) -> None:
+        row = [invitation.hash, int(invitation.operator), invitation.until, invitation.made_by]
+
+        def work(connection: Connection) -> None:
+            connection.execute("DELETE FROM user_invitations WHERE until <= ?", [now])
+            connection.execute("INSERT INTO user_invitations VALUES (?, ?, ?, ?)", row)
+
+        self._database.writer.run(work)
+
+    def invitations(self, now: int) -> list[Invitation]:
+        with self._database.reading() as connection:
+            rows = connection.execute(f"{_INVITATIONS} WHERE until > ? ORDER BY until, hash", [now]).fetchall()
+        return [_invitation(row) for row in rows]
+
+    def invitation(self, token_hash: bytes, now: int) -> Invitation | None:
+        with self._database.reading() as connection:
+            return _usable(connection, token_hash, now)
+
+    def accept(self, token_hash: bytes, name: str, password_hash: str, now: int) -> None:
+        def work(connection: Connection) -> None:
+            invitation = _usable(connection, token_hash, now)
+            if invitation is None:
+                raise InvitationError("the link was used, has ended, or was never made")
+            if connection.execute("SELECT 1 FROM users WHERE name = ?", [name]).fetchone():
+                raise ConflictError("name must be that of no other account; an account with this name exists")
+            insert = "INSERT INTO users (name, password_hash, operator) VALUES (?, ?, ?)"
+            connection.execute(insert, [name, password_hash, int(invitation.operator)])
+            connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash])
+
+        self._database.writer.run(work)
+
+    def take_back(self, token_hash: bytes) -> bool:
+        statement = "DELETE FROM user_invitations WHERE hash = ?"
+        return self._database.writer.run(lambda connection: connection.execute(statement, [token_hash]).rowcount > 0)
+
+
+def _usable(connection: Connection, token_hash: bytes, now: int) -> Invitation | None:
+    row = connection.execute(f"{_INVITATIONS} WHERE hash = ? AND until > ?", [token_hash, now]).fetchone()
+    return None if row is None else _invitation(row)
+
+
+def _invitation(row: Any) -> Invitation:
+    token_hash, operator, until, made_by = row
+    return Invitation(bytes(token_hash), bool(operator), int(until), made_by)
 
 
 def require_account(connection: Connection, name: str) -> None:

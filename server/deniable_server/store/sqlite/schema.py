@@ -123,6 +123,13 @@ def operators_and_roles(db: Database) -> None:
         db.execute(statement)
 
 
+@people(name="second")
+def links_that_make_accounts(db: Database) -> None:
+    """Invitations of researchers: of the token in a link its SHA-256."""
+    columns = "hash BLOB PRIMARY KEY, operator INTEGER NOT NULL, until INTEGER NOT NULL, made_by TEXT"
+    db.execute(f"CREATE TABLE user_invitations ({columns}) WITHOUT ROWID")
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
     db, sets = Database(connection), (migrations, accounts, people)
