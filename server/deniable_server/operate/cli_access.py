@@ -117,6 +117,17 @@ def make_operator(db: Database, name: str, taken: bool) -> None:
     click.echo(f"{name} is {'no operator any more' if taken else 'an operator'}.")
 
 
+@user_commands.command("password-only")
+@database
+@click.argument("name")
+def remove_factor(db: Database, name: str) -> None:
+    """Take the second factor of an account away, where its device and its recovery codes are lost."""
+    with opened(db) as store:
+        if not store.factors.remove(name):
+            raise click.ClickException(f"{name} has no second factor")
+    click.echo(f"{name} logs in with the password alone.")
+
+
 @user_commands.command("disable")
 @database
 @click.argument("name")

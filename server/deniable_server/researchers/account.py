@@ -17,7 +17,7 @@ bp = routes("account", __name__)
 
 @bp.get("/manage/account")
 def page() -> Page:
-    return render_template("researchers/account.html", form=PasswordForm())
+    return _page(PasswordForm())
 
 
 @bp.post("/manage/account/password")
@@ -33,7 +33,11 @@ def password() -> Page:
             form.current.errors = ["This is not your password."]
         except TooManyError as error:
             form.current.errors = [f"Too many tries. Wait {error.seconds} seconds, then try again."]
-    return render_template("researchers/account.html", form=form), 422
+    return _page(form), 422
+
+
+def _page(form: PasswordForm) -> str:
+    return render_template("researchers/account.html", form=form, has_factor=current_store().factors.secret(g.user) is not None)
 
 
 @bp.post("/logout")

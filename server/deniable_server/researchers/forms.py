@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
+from wtforms import HiddenField, IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
 from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, ValidationError
 
 from deniable_server.researchers.passwords import LENGTHS
@@ -12,6 +12,7 @@ from deniable_server.store.roles import Role
 
 MOST_PEOPLE = 10**9
 MOST_CODES = 100_000
+_CODE = {"autocomplete": "one-time-code", "spellcheck": "false", "autocapitalize": "none"}
 _PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LENGTHS[-1]} characters.")
 
 
@@ -68,6 +69,28 @@ class MemberForm(FlaskForm):  # type: ignore[misc]
     user = StringField("Name of the account", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})
     role = SelectField("Role", choices=[*(role.word for role in Role), "none"])
     submit = SubmitField("Give the role")
+
+
+class ConfirmForm(FlaskForm):  # type: ignore[misc]
+    """An act that asks for the password once more."""
+
+    current = PasswordField(
+        "Your password", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
+    )
+
+
+class FactorForm(ConfirmForm):
+    """A new second factor: its secret, and a code that proves that the app has it."""
+
+    secret = HiddenField()
+    code = StringField("Code of the app", [InputRequired("Enter the code that the app shows."), Length(max=20)], render_kw=_CODE)
+
+
+class CodeForm(FlaskForm):  # type: ignore[misc]
+    """A code of the app, or a recovery code."""
+
+    code = StringField("Code", [InputRequired("Enter a code."), Length(max=64)], render_kw=_CODE)
+    submit = SubmitField("Log in")
 
 
 class ActionForm(FlaskForm):  # type: ignore[misc]

@@ -22,6 +22,7 @@ ACTS: dict[str, Callable[[Store, str], object]] = {
     "researcher": lambda store, name: store.people.set_operator(name, False),
     "disable": lambda store, name: store.people.set_disabled(name, True),
     "enable": lambda store, name: store.people.set_disabled(name, False),
+    "password only": lambda store, name: store.factors.remove(name),
     "remove": lambda store, name: store.accounts.remove_user(name),
 }
 

@@ -17,6 +17,7 @@ from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
+from deniable_server.store.factors import Factors
 from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
 
@@ -126,6 +127,9 @@ class Store(Protocol):
 
     @property
     def roles(self) -> Roles: ...
+
+    @property
+    def factors(self) -> Factors: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

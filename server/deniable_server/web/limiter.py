@@ -25,6 +25,7 @@ NAMES = 10_000
 HASHES_PER_SECOND, HASHES_AT_ONCE, HASHES_WAITING = 2.0, 1, 3
 BURST = 10
 WRONG_LINKS_PER_MINUTE = 10
+LONGEST_FOR_CODES = 900.0  # seconds: who is asked for a code has shown the password, so no stranger can lock somebody out
 
 Clock = Callable[[], float]
 
@@ -62,10 +63,10 @@ class Rate:
 
 
 class Delays:
-    """Wrong passwords in a row by name: after FREE of them the next must wait 1 second, then 2, 4, up to LONGEST."""
+    """Wrong passwords in a row by name: after FREE of them the next must wait 1 second, then 2, 4, up to `longest`."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock = time.monotonic, longest: float = LONGEST) -> None:
+        self._clock, self._longest = clock, longest
         self._key = secrets.token_bytes(32)
         self._names: OrderedDict[bytes, tuple[int, float]] = OrderedDict()  # how many, and when the last one was; oldest first
         self._lock = threading.Lock()
@@ -77,7 +78,7 @@ class Delays:
             failed, last = self._names.get(key, (0, now))
             if now - last > FORGET:
                 failed = 0
-            free_at = last + (min(LONGEST, 2.0 ** min(failed - FREE, 16)) if failed >= FREE else 0)
+            free_at = last + (min(self._longest, 2.0 ** min(failed - FREE, 16)) if failed >= FREE else 0)
             if now < free_at:
                 raise TooManyError(free_at - now)
             self._names[key] = failed + 1, now

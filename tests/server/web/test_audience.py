@@ -16,7 +16,7 @@ AUDIENCES = {
     **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
     "people": Audience(login=True, forms=True, csrf=True, translated=False, operator=True),
     **dict.fromkeys(
-        ("account", "members", "researchers", "drafting", "inviting", "settings"),
+        ("account", "second_factor", "members", "researchers", "drafting", "inviting", "settings"),
         Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }

@@ -73,10 +73,15 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
     ("auth.login", "GET"): PUBLIC,
     ("auth.login", "POST"): row(400, *(401,) * 6),  # with a wrong password
+    ("auth.code", "GET"): (302,) * 13,  # to the door: nobody has shown a password here
+    ("auth.code", "POST"): row(400, *(302,) * 6),
     ("joining.page", "GET"): PUBLIC,  # whoever has the link
     ("joining.accept", "POST"): row(400, *(422,) * 6),  # without a name
     ("account.page", "GET"): RESEARCHERS,
     ("account.password", "POST"): row(302, *(422,) * 6),
+    ("second_factor.page", "GET"): RESEARCHERS,
+    ("second_factor.begin", "POST"): row(302, *(422,) * 6),
+    ("second_factor.remove", "POST"): row(302, *(422,) * 6),
     ("account.logout", "POST"): SENT_ON,
     ("account.logout_everywhere", "POST"): SENT_ON,
     ("researchers.surveys", "GET"): RESEARCHERS,

@@ -17,6 +17,8 @@ ORDERED = {
     "keys": "name",
     "roles": 'survey, "user"',
     "user_invitations": "hash",
+    "second_factors": '"user"',
+    "recovery_codes": '"user", hash',
     "users": "name",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
@@ -60,6 +62,10 @@ _PEOPLE = (
     f'"user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, "user"))',
     'CREATE INDEX roles_of_user ON roles ("user")',
     "CREATE TABLE user_invitations (hash BYTEA PRIMARY KEY, operator INTEGER NOT NULL, until BIGINT NOT NULL, made_by TEXT)",
+    f'CREATE TABLE second_factors ("user" {_TEXT} PRIMARY KEY REFERENCES users (name) ON DELETE CASCADE, '
+    "sealed BYTEA NOT NULL, last BIGINT NOT NULL)",
+    f'CREATE TABLE recovery_codes ("user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, hash BYTEA NOT NULL, '
+    'PRIMARY KEY ("user", hash))',
     # Before, every account might do everything: it stays so for those that there are.
     "UPDATE users SET operator = 1",
     "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",

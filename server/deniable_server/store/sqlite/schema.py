@@ -130,6 +130,17 @@ def links_that_make_accounts(db: Database) -> None:
     db.execute(f"CREATE TABLE user_invitations ({columns}) WITHOUT ROWID")
 
 
+@people(name="third")
+def second_factors(db: Database) -> None:
+    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used."""
+    owner = "REFERENCES users (name) ON DELETE CASCADE"
+    for statement in (
+        f"CREATE TABLE second_factors (user TEXT PRIMARY KEY {owner}, sealed BLOB NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID",
+        f"CREATE TABLE recovery_codes (user TEXT NOT NULL {owner}, hash BLOB NOT NULL, PRIMARY KEY (user, hash)) WITHOUT ROWID",
+    ):
+        db.execute(statement)
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
     db, sets = Database(connection), (migrations, accounts, people)

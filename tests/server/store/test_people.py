@@ -1,12 +1,14 @@
-"""Roles per survey, operators and accounts that are disabled, on every database."""
+"""Roles per survey, operators, links that make accounts and second factors, on every database."""
 
 from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from deniable.survey import Survey
-from deniable_server.store.errors import LastError, UnknownAccountError, UnknownSurveyError
-from deniable_server.store.people import Person
+from deniable_server.store.errors import ConflictError, InvitationError, LastError, UnknownAccountError, UnknownSurveyError
+from deniable_server.store.people import Invitation, Person
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -144,3 +146,80 @@ def test_a_word_that_is_no_role_is_told_with_those_that_are() -> None:
     assert [Role.of(role.word) for role in Role] == list(Role)
     with pytest.raises(ValueError, match="owner, editor, analyst, viewer"):
         Role.of("boss")
+
+
+# Links that make accounts, and second factors.
+
+
+def test_an_invitation_makes_one_account(store: Store) -> None:
+    people, made = store.people, Invitation(b"h" * 32, True, 200, "ada")
+    for invitation in (Invitation(b"o" * 32, False, 100, None), made, Invitation(b"x" * 32, False, 150, None)):
+        people.invite(invitation, 50)
+    assert [invitation.hash[:1] for invitation in people.invitations(60)] == [b"o", b"x", b"h"]
+    assert people.invitations(150) == [made]
+    assert [people.invitation(b"h" * 32, now) for now in (199, 200)] == [made, None]
+    assert people.take_back(b"x" * 32)
+    assert not people.take_back(b"x" * 32)
+    store.accounts.set_password("ada", "hash")
+    with pytest.raises(ConflictError):
+        people.accept(b"h" * 32, "ada", "another", 100)
+    for token, now in ((b"x" * 32, 100), (b"o" * 32, 100), (b"h" * 32, 200)):
+        with pytest.raises(InvitationError):
+            people.accept(token, "eve", "hash", now)
+    people.accept(b"h" * 32, "eve", "hash", 199)
+    assert people.person("eve") == Person("eve", True, False)
+    with pytest.raises(InvitationError):
+        people.accept(b"h" * 32, "bob", "hash", 199)
+    people.invite(Invitation(b"n" * 32, False, 999, None), 500)  # those that are over are forgotten
+    assert [invitation.hash[:1] for invitation in people.invitations(0)] == [b"n"]
+
+
+def test_of_two_who_accept_at_once_one_gets_the_account(store: Store) -> None:
+    store.people.invite(Invitation(b"h" * 32, False, 200, None), 50)
+
+    def accept(name: str) -> bool:
+        try:
+            store.people.accept(b"h" * 32, name, "hash", 100)
+        except InvitationError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(accept, [f"user{number}" for number in range(8)])) == 1
+    assert len(store.people.all()) == 1
+
+
+def test_a_code_of_a_step_is_spent_with_all_before_it(store: Store) -> None:
+    factors = store.factors
+    with pytest.raises(UnknownAccountError):
+        factors.set_secret("ada", b"secret", 5, [])
+    store.accounts.set_password("ada", "hash")
+    assert factors.secret("ada") is None
+    assert not factors.take_step("ada", 9)
+    factors.set_secret("ada", b"secret", 5, [b"one", b"two"])
+    assert factors.secret("ada") == b"secret"
+    assert [factors.take_step("ada", step) for step in (4, 5, 6, 6, 5, 8, 7)] == [False, False, True, False, False, True, False]
+    assert [factors.take_recovery("ada", one) for one in (b"one", b"one", b"three")] == [True, False, False]
+    assert factors.recovery_left("ada") == 1
+    factors.set_secret("ada", b"another", 0, [b"new"])
+    assert (factors.secret("ada"), factors.take_step("ada", 1), factors.take_recovery("ada", b"two")) == (b"another", True, False)
+    assert factors.remove("ada")
+    assert not factors.remove("ada")
+    assert (factors.secret("ada"), factors.recovery_left("ada")) == (None, 0)
+
+
+def test_a_code_that_is_sent_by_many_at_once_lets_one_in(store: Store) -> None:
+    store.accounts.set_password("ada", "hash")
+    store.factors.set_secret("ada", b"secret", 5, [b"one"])
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(lambda _: store.factors.take_step("ada", 6), range(8))) == 1
+        assert sum(pool.map(lambda _: store.factors.take_recovery("ada", b"one"), range(8))) == 1
+
+
+def test_all_of_an_account_goes_with_it(store: Store, owned: str) -> None:
+    store.roles.grant(owned, "eve", Role.EDITOR)
+    store.factors.set_secret("eve", b"secret", 5, [b"one"])
+    assert store.accounts.remove_user("eve")
+    store.accounts.set_password("eve", "hash")  # somebody else of the same name
+    assert roles(store, owned)["eve"] is None
+    assert (store.factors.secret("eve"), store.factors.recovery_left("eve")) == (None, 0)
