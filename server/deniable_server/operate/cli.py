@@ -13,6 +13,7 @@ from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, key_file, make_key
 from deniable_server.operate import doctor
 from deniable_server.operate.cli_access import asked_password, grant, key_commands, password_option, user_commands
+from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
@@ -42,6 +43,7 @@ def main() -> None:
 main.add_command(user_commands)
 main.add_command(key_commands)
 main.add_command(grant)
+main.add_command(audit_commands)
 
 
 @main.command()

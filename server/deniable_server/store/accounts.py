@@ -62,5 +62,5 @@ class Accounts(Protocol):
     def all_keys(self) -> list[Key]:
         """All keys, by name."""
 
-    def remove_key(self, name: str) -> bool:
-        """Revokes a key. False if there is none."""
+    def remove_key(self, name: str, survey: str | None = None) -> bool:
+        """Revokes a key. False if there is none; survey: or if it is not for this survey alone."""

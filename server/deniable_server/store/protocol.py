@@ -1,7 +1,7 @@
 """What any database must do: shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, perturbed submissions, tallies, invitations, researchers' accounts with their roles, and keys. It
-keeps no order, no time finer than a day, and nothing about where a submission came from or which invitation it had. Every method is
+A store holds published definitions, perturbed submissions, tallies, invitations, researchers' accounts with their roles, and keys. Of
+submissions it keeps no order, no time finer than a day, and nothing about where one came from or which invitation it had. Every method is
 safe to call from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
 """
 
@@ -17,6 +17,7 @@ from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
+from deniable_server.store.audit import Audit
 from deniable_server.store.factors import Factors
 from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
@@ -130,6 +131,9 @@ class Store(Protocol):
 
     @property
     def factors(self) -> Factors: ...
+
+    @property
+    def audit(self) -> Audit: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from deniable_server.context import current_store
+from deniable_server.store.audit import set_actor
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
 
@@ -70,6 +71,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
     """
 
     def admit() -> Response | None:
+        set_actor(None)  # this thread has served others
         if request.endpoint is None:
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
@@ -81,6 +83,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
 
     app.extensions["deniable_user"] = user
     app.before_request(admit)
+    app.teardown_request(lambda _: set_actor(None))
     app.add_template_global(may_open)
 
 
@@ -101,6 +104,7 @@ def _ask_role() -> None:
     g.role = None
     if not audience.login:
         return
+    set_actor(g.user)
     g.operator = (person := current_store().people.person(g.user)) is not None and person.operator
     if audience.operator and not g.operator:
         abort(403, "this page is for operators: those who manage the accounts")

@@ -14,9 +14,9 @@ AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
     **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
-    "people": Audience(login=True, forms=True, csrf=True, translated=False, operator=True),
+    **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),
     **dict.fromkeys(
-        ("account", "second_factor", "members", "researchers", "drafting", "inviting", "settings"),
+        ("account", "second_factor", "members", "survey_keys", "researchers", "drafting", "inviting", "settings"),
         Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }

@@ -94,6 +94,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
     ("people.invite", "POST"): OPERATORS,
     ("people.take_back", "POST"): row(302, *(403,) * 5, 302),
+    ("audit.page", "GET"): OPERATORS,
+    ("survey_keys.page", "GET"): OWNERS,
+    ("survey_keys.make", "POST"): of_survey("owner", 422),
+    ("survey_keys.revoke", "POST"): of_survey("owner", 302),
     ("members.page", "GET"): OWNERS,
     ("members.change", "POST"): of_survey("owner", 422),  # nobody
     ("settings.questions", "GET"): VIEWERS,

@@ -17,6 +17,8 @@ ORDERED = {
     "keys": "name",
     "roles": 'survey, "user"',
     "user_invitations": "hash",
+    "audit": "number",
+    "audit_head": "count",
     "second_factors": '"user"',
     "recovery_codes": '"user", hash',
     "users": "name",
@@ -66,6 +68,8 @@ _PEOPLE = (
     "sealed BYTEA NOT NULL, last BIGINT NOT NULL)",
     f'CREATE TABLE recovery_codes ("user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, hash BYTEA NOT NULL, '
     'PRIMARY KEY ("user", hash))',
+    "CREATE TABLE audit (number BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
+    "CREATE TABLE audit_head (count BIGINT PRIMARY KEY, hash TEXT NOT NULL)",
     # Before, every account might do everything: it stays so for those that there are.
     "UPDATE users SET operator = 1",
     "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",

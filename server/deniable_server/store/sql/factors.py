@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deniable_server.store.audit import doing
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.people import require_account
@@ -21,10 +23,11 @@ class FactorShelf:
         return None if row is None else self._database.seal.open(bytes(row[0]), _place(user))
 
     def set_secret(self, user: str, secret: bytes, step: int, recovery: Sequence[bytes]) -> None:
-        sealed = self._database.seal.close(secret, _place(user))
+        sealed, did = self._database.seal.close(secret, _place(user)), doing("factor.set", user)
 
         def work(connection: Connection) -> None:
             require_account(connection, user)
+            append(connection, did)
             _forget(connection, user)
             connection.execute("INSERT INTO second_factors VALUES (?, ?, ?)", [user, sealed, step])
             connection.executemany("INSERT INTO recovery_codes VALUES (?, ?)", [(user, one) for one in sorted(recovery)])
@@ -36,8 +39,15 @@ class FactorShelf:
         return self._database.writer.run(lambda connection: connection.execute(statement, [step, user, step]).rowcount > 0)
 
     def take_recovery(self, user: str, code_hash: bytes) -> bool:
-        statement = 'DELETE FROM recovery_codes WHERE "user" = ? AND hash = ?'
-        return self._database.writer.run(lambda connection: connection.execute(statement, [user, code_hash]).rowcount > 0)
+        did, statement = doing("factor.recover", user, who=user), 'DELETE FROM recovery_codes WHERE "user" = ? AND hash = ?'
+
+        def work(connection: Connection) -> bool:
+            found = connection.execute(statement, [user, code_hash]).rowcount > 0
+            if found:
+                append(connection, did)
+            return found
+
+        return self._database.writer.run(work)
 
     def recovery_left(self, user: str) -> int:
         with self._database.reading() as connection:
@@ -45,7 +55,15 @@ class FactorShelf:
         return int(left)
 
     def remove(self, user: str) -> bool:
-        return self._database.writer.run(lambda connection: _forget(connection, user))
+        did = doing("factor.remove", user)
+
+        def work(connection: Connection) -> bool:
+            found = _forget(connection, user)
+            if found:
+                append(connection, did)
+            return found
+
+        return self._database.writer.run(work)
 
 
 def _forget(connection: Connection, user: str) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from deniable_server.store.audit import doing
 from deniable_server.store.errors import ConflictError, InvitationError, LastError, UnknownAccountError
 from deniable_server.store.people import Invitation, Person
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 
@@ -29,8 +31,11 @@ class PeopleShelf:
         return None if row is None else _person(row)
 
     def set_operator(self, name: str, operator: bool) -> None:
+        did = doing("account.operator" if operator else "account.researcher", name)
+
         def work(connection: Connection) -> None:
             require_account(connection, name)
+            append(connection, did)
             if not operator:
                 keep_an_operator(connection, name)
             connection.execute("UPDATE users SET operator = ? WHERE name = ?", [int(operator), name])
@@ -38,8 +43,11 @@ class PeopleShelf:
         self._database.writer.run(work)
 
     def set_disabled(self, name: str, disabled: bool) -> None:
+        did = doing("account.disable" if disabled else "account.enable", name)
+
         def work(connection: Connection) -> None:
             require_account(connection, name)
+            append(connection, did)
             if disabled:
                 keep_an_operator(connection, name)
                 connection.execute('DELETE FROM sessions WHERE "user" = ?', [name])
@@ -50,7 +58,10 @@ class PeopleShelf:
     def invite(self, invitation: Invitation, now: int) -> None:
         row = [invitation.hash, int(invitation.operator), invitation.until, invitation.made_by]
 
+        did = doing("link.make", _short(invitation.hash), "for an operator" if invitation.operator else "for a researcher")
+
         def work(connection: Connection) -> None:
+            append(connection, did)
             connection.execute("DELETE FROM user_invitations WHERE until <= ?", [now])
             connection.execute("INSERT INTO user_invitations VALUES (?, ?, ?, ?)", row)
 
@@ -66,6 +77,8 @@ class PeopleShelf:
             return _usable(connection, token_hash, now)
 
     def accept(self, token_hash: bytes, name: str, password_hash: str, now: int) -> None:
+        did = doing("account.make", name, f"by link {_short(token_hash)}", who=name)
+
         def work(connection: Connection) -> None:
             invitation = _usable(connection, token_hash, now)
             if invitation is None:
@@ -75,12 +88,25 @@ class PeopleShelf:
             insert = "INSERT INTO users (name, password_hash, operator) VALUES (?, ?, ?)"
             connection.execute(insert, [name, password_hash, int(invitation.operator)])
             connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash])
+            append(connection, did)
 
         self._database.writer.run(work)
 
     def take_back(self, token_hash: bytes) -> bool:
-        statement = "DELETE FROM user_invitations WHERE hash = ?"
-        return self._database.writer.run(lambda connection: connection.execute(statement, [token_hash]).rowcount > 0)
+        did = doing("link.take-back", _short(token_hash))
+
+        def work(connection: Connection) -> bool:
+            found = connection.execute("DELETE FROM user_invitations WHERE hash = ?", [token_hash]).rowcount > 0
+            if found:
+                append(connection, did)
+            return found
+
+        return self._database.writer.run(work)
+
+
+def _short(token_hash: bytes) -> str:
+    """Enough to know an invitation by in a list; it opens nothing."""
+    return token_hash.hex()[:16]
 
 
 def _usable(connection: Connection, token_hash: bytes, now: int) -> Invitation | None:

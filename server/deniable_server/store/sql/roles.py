@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from deniable_server.store.audit import doing
 from deniable_server.store.errors import LastError, UnknownSurveyError
 from deniable_server.store.roles import Role
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.people import require_account
@@ -44,8 +46,11 @@ class RoleShelf:
         return {user: Role(role) for user, role in rows}
 
     def grant(self, survey_id: str, user: str, role: Role) -> None:
+        did = doing("role.give", survey_id, f"{user} is {role.word}")
+
         def work(connection: Connection) -> None:
             find(connection, survey_id)
+            append(connection, did)
             require_account(connection, user)
             if role < Role.OWNER:
                 _keep_an_owner(connection, survey_id, user)
@@ -54,10 +59,15 @@ class RoleShelf:
         self._database.writer.run(work)
 
     def revoke(self, survey_id: str, user: str) -> bool:
+        did = doing("role.take", survey_id, f"{user} has none")
+
         def work(connection: Connection) -> bool:
             find(connection, survey_id)
             _keep_an_owner(connection, survey_id, user)
-            return connection.execute('DELETE FROM roles WHERE survey = ? AND "user" = ?', [survey_id, user]).rowcount > 0
+            found = connection.execute('DELETE FROM roles WHERE survey = ? AND "user" = ?', [survey_id, user]).rowcount > 0
+            if found:
+                append(connection, did)
+            return found
 
         return self._database.writer.run(work)
 

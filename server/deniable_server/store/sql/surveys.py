@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from deniable.survey import Survey
+from deniable_server.store.audit import doing
 from deniable_server.store.errors import ConflictError, StoreError
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.people import require_account
@@ -22,6 +24,8 @@ class SurveyShelf:
         self._database = database
 
     def publish(self, survey: Survey, owner: str | None = None) -> bool:
+        did = doing("survey.publish", survey.id, f"digest {survey.digest}" + (f", owner {owner}" if owner else ""))
+
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
             if row and bytes(row[0]) != survey.definition:
@@ -36,6 +40,7 @@ class SurveyShelf:
             if owner is not None:
                 require_account(connection, owner)
                 give(connection, survey.id, owner, Role.OWNER)
+            append(connection, did)
             return True
 
         return self._database.writer.run(work)
@@ -50,8 +55,11 @@ class SurveyShelf:
         return [published_of(row) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
+        did = doing("survey.reopen" if is_open else "survey.close", survey_id)
+
         def work(connection: Connection) -> None:
             find(connection, survey_id)
+            append(connection, did)
             connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [int(is_open), survey_id])
             self._database.intake.touch(survey_id)
 

@@ -141,6 +141,13 @@ def second_factors(db: Database) -> None:
         db.execute(statement)
 
 
+@people(name="fourth")
+def audit_log(db: Database) -> None:
+    """What researchers did (`store.audit`), and how many entries and which last hash there are."""
+    db.execute("CREATE TABLE audit (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)")
+    db.execute("CREATE TABLE audit_head (count INTEGER PRIMARY KEY, hash TEXT NOT NULL)")
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
     db, sets = Database(connection), (migrations, accounts, people)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
+from deniable_server.store.sql.audit import AuditShelf
 from deniable_server.store.sql.factors import FactorShelf
 from deniable_server.store.sql.people import PeopleShelf
 from deniable_server.store.sql.roles import RoleShelf
@@ -29,6 +30,7 @@ class SqliteStore:
         self.people = PeopleShelf(self.database)
         self.roles = RoleShelf(self.database)
         self.factors = FactorShelf(self.database)
+        self.audit = AuditShelf(self.database)
 
     def backup(self, target: Path) -> None:
         try:
