@@ -29,7 +29,9 @@ class LoginForm(FlaskForm):  # type: ignore[misc]
 class _NewPassword(FlaskForm):  # type: ignore[misc]
     """A password that somebody chooses, written twice."""
 
-    password = PasswordField("Password", [InputRequired("Choose a password."), _PASSWORD], render_kw={"autocomplete": "new-password"})
+    password = PasswordField(
+        "Choose a password", [InputRequired("Choose a password."), _PASSWORD], render_kw={"autocomplete": "new-password"}
+    )
     again = PasswordField(
         "The same password again",
         [EqualTo("password", "Write the same password twice: these two differ.")],
