@@ -48,9 +48,7 @@ def test_a_no_is_not_asked_again(server, connect, fault, no_waiting, status):
     assert str(caught.value).endswith("because" if status >= 400 else "use that address")
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"[]", b'{"detail": {}}', b'{"detail": 5}', b'{"detail": ""}', b"[" * 9999]
-)
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"detail": {}}', b'{"detail": 5}', b'{"detail": ""}', b"[" * 9999])
 def test_a_no_without_a_reason_is_still_told(server, connect, fault, body):
     server.always = fault(status=400, body=body)
     with pytest.raises(RejectedError, match="answered 400: no reason given"):

@@ -49,6 +49,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # a session opens the pages only
     ("api.tally", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api_document.openapi", "GET"): PUBLIC,
+    ("api_document.page", "GET"): PUBLIC,
     ("auth.login", "GET"): PUBLIC,
     ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400, 400),  # with a wrong password
     ("account.logout", "POST"): SENT_ON,
