@@ -23,6 +23,7 @@ _METHOD = (
     "How the intervals of shares are made: feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald; for the "
     "target respondents: feldman-cousins, constrained-score or score."
 )
+_PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 _TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
 
 
@@ -142,13 +143,23 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
     show_default=True,
     help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
 )
-def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
-    """Serve the surveys, until interrupted with Ctrl-C."""
+@click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
+@click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
+def serve(
+    db: Database, host: str, port: int, public_url: str | None, most_per_second: int, certificate: Path | None, key: Path | None
+) -> None:
+    """Serve the surveys, until interrupted with Ctrl-C.
+
+    Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
+    """
+    from deniable_server.operate.serve import Listening
     from deniable_server.operate.serve import serve as run
 
     require(db)
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--certificate and --key must be given together")
     with failing(db):
-        run(db, host, port, public_url, most_per_second)
+        run(db, Listening(host, port, (certificate, key) if certificate and key else None), public_url, most_per_second)
 
 
 @main.command()
