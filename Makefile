@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility canaries frames fuzz-api guessers kills order stalls
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
 
 demo: $(VENV)/.server
@@ -64,6 +64,10 @@ release-hashes: $(VENV)/.dev
 # and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
+
+# 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
+backups: $(VENV)/.dev
+	DENIABLE_BACKUPS=50 $(BIN)/python -m pytest -s --timeout 3600 tests/server/operate/test_restore.py
 
 # 2,000 requests to each operation of the API, right and wrong ones: no failure, and no reply that its description does not have.
 fuzz-api: $(VENV)/.dev

@@ -10,9 +10,10 @@ import httpx
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
-from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, key_file, make_key
+from deniable_server.config import MOST_PER_SECOND, Config, Database, make_key
 from deniable_server.operate import doctor
 from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
+from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
@@ -42,6 +43,8 @@ def main() -> None:
 
 main.add_command(user_commands)
 main.add_command(key_commands)
+main.add_command(backup)
+main.add_command(restore_backup)
 
 
 @main.command()
@@ -205,24 +208,6 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
             click.echo(line)
     raise click.exceptions.Exit(1 if faulty else 0)
-
-
-@main.command()
-@database
-@click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
-@click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
-def backup(db: Database, target: Path, with_key: bool) -> None:
-    """Copy the database to the new file TARGET, while the server runs.
-
-    What waits to be counted can be read with the server's key only: keep a copy of the key in another place.
-    """
-    with opened(db) as store:
-        if with_key and key_file(target).exists():
-            raise FileExistsError(f"{key_file(target)} is there already")
-        store.backup(target)
-        if with_key:
-            copy_key(db.key, key_file(target))
-    click.echo(f"{target} is a copy of {db}{f', with the key in {key_file(target)}' if with_key else ', without its key'}.")
 
 
 @main.command()
