@@ -12,7 +12,8 @@ from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, make_key
 from deniable_server.operate import doctor
-from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
+from deniable_server.operate.cli_access import asked_password, grant, key_commands, password_option, user_commands
+from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.researchers import invitations
@@ -45,6 +46,8 @@ main.add_command(user_commands)
 main.add_command(key_commands)
 main.add_command(backup)
 main.add_command(restore_backup)
+main.add_command(grant)
+main.add_command(audit_commands)
 
 
 @main.command()
@@ -52,13 +55,14 @@ main.add_command(restore_backup)
 @click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
-    """Make the database, its secret key, and an account.
+    """Make the database, its secret key, and the account of an operator, who manages the others.
 
     Where there is an account of this name, it gets a new password, which ends its sessions.
     """
     password = asked_password(password_env)
     with opened(db, new=True) as store:
         set_password(store.accounts, user, password)
+        store.people.set_operator(user, True)
     make_key(db.key)
     click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {db.key}.")
 
@@ -66,11 +70,12 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def publish(db: Database, survey_file: Path) -> None:
+@click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
+def publish(db: Database, survey_file: Path, owner: str | None) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes."""
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
-        new = store.surveys.publish(survey)
+        new = store.surveys.publish(survey, owner)
     click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
     click.echo(f"digest   {survey.digest}")
     click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")

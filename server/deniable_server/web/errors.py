@@ -14,8 +14,10 @@ from deniable_server.store.errors import (
     ConflictError,
     FullError,
     InvitationError,
+    LastError,
     StoreError,
     UnavailableError,
+    UnknownAccountError,
     UnknownSurveyError,
 )
 from deniable_server.web.limiter import TooManyError
@@ -25,6 +27,8 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
     ClosedError: (403, "closed"),
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),
+    LastError: (409, "last"),
+    UnknownAccountError: (404, "account"),
     FullError: (507, "full"),
     UnavailableError: (503, "unavailable"),
 }

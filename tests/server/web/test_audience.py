@@ -14,9 +14,11 @@ AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
     "api_document": replace(RESPONDENTS, translated=False),
-    "auth": Audience(login=False, forms=True, csrf=True, translated=False),
+    **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
+    **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),
     **dict.fromkeys(
-        ("account", "researchers", "drafting", "inviting", "settings"), Audience(login=True, forms=True, csrf=True, translated=False)
+        ("account", "second_factor", "members", "survey_keys", "researchers", "drafting", "inviting", "settings"),
+        Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }
 OWN_FORMS, NO_FORMS = "form-action 'self'", "form-action 'none'"
