@@ -14,7 +14,7 @@ __all__ = ["Config", "create_app"]
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is that of the config's database unless another is given."""
-    from deniable_server.api import key_pages, v1
+    from deniable_server.api import key_pages, openapi, v1
     from deniable_server.researchers import (
         account,
         audit,
@@ -53,7 +53,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     limits.register(app)  # before what reads a form
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
-    public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, health.bp)
+    public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp)
     persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
     for routes in (*public, *persons, surveys.bp, drafting.bp, inviting.bp, settings.bp):
         app.register_blueprint(routes)

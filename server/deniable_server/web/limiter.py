@@ -61,6 +61,11 @@ class Rate:
         with self._lock:
             self._left = min(self._burst, self._left + 1)
 
+    @property
+    def policy(self) -> str:
+        """What `RateLimit-Policy` says of it. How many are left is for nobody to know: it would tell how many others came."""
+        return f'"all";q={self._burst:.0f};w={self._burst / self._per_second:.0f}'
+
 
 class Delays:
     """Wrong passwords in a row by name: after FREE of them the next must wait 1 second, then 2, 4, up to `longest`."""

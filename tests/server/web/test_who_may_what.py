@@ -71,6 +71,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.results", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # a session opens the pages only
     ("api.tally", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api_document.openapi", "GET"): PUBLIC,
+    ("api_document.page", "GET"): PUBLIC,
     ("auth.login", "GET"): PUBLIC,
     ("auth.login", "POST"): row(400, *(401,) * 6),  # with a wrong password
     ("auth.code", "GET"): (302,) * 13,  # to the door: nobody has shown a password here
