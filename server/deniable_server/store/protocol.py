@@ -1,8 +1,8 @@
-"""What any database must do: four shelves, each with what belongs together, and a copy of it all.
+"""What any database must do: five shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, perturbed submissions, tallies, invitations, researchers' accounts and keys. It keeps no
-order, no time finer than a day, and nothing about where a submission came from or which invitation it had. Every method is safe to call
-from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
+A store holds published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts and keys.
+It keeps no order, no time finer than a day, and nothing about where a submission came from or which invitation it had. Every method is
+safe to call from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
+from deniable_server.store.life import Life
 
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
@@ -24,11 +25,12 @@ ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 
 @dataclass(frozen=True)
 class Published:
-    """A published survey: its definition never changes, `is_open` may."""
+    """A published survey: its definition never changes; `is_open` and `paused` may. One that is paused is open: people may come later."""
 
     survey: Survey
     is_open: bool
     published_on: str  # a day, YYYY-MM-DD
+    paused: bool = False
 
 
 class Surveys(Protocol):
@@ -44,7 +46,17 @@ class Surveys(Protocol):
         """All published surveys, by id."""
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
-        """Opens or closes a survey for submissions; closing counts all that waits. Raises UnknownSurveyError."""
+        """Opens or closes a survey for submissions; closing counts all that waits.
+
+        Opening one again forgets when it was to close, and that it was archived. Raises UnknownSurveyError, and ClosedError where its
+        records were deleted.
+        """
+
+    def pause(self, survey_id: str, paused: bool) -> None:
+        """Stops taking submissions for a while, or goes on. What waits goes on waiting: whoever pauses again and again sees nothing of it.
+
+        Raises UnknownSurveyError, ClosedError.
+        """
 
 
 class Submissions(Protocol):
@@ -55,8 +67,9 @@ class Submissions(Protocol):
 
         It waits, sealed, until a batch of its part has come, or the survey is closed; then the batch is counted.
         False if exactly this one was kept before. Its invitation, if it has one, is used up in the same transaction, and marked
-        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError, ConflictError,
-        InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list of codes cannot ask.
+        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError,
+        PausedError, ConflictError, InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list
+        of codes cannot ask.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
@@ -114,6 +127,9 @@ class Store(Protocol):
 
     @property
     def accounts(self) -> Accounts: ...
+
+    @property
+    def life(self) -> Life: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

@@ -13,6 +13,7 @@ from deniable_server.store.errors import (
     ConflictError,
     FullError,
     InvitationError,
+    PausedError,
     StoreError,
     UnavailableError,
     UnknownSurveyError,
@@ -22,6 +23,7 @@ from deniable_server.web.limiter import TooManyError
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     ClosedError: (403, "closed"),
+    PausedError: (503, "paused"),
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),
     FullError: (507, "full"),
