@@ -33,6 +33,10 @@ class Progress(Tabular):
     where it is too early to say. reached_on: the day on which `needed` will be there at that rate; None where they are there, where the
     rate says nothing, or for a day more than two years away. growth: see `Growth`. expected: people who may answer, or None.
     Days are YYYY-MM-DD, shares fractions of 1.
+
+    What only a server knows, as nothing where nobody says it: state: open, paused or closed. n_organisation: those of n whom an
+    organisation perturbed for its people; n_by_hand: records beside n, made with real coins. may_wait: how many more may have come, at
+    most. codes_made, codes_spent: one-time codes, where the survey takes them. alarms: what the checks of the method say is wrong.
     """
 
     day: str
@@ -44,6 +48,13 @@ class Progress(Tabular):
     reached_on: str | None
     expected: int | None
     growth: tuple[Growth, ...]
+    state: str = "open"
+    n_organisation: int = 0
+    n_by_hand: int = 0
+    may_wait: int = 0
+    codes_made: int | None = None
+    codes_spent: int | None = None
+    alarms: tuple[str, ...] = ()
 
     @property
     def reached(self) -> bool:
@@ -73,33 +84,39 @@ class Progress(Tabular):
         days = tuple((since if since == until else f"{since} to {until}", f"{n:,}") for since, until, n in self.growth)
         notes = ("the days on which records were counted, which come in batches: nobody can tell from them when somebody answered",)
         return (
-            Table("Progress", ("", ""), self._facts(), about=(self.words,), texts=1),
+            Table("Progress", ("", ""), self._facts(), self.alarms, (self.words,)),
             *([Table("Counted by day", ("day", "records"), days, notes)] if days else []),
         )
 
     def records(self) -> tuple[Table, ...]:
         """One row of figures; and one for each step of the growth."""
-        names = tuple(field.name for field in fields(self) if field.name != "growth")
+        names = tuple(field.name for field in fields(self) if field.name not in ("growth", "alarms"))
         row = tuple(getattr(self, name) for name in names)
         return Table("progress", names, (row,)), Table("growth", ("since", "until", "n"), self.growth)
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, and `words`: what `from_dict` takes."""
-        return {**asdict(self), "growth": [list(one) for one in self.growth], "words": self.words}
+        return {**asdict(self), "growth": [list(one) for one in self.growth], "alarms": list(self.alarms), "words": self.words}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The inverse of `to_dict`, which may hold more. Raises EstimateError for anything else."""
         try:
             growth = tuple((str(since), str(until), int(n)) for since, until, n in given["growth"])
-            return cls(**{**{field.name: given[field.name] for field in fields(cls)}, "growth": growth})
+            rest = {"growth": growth, "alarms": tuple(map(str, given["alarms"]))}
+            return cls(**{**{field.name: given[field.name] for field in fields(cls)}, **rest})
         except (KeyError, TypeError, ValueError):
             raise EstimateError("a progress must have all its fields") from None
 
     def _facts(self) -> tuple[tuple[str, str], ...]:
         rate = "too early to say" if self.rate is None else f"{self.rate:,.1f} a day in the last {WINDOW} days"
+        apart = f", and {self.n_by_hand:,} made by hand" if self.n_by_hand else ""
+        wait = f", and up to {self.may_wait:,} that may wait to be counted" if self.may_wait else ""
         return (
-            ("records", f"{self.n:,}"),
+            ("state", self.state),
+            ("records", f"{self.n:,}{apart}{wait}"),
+            *([("randomized by an organisation", f"{self.n_organisation:,}")] if self.n_organisation else []),
+            *([("codes spent", f"{self.codes_spent:,} of {self.codes_made:,}")] if self.codes_made is not None else []),
             ("half-width now", "–" if self.half_width is None else f"{_points(self.half_width)} points"),
             ("wanted", f"{_points(self.wanted)} points, {self.needed:,} people"),
             *([("expected", f"{self.expected:,} people")] if self.expected else []),

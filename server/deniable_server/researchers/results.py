@@ -51,13 +51,24 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
     if not by_hand:
         counts = store.submissions.counts(survey_id)
         described["n_by_hand"] = counted(counts, apart)
-        described["n_organisation"] = counted(counts, [part for part in together if part.mode == "organisation"])
+        described["n_organisation"] = of_organisations(counts, together)
     return Records(survey, parts, described)
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
     """How many records these parts have together."""
     return sum(counts.get(part, 0) for part in parts)
+
+
+def sizes_of(store: Store, survey: Survey) -> dict[str, int]:
+    """How many records of each group are estimated; empty where the survey has no groups."""
+    counts = store.submissions.counts(survey.id)
+    return {group: counted(counts, protocol.estimated(survey, group)) for group in survey.groups}
+
+
+def of_organisations(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
+    """How many of the records of these parts were randomized by an organisation."""
+    return counted(counts, [part for part in parts if part.mode == "organisation"])
 
 
 def may_wait(published: Published, parts: Collection[Part]) -> int:

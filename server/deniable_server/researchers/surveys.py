@@ -7,32 +7,27 @@ from flask import Response, abort, render_template, request
 from deniable_server.context import current_store
 from deniable_server.researchers import figures
 from deniable_server.researchers.cards import cards, scale_of
+from deniable_server.researchers.dashboard import entries
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.pages import Page, routes
-from deniable_server.researchers.results import counted, results_of
+from deniable_server.researchers.results import results_of, sizes_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
-from deniable_server.store.protocol import by_hand, estimated
 
 bp = routes("researchers", __name__)
 
 
 @bp.get("/manage")
 def surveys() -> Page:
-    store = current_store()
-    counts = []
-    for published in store.surveys.all():
-        parts = store.submissions.counts(published.survey.id)
-        counts.append((published, counted(parts, estimated(published.survey)), counted(parts, by_hand(published.survey))))
-    return render_template("researchers/surveys.html", counts=counts, form=ActionForm())
+    """All surveys: how far each is, and what needs attention."""
+    return render_template("researchers/surveys.html", places=entries(current_store()), form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     results = results_of(store, survey_id, request.args)
-    parts = store.submissions.counts(survey_id)
-    sizes = {group: counted(parts, estimated(published.survey, group)) for group in published.survey.groups}
+    sizes = sizes_of(store, published.survey)
     needed = figures.needed(published.survey, results.rows[0].confidence)
     shown = {"published": published, "results": results, "cards": cards(published.survey, results), "sizes": sizes}
     return render_template("researchers/results.html", **shown, needed=needed, form=ActionForm())

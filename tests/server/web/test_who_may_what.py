@@ -47,6 +47,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.withdraw", "POST"): OWN_PAGE,
     ("api.check_invitation", "POST"): OWN_PAGE,
     ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # a session opens the pages only
+    ("api.progress", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),
     ("api.tally", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),  # the records themselves are a right of their own
     ("auth.login", "GET"): PUBLIC,
@@ -63,11 +64,12 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.planned", "GET"): RESEARCHERS,
     ("settings.page", "GET"): RESEARCHERS,
     ("settings.close", "POST"): SENT_ON,
+    ("watch.page", "GET"): RESEARCHERS,
     ("inviting.page", "GET"): RESEARCHERS,
     ("inviting.codes", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
-LOGGED_IN = ("researchers.", "inviting.", "settings.")  # pages of surveys for whoever is logged in
+LOGGED_IN = ("researchers.", "inviting.", "settings.", "watch.")  # pages of surveys for whoever is logged in
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
