@@ -14,6 +14,7 @@ from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, 
 from deniable_server.operate import doctor
 from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
 from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
@@ -41,6 +42,8 @@ def main() -> None:
 
 main.add_command(user_commands)
 main.add_command(key_commands)
+for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
+    main.add_command(_command)
 
 
 @main.command()
@@ -78,11 +81,11 @@ def publish(db: Database, survey_file: Path) -> None:
 def list_surveys(db: Database) -> None:
     """List the published surveys.
 
-    A line for each: id, open or closed, how many responses there are, and title, with tabs between them.
+    A line for each: id, open, paused or closed, how many responses there are, and title, with tabs between them.
     """
     with opened(db) as store:
         for published in store.surveys.all():
-            state = "open" if published.is_open else "closed"
+            state = "paused" if published.paused else "open" if published.is_open else "closed"
             click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
 
 

@@ -23,7 +23,7 @@ from granian.server.embed import Server
 from deniable_server import create_app
 from deniable_server.config import Config, Database
 from deniable_server.front import Front
-from deniable_server.operate import alone
+from deniable_server.operate import alone, upkeep
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
@@ -51,6 +51,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
     listener = alone.listen(host, port)
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now
+    upkeep.begin(store)
     front = Front(create_app(config, store), shown, port)
     print(f"Serving on http://{host}:{port}", file=sys.stderr, flush=True)
     uvloop.run(_run(front, listener, store))

@@ -63,6 +63,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.questions", "GET"): RESEARCHERS,
     ("settings.planned", "GET"): RESEARCHERS,
     ("settings.page", "GET"): RESEARCHERS,
+    ("settings.keep", "POST"): SENT_ON,
+    ("settings.pause", "POST"): SENT_ON,
+    ("settings.archive", "POST"): SENT_ON,
+    ("settings.delete", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # without the survey's id
     ("settings.close", "POST"): SENT_ON,
     ("watch.page", "GET"): RESEARCHERS,
     ("inviting.page", "GET"): RESEARCHERS,
