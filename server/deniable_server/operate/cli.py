@@ -16,6 +16,7 @@ from deniable_server.operate.cli_access import asked_password, grant, key_comman
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
@@ -48,6 +49,8 @@ main.add_command(backup)
 main.add_command(restore_backup)
 main.add_command(grant)
 main.add_command(audit_commands)
+for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
+    main.add_command(_command)
 
 
 @main.command()
@@ -87,11 +90,11 @@ def publish(db: Database, survey_file: Path, owner: str | None) -> None:
 def list_surveys(db: Database) -> None:
     """List the published surveys.
 
-    A line for each: id, open or closed, how many responses there are, and title, with tabs between them.
+    A line for each: id, open, paused or closed, how many responses there are, and title, with tabs between them.
     """
     with opened(db) as store:
         for published in store.surveys.all():
-            state = "open" if published.is_open else "closed"
+            state = "paused" if published.paused else "open" if published.is_open else "closed"
             click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
 
 

@@ -69,6 +69,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.withdraw", "POST"): OWN_PAGE,
     ("api.check_invitation", "POST"): OWN_PAGE,
     ("api.results", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # a session opens the pages only
+    ("api.progress", "GET"): (*(401,) * 9, 403, 200, 403, 403),
     ("api.tally", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
     ("api_document.openapi", "GET"): PUBLIC,
@@ -105,6 +106,11 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
+    ("settings.keep", "POST"): of_survey("editor", 302),
+    ("settings.pause", "POST"): of_survey("editor", 302),
+    ("settings.archive", "POST"): of_survey("owner", 302),
+    ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
+    ("watch.page", "GET"): VIEWERS,
     ("settings.close", "POST"): of_survey("owner", 302),
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
