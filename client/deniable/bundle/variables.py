@@ -114,7 +114,9 @@ def _of_item(names: _Names, question: Question, field: Field, label: str) -> Ite
     if item.k > 2 and item.d > 1:
         for category, option in enumerate(item.categories):
             name = names.new(f"{stem}_{option}", f"{stem}_{category + 1}")
-            yield Variable(name, f"{about} option {category + 1}, {option}: {question.text}", {1: "recorded", 0: "not recorded"}, field, category)
+            yield Variable(
+                name, f"{about} option {category + 1}, {option}: {question.text}", {1: "recorded", 0: "not recorded"}, field, category
+            )
         return
     first = names.new(stem, f"{question.id}_{question.labels.index(label) + 1}" if label else None)
     codes = (1, 0) if item.k == 2 else range(1, item.k + 1)
