@@ -65,7 +65,7 @@ SERVER = {
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
     "server/researchers": (
         "pages for researchers",
-        "errors mechanism survey wire privacy estimate plan server/store server/context server/web",
+        "errors mechanism survey wire privacy estimate bundle plan server/store server/context server/web",
     ),
     "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
     "server": (

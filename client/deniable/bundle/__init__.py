@@ -11,8 +11,9 @@ from deniable.extras import missing
 if error := missing("deniable.bundle", "estimate"):
     raise error
 
-from deniable.bundle.bundle import Bundle, Item
+from deniable.bundle.bundle import FILES, Bundle, Item
 from deniable.bundle.counted import Counted, in_order
+from deniable.bundle.sizes import about
 from deniable.bundle.texts import LICENCES, PUBLISHABLE
 
-__all__ = ["LICENCES", "PUBLISHABLE", "Bundle", "Counted", "Item", "in_order"]
+__all__ = ["FILES", "LICENCES", "PUBLISHABLE", "Bundle", "Counted", "Item", "about", "in_order"]

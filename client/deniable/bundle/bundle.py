@@ -48,6 +48,16 @@ _ABOUT: Mapping[str, tuple[str, str]] = {
 }
 
 
+FILES: Mapping[str, str] = {
+    "README.md": "what is here, and how to use it",
+    **{name: what for name, (_, what, _) in _ROWS.items()},
+    **{name: what for name, (what, _) in _TEXTS.items()},
+    "report.docx": _DOCUMENT[0],
+    **{name: what for name, (what, _) in _ABOUT.items()},
+}
+"""The files that every survey has, in the order of the archive, and what each is. There are the charts, besides."""
+
+
 @dataclass(frozen=True)
 class Item:
     """One file of a bundle. what: in words. write: writes it."""
@@ -91,7 +101,7 @@ class Bundle:
             "charts/": "a chart for each question (SVG)"
         }
         about = partial(texts.readme, self.counted, self.licence, listed, self.left_out)
-        return {"README.md": Item("what is here, and how to use it", "text/markdown", _bytes(about)), **made}
+        return {"README.md": Item(FILES["README.md"], "text/markdown", _bytes(about)), **made}
 
     def write(self, name: str, file: IO[bytes]) -> None:
         """Writes one of the files. Raises EstimateError for a name that is none, or one that is left out, with the reason."""

@@ -15,7 +15,8 @@ AUDIENCES = {
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
     "auth": Audience(login=False, forms=True, csrf=True, translated=False),
     **dict.fromkeys(
-        ("account", "researchers", "drafting", "inviting", "settings"), Audience(login=True, forms=True, csrf=True, translated=False)
+        ("account", "data", "researchers", "drafting", "inviting", "settings"),
+        Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }
 OWN_FORMS, NO_FORMS = "form-action 'self'", "form-action 'none'"

@@ -49,6 +49,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # a session opens the pages only
     ("api.tally", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api.bundle", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),  # the same, with what belongs to them
+    ("api.bundle_file", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),
     ("auth.login", "GET"): PUBLIC,
     ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400, 400),  # with a wrong password
     ("account.logout", "POST"): SENT_ON,
@@ -63,11 +65,13 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.planned", "GET"): RESEARCHERS,
     ("settings.page", "GET"): RESEARCHERS,
     ("settings.close", "POST"): SENT_ON,
+    ("data.page", "GET"): RESEARCHERS,
+    ("data.download", "GET"): RESEARCHERS,
     ("inviting.page", "GET"): RESEARCHERS,
     ("inviting.codes", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # of a survey without codes
 }
-OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
-LOGGED_IN = ("researchers.", "inviting.", "settings.")  # pages of surveys for whoever is logged in
+OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css", "download": "README.md", "bundle_file": "README.md"}
+LOGGED_IN = ("researchers.", "inviting.", "settings.", "data.")  # pages of surveys for whoever is logged in
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
