@@ -25,6 +25,7 @@ _STYLE = (
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #d0d0d0;text-align:right}"
     "th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}.wide{overflow-x:auto}"
 )
+_MOST_ROWS = 2_000  # of tables of groups
 _NO_TIME = datetime(1980, 1, 1, tzinfo=UTC)
 
 
@@ -45,8 +46,10 @@ def parts(counted: Counted, results: tuple[Results, ...], licence: str) -> Itera
     yield Part(survey.title, 1, (survey.about, *filter(None, (survey.contact, survey.ethics)), everybody.caption))
     for question in survey.questions:
         yield _question(question, everybody)
-    for part in results[1:]:
-        yield Part(part.heading, 2, (part.caption,), _shares(part))
+    if len(results) * len(everybody.rows) <= _MOST_ROWS:
+        yield from (Part(part.heading, 2, (part.caption,), _shares(part)) for part in results[1:])
+    else:
+        yield Part("Groups", 2, ("The figures of each group are in estimates.csv: there are too many to be read here.",))
     yield Part("Method", 2, (texts.method(counted),))
     yield Part("How well answers are hidden", 2, (texts.odds(survey), texts.PUBLISHABLE))
     yield Part("What to keep in mind", 2, texts.limits(survey))
@@ -116,7 +119,8 @@ def write_document(made: list[Part], file: IO[bytes]) -> None:
 
     document = docx.Document()
     about = document.core_properties
-    about.author, about.comments, about.title, about.created = "", "", _plain(made[0].heading)[:255], _NO_TIME
+    about.author, about.comments, about.title = "", "", _plain(made[0].heading)[:255]
+    about.created = about.modified = _NO_TIME
     for part in made:
         document.add_heading(_plain(one_line(part.heading)), part.level)
         for text in part.paragraphs:

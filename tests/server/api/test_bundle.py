@@ -1,4 +1,4 @@
-"""The bundle of a survey over the API and on the page: what it tells of who came when, which is nothing; and that all doors give the same."""
+"""The bundle of a survey over the API and on the page: all doors give the same, and it tells nothing of who came when."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_what_a_server_has_no_package_for_is_left_out_and_the_readme_says_why(
 def test_a_bundle_changes_by_whole_batches_only_whatever_single_people_send(store: Store, get: Get) -> None:
     store.surveys.publish(BATCHED)
     codes = [os.urandom(15) for _ in range(25)]
-    store.access.invite("coins", [access_codes.invitation_hash(code) for code in codes])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     seen = [hashlib.sha256(get("bundle", "coins")).hexdigest()]
     for i, code in enumerate(codes):
         send(store, BATCHED, Part("North" if i % 5 else "South"), code=code)
@@ -220,11 +220,11 @@ def everything(raw: bytes) -> Iterator[bytes]:
 def test_no_id_code_time_or_name_of_an_account_is_in_any_file(store: Store, get: Get) -> None:
     store.surveys.publish(BATCHED)
     codes = [os.urandom(15) for _ in range(12)]
-    store.access.invite("coins", [access_codes.invitation_hash(code) for code in codes])
+    store.access.invite("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     sent = [send(store, BATCHED, Part("North"), code=code) for code in codes]
     day = store.surveys.published("coins").published_on
     secrets = [form for one in sent for form in forms(one.id)] + [form for code in codes for form in forms(code)]
-    secrets += [form for code in codes for form in forms(access_codes.invitation_hash(code))]
+    secrets += [form for code in codes for form in forms(access_codes.invitation_hash("coins", code))]
     secrets += [access_codes.written(code).encode() for code in codes] + [day.encode(), day.replace("-", "").encode(), b"horse"]
     found = list(everything(get("bundle", "coins")))
     assert len(found) > 50
