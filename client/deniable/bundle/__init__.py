@@ -11,9 +11,9 @@ from deniable.extras import missing
 if error := missing("deniable.bundle", "estimate"):
     raise error
 
-from deniable.bundle.bundle import FILES, Bundle, Item
+from deniable.bundle.bundle import FILES, Bundle, Item, left_out
 from deniable.bundle.counted import Counted, in_order
 from deniable.bundle.sizes import about
 from deniable.bundle.texts import LICENCES, PUBLISHABLE
 
-__all__ = ["FILES", "LICENCES", "PUBLISHABLE", "Bundle", "Counted", "Item", "about", "in_order"]
+__all__ = ["FILES", "LICENCES", "PUBLISHABLE", "Bundle", "Counted", "Item", "about", "in_order", "left_out"]

@@ -16,6 +16,7 @@ from deniable.bundle.variables import Variable, variables
 from deniable.errors import EstimateError
 from deniable.estimate import Results
 from deniable.extras import missing
+from deniable.survey import Survey
 
 _CHUNK = 1 << 20
 _Rows = Callable[[Counted, tuple[Variable, ...], IO[bytes]], None]
@@ -82,9 +83,7 @@ class Bundle:
     @cached_property
     def left_out(self) -> Mapping[str, str]:
         """The files that cannot be made here, or of so many records, and why."""
-        absent = {"rows.parquet": missing("it", "parquet"), "report.docx": missing("it", "docx")}
-        large = workbook.too_large(self.counted.n, len(self._columns))
-        return {name: str(why) for name, why in (*absent.items(), ("rows.xlsx", large)) if why}
+        return left_out(self.counted.survey, self.counted.n)
 
     @cached_property
     def items(self) -> Mapping[str, Item]:
@@ -158,6 +157,13 @@ class Bundle:
             "LICENCE.txt": lambda: texts.LICENCES[self.licence] + "\n",
         }
         return Item(what, media_type, _bytes(make[name]))
+
+
+def left_out(survey: Survey, n: int) -> Mapping[str, str]:
+    """The files that cannot be made here, or not of n records, and why."""
+    absent = {"rows.parquet": missing("it", "parquet"), "report.docx": missing("it", "docx")}
+    large = workbook.too_large(n, len(variables(survey)))
+    return {name: str(why) for name, why in (*absent.items(), ("rows.xlsx", large)) if why}
 
 
 def _script(name: str) -> bytes:

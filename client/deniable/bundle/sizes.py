@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from deniable.bundle.variables import variables
 from deniable.survey import Survey
 
-_HEAD = 80_000  # bytes of an archive without any rows: scripts, codebook, document
+
+class Length(NamedTuple):
+    """Bytes of a file, about; at_most: of a packed one, which is the shorter the more records are alike."""
+
+    size: int
+    at_most: bool
 
 
-def about(survey: Survey, n: int) -> Mapping[str, int]:
-    """Bytes of each file of n rows, and of all files packed, within a factor of two from some thousand rows on."""
-    cells, packed = n * len(variables(survey)), n * survey.record.bits / 8
-    compressed = round(1.1 * packed + 0.1 * cells)
-    found = {
-        "rows.csv": 2 * cells + n,
-        "rows.parquet": 6_000 + round(1.2 * packed),
-        "rows.sav": cells,
-        "rows.dta": cells,
-        "rows.xlsx": compressed * 2,
-    }
-    return {**found, "bundle.zip": _HEAD + 5 * compressed}
+def about(survey: Survey, n: int) -> Mapping[str, Length]:
+    """Of each file of n rows, and of all files packed. What is packed is a few times as long as its random bits, at most."""
+    columns = len(variables(survey))
+    cells, bits = n * columns, n * survey.record.bits // 8
+    head = 4_000 * len(survey.items)  # columns, codebook, figures and a chart
+    plain = {"rows.csv": 2 * cells + n, "rows.sav": cells + 200 * columns, "rows.dta": cells + 1_000 * columns}
+    packed = {"rows.parquet": head + 3 * bits // 2, "rows.xlsx": 5_000 + head // 4 + 5 * bits, "bundle.zip": 100_000 + head + 12 * bits}
+    return {name: Length(size, name in packed) for name, size in (plain | packed).items()}

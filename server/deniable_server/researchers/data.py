@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import abort, render_template, request
 
-from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about
+from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about, left_out
 from deniable_server.context import current_store
 from deniable_server.researchers import bundles, figures
 from deniable_server.researchers.forms import ActionForm
@@ -13,11 +13,7 @@ from deniable_server.researchers.results import counted
 from deniable_server.store.protocol import by_hand, estimated
 
 bp = routes("data", __name__)
-LICENCE_NAMES = {
-    "cc-by-4.0": "CC BY 4.0: anybody may use them who names you",
-    "cc0-1.0": "CC0: anybody may use them",
-    "none": "none for now",
-}
+LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: who uses them names you", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}
 assert set(LICENCE_NAMES) == set(LICENCES)
 
 
@@ -28,9 +24,11 @@ def page(survey_id: str) -> Page:
     published = store.surveys.published(survey_id)
     counts, survey = store.submissions.counts(survey_id), published.survey
     sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
-    lengths = {name: figures.length(size) for name, size in about(survey, sum(sizes.values())).items()}
-    shown = {"published": published, **sizes, "lengths": lengths, "files": FILES, "licences": LICENCE_NAMES, "publishable": PUBLISHABLE}
-    return render_template("researchers/data.html", **shown, all=bundles.ALL, form=ActionForm())
+    n = sum(sizes.values())
+    lengths = {name: figures.length(*told) for name, told in about(survey, n).items()}
+    shown = {"published": published, **sizes, "lengths": lengths, "files": FILES, "missing": left_out(survey, n)}
+    shown |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
+    return render_template("researchers/data.html", **shown)
 
 
 @bp.get("/manage/surveys/<survey_id>/data/<path:name>")
