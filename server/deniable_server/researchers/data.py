@@ -11,6 +11,8 @@ from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import counted
 from deniable_server.store.protocol import by_hand, estimated
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
 
 bp = routes("data", __name__)
 LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: who uses them names you", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}
@@ -18,6 +20,7 @@ assert set(LICENCE_NAMES) == set(LICENCES)
 
 
 @bp.get("/manage/surveys/<survey_id>/data")
+@least(Role.ANALYST)
 def page(survey_id: str) -> Page:
     """What can be downloaded, and how long it is about."""
     store = current_store()
@@ -32,6 +35,7 @@ def page(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/data/<path:name>")
+@least(Role.ANALYST)
 def download(survey_id: str, name: str) -> Page:
     """The bundle, or one of its files."""
     if name != bundles.ALL and name not in FILES:

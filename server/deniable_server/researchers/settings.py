@@ -11,12 +11,15 @@ from deniable.privacy.posterior import least_protected, people, posterior_bound
 from deniable_server.context import current_store
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm
 from deniable_server.researchers.pages import Page, routes
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
 
 bp = routes("settings", __name__)
 PLANNED = 1_000  # people, where nobody says another number
 
 
 @bp.get("/manage/surveys/<survey_id>/questions")
+@least(Role.VIEWER)
 def questions(survey_id: str) -> Page:
     """What is asked, and how well each answer is hidden."""
     published = current_store().surveys.published(survey_id)
@@ -27,6 +30,7 @@ def questions(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/plan")
+@least(Role.VIEWER)
 def planned(survey_id: str) -> Page:
     """What so many people will tell. Raises EstimateError for a number that is none of people."""
     published = current_store().surveys.published(survey_id)
@@ -41,12 +45,14 @@ def _people(written: str) -> int:
 
 
 @bp.get("/manage/surveys/<survey_id>/settings")
+@least(Role.VIEWER)
 def page(survey_id: str) -> Page:
     published = current_store().surveys.published(survey_id)
     return render_template("researchers/settings.html", published=published, form=ActionForm())
 
 
 @bp.post("/manage/surveys/<survey_id>/close")
+@least(Role.OWNER)
 def close(survey_id: str) -> AnyResponse:
     """Closes a survey for good, as far as these pages go.
 

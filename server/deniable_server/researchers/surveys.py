@@ -13,6 +13,8 @@ from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import counted, results_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.store.protocol import by_hand, estimated
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least, seen_surveys
 
 bp = routes("researchers", __name__)
 
@@ -21,13 +23,14 @@ bp = routes("researchers", __name__)
 def surveys() -> Page:
     store = current_store()
     counts = []
-    for published in store.surveys.all():
+    for published in seen_surveys():
         parts = store.submissions.counts(published.survey.id)
         counts.append((published, counted(parts, estimated(published.survey)), counted(parts, by_hand(published.survey))))
     return render_template("researchers/surveys.html", counts=counts, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")
+@least(Role.VIEWER)
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     results = results_of(store, survey_id, request.args)
@@ -39,6 +42,7 @@ def survey(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
+@least(Role.VIEWER)
 def groups(survey_id: str) -> Page:
     """All groups side by side, and two of them compared."""
     published = current_store().surveys.published(survey_id)
@@ -51,6 +55,7 @@ def groups(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
+@least(Role.VIEWER)
 def download(survey_id: str, kind: str) -> Page:
     results = results_of(current_store(), survey_id, request.args)
     part = f"-group-{current_store().surveys.published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""

@@ -5,11 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from deniable.survey import Survey
+from deniable_server.store.audit import doing
 from deniable_server.store.errors import ConflictError, StoreError
 from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import COLUMNS, find, published_of
+from deniable_server.store.sql.roles import give
 
 
 class SurveyShelf:
@@ -18,7 +23,9 @@ class SurveyShelf:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def publish(self, survey: Survey) -> bool:
+    def publish(self, survey: Survey, owner: str | None = None) -> bool:
+        did = doing("survey.publish", survey.id, f"digest {survey.digest}" + (f", owner {owner}" if owner else ""))
+
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
             if row and bytes(row[0]) != survey.definition:
@@ -30,6 +37,10 @@ class SurveyShelf:
             today = datetime.now(UTC).date().isoformat()
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, today])
             self._database.intake.prepare(connection, survey)
+            if owner is not None:
+                require_account(connection, owner)
+                give(connection, survey.id, owner, Role.OWNER)
+            append(connection, did)
             return True
 
         return self._database.writer.run(work)
@@ -44,8 +55,11 @@ class SurveyShelf:
         return [published_of(row) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
+        did = doing("survey.reopen" if is_open else "survey.close", survey_id)
+
         def work(connection: Connection) -> None:
             find(connection, survey_id)
+            append(connection, did)
             connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [int(is_open), survey_id])
             self._database.intake.touch(survey_id)
 
