@@ -278,6 +278,11 @@ def doors(ada: FlaskClient, app: Flask, tmp_path: Path, query: str = "") -> dict
     for name in ("results", "tally", "reports"):
         with app.test_client().get(f"/api/v1/surveys/cycle/{name}{query}", auth=auth) as reply:
             found[f"api {name}"] = (reply.status_code == 200, reply.text if reply.status_code != 200 else "")
+    if not query:
+        with app.test_client().get("/api/v1/surveys/cycle/bundle", auth=auth) as reply:
+            found["api bundle"] = (reply.status_code == 200, reply.text if reply.status_code != 200 else "")
+        with ada.get("/manage/surveys/cycle/data/rows.csv") as reply:
+            found["page data"] = (reply.status_code == 200, reply.text)
     group = [f"--group={query.partition('=')[2]}"] if query else []
     done = CliRunner().invoke(main, ["results", "cycle", "--db", str(tmp_path / "deniable.db"), *group])
     found["command"] = (done.exit_code == 0, done.output)

@@ -72,6 +72,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.progress", "GET"): (*(401,) * 9, 403, 200, 403, 403),
     ("api.tally", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api.bundle", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the same, with what belongs to them
+    ("api.bundle_file", "GET"): (*(401,) * 9, 403, 403, 403, 200),
     ("api_document.openapi", "GET"): PUBLIC,
     ("api_document.page", "GET"): PUBLIC,
     ("auth.login", "GET"): PUBLIC,
@@ -111,11 +113,13 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.archive", "POST"): of_survey("owner", 302),
     ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
     ("watch.page", "GET"): VIEWERS,
+    ("data.page", "GET"): ANALYSTS,
+    ("data.download", "GET"): ANALYSTS,
     ("settings.close", "POST"): of_survey("owner", 302),
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
-OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
+OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css", "download": "README.md", "bundle_file": "README.md"}
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
