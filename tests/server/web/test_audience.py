@@ -15,7 +15,7 @@ AUDIENCES = {
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
     "auth": Audience(login=False, forms=True, csrf=True, translated=False),
     **dict.fromkeys(
-        ("account", "researchers", "drafting", "inviting", "settings", "watch"),
+        ("account", "researchers", "drafting", "inviting", "settings", "watch", "building"),
         Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }

@@ -58,6 +58,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.survey", "GET"): RESEARCHERS,
     ("researchers.groups", "GET"): RESEARCHERS,
     ("researchers.download", "GET"): RESEARCHERS,
+    ("building.crosstab", "GET"): RESEARCHERS,
+    ("building.download", "GET"): RESEARCHERS,
+    ("building.model", "GET"): RESEARCHERS,
+    ("building.download_model", "GET"): (302, 302, 302, 400, 302, 302, 302, 302),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # with nothing in it
     ("settings.questions", "GET"): RESEARCHERS,
@@ -73,7 +77,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("inviting.codes", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
-LOGGED_IN = ("researchers.", "inviting.", "settings.", "watch.")  # pages of surveys for whoever is logged in
+LOGGED_IN = ("researchers.", "inviting.", "settings.", "watch.", "building.")  # pages of surveys for whoever is logged in
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
