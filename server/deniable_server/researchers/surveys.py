@@ -13,7 +13,7 @@ from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import results_of, sizes_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
-from deniable_server.store.protocol import Published
+from deniable_server.researchers.withheld import withheld
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
@@ -34,17 +34,11 @@ def survey(survey_id: str) -> Page:
     try:
         results = results_of(store, survey_id, request.args)
     except WithheldError as error:
-        return _withheld(published, error)
+        return withheld(published, error)
     shown = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
     figured = {"results": results, "cards": cards(published.survey, results)}
     needed = figures.needed(published.survey, results.rows[0].confidence)
     return render_template("researchers/results.html", **shown, **figured, needed=needed, form=ActionForm())
-
-
-def _withheld(published: Published, error: WithheldError) -> str:
-    """In the place of figures that are not shown yet."""
-    sizes = sizes_of(current_store(), published.survey)
-    return render_template("researchers/withheld.html", published=published, said=str(error), sizes=sizes, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
@@ -57,7 +51,7 @@ def groups(survey_id: str) -> Page:
     try:
         compared = groups_of(current_store(), survey_id, request.args)
     except WithheldError as error:
-        return _withheld(published, error)
+        return withheld(published, error)
     needed = figures.needed(published.survey, compared.interval.confidence)
     ways = {"scale_of": scale_of, "share_lines": share_lines, "mean_lines": mean_lines}
     return render_template("researchers/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())

@@ -93,6 +93,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.survey", "GET"): VIEWERS,
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
+    ("building.crosstab", "GET"): VIEWERS,
+    ("building.download", "GET"): VIEWERS,
+    ("building.model", "GET"): VIEWERS,
+    ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): row(302, *(422,) * 6),  # with nothing in it
     ("people.page", "GET"): OPERATORS,
