@@ -94,7 +94,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
     ("building.crosstab", "GET"): VIEWERS,
-    ("building.download", "GET"): VIEWERS,
+    ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
     ("building.model", "GET"): VIEWERS,
     ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
