@@ -42,7 +42,7 @@ def routes(app: Flask) -> Iterator[tuple[str, str]]:
     for rule in app.url_map.iter_rules():
         if rule.endpoint.startswith("api."):
             for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
-                yield re.sub(r"<(\w+)>", r"{\1}", rule.rule.removeprefix("/api/v1")), method.lower()
+                yield re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix("/api/v1")), method.lower()
 
 
 def test_every_route_is_described_and_nothing_else(app: Flask) -> None:
