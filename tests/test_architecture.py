@@ -43,7 +43,7 @@ ROOMS = {
     "verify": ("is the page the one that was released", "errors extras survey wire"),
     "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery"),
-    "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate collected session"),
+    "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate plan collected session"),
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
     "cli": ("the command line", "errors persons files extras survey privacy wire delivery estimate simulate plan verify client"),
 }

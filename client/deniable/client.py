@@ -45,6 +45,7 @@ from deniable.wire.submission import MAX_COUNT, Submission
 
 if TYPE_CHECKING:
     from deniable.estimate import Analysis, Results
+    from deniable.plan import Progress
 
 
 @dataclass(frozen=True)
@@ -380,6 +381,16 @@ class SurveyClient:
             return Results.from_dict(json.loads(raw))
         except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
+
+    def progress(self, survey_id: str) -> Progress:
+        """How far a survey is, how it grew, and what is wrong with it; for whoever may have its results. Raises as `results` does."""
+        from deniable.plan import Progress
+
+        raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/progress", {}, self._auth)
+        try:
+            return Progress.from_dict(json.loads(raw))
+        except (ValueError, EstimateError):
+            raise DeliveryError(f"{self.url} answered with something that is no progress; is it the right address?") from None
 
     def analysis(
         self,

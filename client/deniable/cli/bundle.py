@@ -29,7 +29,7 @@ from deniable.cli.live import reader, who_options
     help="What the files say that others may do with them.",
 )
 def bundle_command(address: str, output: Path, only: str | None, licence: str, **options: Any) -> None:
-    """Download a survey's perturbed rows, to be published.
+    """Download a survey's perturbed rows, ready to be published.
 
     ADDRESS is the survey's link, or the server's address with --survey. The zip has the rows for R, Python, SPSS, Stata and
     spreadsheets, a codebook with the exact odds, every figure, scripts that compute each figure again, charts and a report.

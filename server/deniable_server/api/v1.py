@@ -1,4 +1,4 @@
-"""For machines: the definition, submissions and their withdrawal, results, tallies and reports. No cookie is read or set.
+"""For machines: the definition, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
 
 Anybody may send one record a submission, as a respondent's device does; many records, and all that is told of
 them, need a key or a password.
@@ -19,6 +19,7 @@ from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
 from deniable_server.researchers import bundles
 from deniable_server.researchers.results import records_of, results_of
+from deniable_server.researchers.watching import watched
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
@@ -94,6 +95,15 @@ def results(survey_id: str) -> Response:
     """Estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
     callers.require("results", survey_id)
     return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
+
+
+@bp.get("/surveys/<survey_id>/progress")
+def progress(survey_id: str) -> Response:
+    """How far a survey is, and what is wrong with it, for whoever may have its results."""
+    callers.require("results", survey_id)
+    store = current_store()
+    published = store.surveys.published(survey_id)
+    return jsonify({**watched(store, survey_id).to_dict(), "survey": survey_id, "digest": published.survey.digest})
 
 
 @bp.get("/surveys/<survey_id>/tally")

@@ -11,6 +11,7 @@ from flask import Response, send_file
 from deniable.bundle import LICENCES, Bundle, Counted, in_order
 from deniable.wire.part import Part
 from deniable_server.researchers import records
+from deniable_server.researchers.results import counted, require_enough
 from deniable_server.store.protocol import Store, by_hand, estimated
 
 ALL = "bundle.zip"
@@ -39,10 +40,13 @@ class Download:
 def made(store: Store, survey_id: str, name: str, licence: str) -> Download:
     """ALL, or the file of that name, of the records that are counted now.
 
-    Raises EstimateError for a licence or a file that there is none of, or one that cannot be made, with the reason; what the store raises;
-    OSError where there is no room.
+    Raises EstimateError for a licence or a file that there is none of, or one that cannot be made, with the reason; WithheldError where
+    there are too few records to show anything of them; what the store raises; OSError where there is no room.
     """
     survey = store.surveys.published(survey_id).survey
+    counts = store.submissions.counts(survey_id)
+    for together in (estimated(survey), by_hand(survey)):
+        require_enough(store, survey_id, counted(counts, together))
     sizes: dict[Part, int] = {}
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - whoever sends it closes it
     try:

@@ -168,4 +168,4 @@ def test_a_file_that_never_comes_whole_or_is_refused_is_an_error(server, connect
     ):
         connect(1, cutting.url).save("/file", {}, None, file)
     with open(tmp_path / "file", "w+b") as file, pytest.raises(RejectedError, match="answered 404"):
-        connect(1).save("/api/v1/nothing", {}, None, file)
+        connect(1).save("/api/v1/surveys/nothing", {}, None, file)

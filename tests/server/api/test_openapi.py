@@ -96,6 +96,8 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     def send(case: Any, survey: str | None, query: dict[str, str] | None, key: str | None, body: Any) -> None:
         if survey is not None:
             case.path_parameters["survey_id"] = survey
+            if "name" in case.path_parameters:
+                case.path_parameters["name"] = "rows.csv"
         if query is not None and method == "get":
             case.query = query
         if body is not None and method == "post":
