@@ -112,10 +112,8 @@ def to_markdown(counted: Counted, columns: tuple[Variable, ...]) -> str:
     head = [
         f"# Codebook: {plain(survey.title)}",
         f"{counted.n:,} records of the survey `{survey.id}`, whose definition has the SHA-256 `{survey.digest}`. A record is one row of "
-        "`rows.csv`, "
-        "`rows.parquet`, `rows.sav`, `rows.dta` and `rows.xlsx`: the same whole numbers in all of them. Nothing in a row is an answer: "
-        "each was "
-        "randomized before it was sent. A missing value means that the person was not asked.",
+        "`rows.csv`, `rows.parquet`, `rows.sav`, `rows.dta` and `rows.xlsx`: the same whole numbers in all of them. Nothing in a row is "
+        "an answer: each was randomized before it was sent. A missing value means that the person was not asked.",
         "## Who randomized, and groups",
         *(_values(one) for one in columns if not one.field),
     ]

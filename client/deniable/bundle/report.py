@@ -13,7 +13,7 @@ from typing import IO, Any
 from deniable.bundle import archive, drawing, texts
 from deniable.bundle.counted import Counted
 from deniable.errors import EstimateError
-from deniable.estimate import MeanRow, Results, Row
+from deniable.estimate import Results
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.text import one_line
@@ -23,7 +23,8 @@ from deniable.survey.question import Question
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#1b1b1b;background:#fff}"
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.25rem .75rem;border-bottom:1px solid #d0d0d0;text-align:right}"
-    "th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}.wide{overflow-x:auto}"
+    "th:nth-child(-n+2),td:nth-child(-n+2){text-align:start}th{hyphens:auto}svg{max-width:100%;height:auto}td{overflow-wrap:anywhere}@media(max-width:40rem){table{table-layout:fixed;width:100%}th,td{padding:.25rem;font-size:.75rem;overflow-wrap:anywhere}}"
+    "h1,h2,p{overflow-wrap:anywhere}"
 )
 _MOST_ROWS = 2_000  # of tables of groups
 _NO_TIME = datetime(1980, 1, 1, tzinfo=UTC)
@@ -64,9 +65,13 @@ def _question(question: Question, results: Results) -> Part:
         for mean, error, low, high in (m.figures for m in own.means)
         if mean
     ]
-    rows: tuple[Row | MeanRow, ...] = (*own.means, *own.rows)
-    said = {row.warning: None for row in rows if row.warning}
-    return Part(question.text, 2, (f"n = {max(row.n for row in own.rows):,}", *means, *said), _shares(own), picture(own, question.text))
+    said: dict[str, list[str]] = {}
+    for row in own.rows:
+        if row.warning:
+            said.setdefault(row.warning, []).append(one_line(row.question if question.labels else row.option))
+    warnings = [f"{', '.join(dict.fromkeys(options))}: {warning}." for warning, options in said.items()]
+    warnings += [f"Mean: {mean.warning}." for mean in own.means if mean.warning]
+    return Part(question.text, 2, (f"n = {max(row.n for row in own.rows):,}", *means, *warnings), _shares(own), picture(own, question.text))
 
 
 def picture(results: Results, title: str) -> str:
@@ -96,7 +101,7 @@ def to_html(made: list[Part]) -> str:
     """A page that loads nothing."""
     body = "".join(map(_html, made))
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(one_line(made[0].heading))}</title>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n<body>{body}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{_STYLE}</style></head>\n<body><main>{body}</main></body></html>\n'
 
 
 def _html(part: Part) -> str:
@@ -108,7 +113,7 @@ def _html(part: Part) -> str:
 def _html_table(table: Table) -> str:
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.columns)
     rows = "".join(f"<tr>{''.join(f'<td dir={chr(34)}auto{chr(34)}>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in table.rows)
-    return f'<div class="wide" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def write_document(made: list[Part], file: IO[bytes]) -> None:

@@ -21,8 +21,7 @@ LICENCES = {
 
 PUBLISHABLE = (
     "The rows may be published as they are: each answer was randomized before it was sent, so a row says no more about a person to the "
-    "whole "
-    "world than it says to the researchers."
+    "whole world than it says to the researchers."
 )
 
 
@@ -32,10 +31,9 @@ def odds(survey: Survey) -> str:
     of, own, other = people(weakest.channel)
     return (
         f"The least protected question is “{' '.join(weakest.text.split())}” Of {of:,} people who give an answer to it, {own:,} have it "
-        "in their "
-        f"record; of as many who give another, {other:,} have that one there. Whoever can only guess 50:50 whether something about a "
-        f"respondent is true can become, by seeing the whole record, {bound}% sure of it at most. In the terms of the trade, the survey is "
-        f"epsilon-locally differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
+        f"in their record; of as many who give another, {other:,} have that one there. Whoever can only guess 50:50 whether something "
+        f"about a respondent is true can become, by seeing the whole record, {bound}% sure of it at most. In the terms of the trade, the "
+        f"survey is epsilon-locally differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
     )
 
 
@@ -48,17 +46,25 @@ def method(counted: Counted) -> str:
         else f" Each device drew at random which {survey.ask} of {len(survey.blocks)} blocks of questions it asked."
     )
     return (
-        f"{n:,} records were collected with deniable, a survey system with local differential privacy. Each answer was "
-        "randomized before it left the respondent, by Subset Selection (Ye and Barg, IEEE Trans. Inf. Theory 64, 2018), which for two "
-        "options is "
-        "Warner's randomized response (J. Am. Stat. Assoc. 60, 1965); one record gives away at most epsilon = "
-        f"{survey.epsilon:.4g}.{asked} "
-        "Shares were estimated by inverting the known chances, which is unbiased, and were never cut off at 0% or 100%. Intervals have a "
-        "confidence of 95% for the population of which the respondents are a random sample: for shares by Feldman and Cousins (Phys. Rev. "
-        "D 57, "
-        "1998), exact up to 10,000 records and by the likelihood ratio above; for means by the same method for a normal error, or "
-        "Fieller's where some gave no answer. Adjusted shares lie between 0% and 100%, and add to 100%."
+        f"{n:,} records were collected with deniable, a survey system with local differential privacy. Each answer was randomized before "
+        "it was sent, by Subset Selection (Ye and Barg, IEEE Trans. Inf. Theory 64, 2018), which for two options is Warner's randomized "
+        "response (J. Am. Stat. Assoc. 60, 1965); one record gives away at most epsilon = "
+        f"{survey.epsilon:.4g}.{asked}{_by_others(counted)} Shares were estimated by inverting the known chances, which is unbiased, and "
+        "were never cut off at 0% or 100%. Intervals have a confidence of 95% for the population of which the respondents are a random "
+        "sample: for shares by Feldman and Cousins (Phys. Rev. D 57, 1998), exact up to 10,000 records, or 200,000 where answers are "
+        "hardly hidden, and by the likelihood ratio above; for means by the same method for a normal error, or Fieller's where some gave "
+        "no answer. Adjusted shares lie between 0% and 100%, and add to 100%."
     )
+
+
+def _by_others(counted: Counted) -> str:
+    """Whose devices tossed no coins: a sentence for each, where there are such records."""
+    told = {
+        "organisation": " of them were randomized by an organisation that had its people's answers.",
+        "by_hand": " were randomized by people themselves, who tossed two real coins; they are in no figures but their own.",
+    }
+    numbers = {mode: sum(n for part, n in counted.sizes.items() if part.mode == mode) for mode in told}
+    return "".join(f" {n:,}{told[mode]}" for mode, n in numbers.items() if n)
 
 
 def limits(survey: Survey) -> tuple[str, ...]:
@@ -73,8 +79,8 @@ def limits(survey: Survey) -> tuple[str, ...]:
         "honest coins.",
         *(
             (
-                "Numbers were rounded at random to the levels of a grid: their mean is right, but the share of a level is not that of the "
-                "people at it.",
+                "Numbers were rounded at random to the levels of a grid: their mean is right, but the share of a level is not that of "
+                "the people at it.",
             )
             if any(item.rounds for item in survey.items)
             else ()
@@ -94,8 +100,7 @@ def citation(counted: Counted) -> str:
     title = " ".join(survey.title.split())
     return (
         f"[Names] ([year]). {title}: {counted.n:,} perturbed records with local differential privacy (epsilon = {survey.epsilon:.4g}) "
-        "[Data set]. "
-        f"Survey {survey.id}, definition SHA-256 {survey.digest}."
+        f"[Data set]. Survey {survey.id}, definition SHA-256 {survey.digest}."
     )
 
 
@@ -113,15 +118,13 @@ def readme(counted: Counted, licence: str, files: Mapping[str, str], left_out: M
         f"{counted.n:,} perturbed records of the survey `{counted.survey.id}`, and all that is needed to use them. {PUBLISHABLE}",
         f"## What is here\n\n{listed}" + (f"\n\n{missing}" if missing else ""),
         "## Every figure again\n\n`python reproduce.py` (with numpy and pandas) or `Rscript --vanilla reproduce.R` (with R alone) "
-        "computes each "
-        "figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and says whether all agree. Neither knows deniable.",
+        "computes each figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and says whether all agree. Neither knows deniable.",
         f"## How well answers are hidden\n\n{plain(odds(counted.survey))}",
         "## What to keep in mind\n\n" + "\n".join(f"- {one}" for one in limits(counted.survey)),
         f"## How to cite\n\n{plain(citation(counted))}",
         f"## Licence\n\n{LICENCES[licence]}",
-        "The rows of each group, and of each way of randomizing, stand in the order of their own numbers: the first rows are no sample of "
-        "the rest. "
-        "The same records always give the same files, byte for byte.",
+        "The rows of each group, and of each way of randomizing, stand in the order of their own numbers: the first rows are no sample "
+        "of the rest. The same records always give the same files, byte for byte.",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -136,18 +139,26 @@ def datasheet(counted: Counted, licence: str) -> str:
         f"## Why were the data collected, and by whom?\n\n{plain(survey.about)}\n\n" + "\n\n".join(whom or ["No contact is given."]),
         f"## What is a row?\n\nOne person's randomized record of {len(survey.questions)} questions. There are "
         f"{counted.n:,}:\n\n{collected}",
-        "## What is not in the data?\n\nNo answer, name, address, time, device, code or order. Only the group, where the survey has "
-        "groups, and who "
-        "tossed the coins.",
+        "## What is not in the data?\n\nNo true answer, name, address, time, device, code or order. Only the group, where the survey has "
+        "groups, and who tossed the coins.",
         f"## How were they collected?\n\n{plain(method(counted))}",
-        "## Were people told, and did they agree?\n\nThe page shows what is asked, how well each answer is hidden, and whom to ask, "
-        "before anything "
-        "is sent. Records are counted in batches, so that no figure shows what one person sent, or when.",
+        f"## Were people told, and did they agree?\n\n{_told(counted)}",
         f"## How well are answers hidden?\n\n{plain(odds(survey))}",
         "## What should they not be used for?\n\n" + "\n".join(f"- {one}" for one in limits(survey)),
         f"## How are they shared?\n\n{PUBLISHABLE} {LICENCES[licence]}",
         "## Can they change?\n\nWhile the survey is open, records are added in batches, and a record that its person withdraws leaves "
-        "with the next "
-        "batch. The definition of a published survey never changes.",
+        "with the next batch. The definition of a published survey never changes.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _told(counted: Counted) -> str:
+    own = "Whoever answers on a device of their own sees first what is asked, how well each answer is hidden, and whom to ask."
+    others = (
+        " What an organisation told its people is not known here." if any(part.mode == "organisation" for part in counted.sizes) else ""
+    )
+    batch = counted.survey.batch
+    batches = (
+        f" Records are counted {batch:,} or more at a time, so that no figure shows what one person sent, or when." if batch > 1 else ""
+    )
+    return own + others + batches

@@ -32,8 +32,8 @@ def bundle_command(address: str, output: Path, only: str | None, licence: str, *
     """Download a survey's perturbed rows, ready to be published.
 
     ADDRESS is the survey's link, or the server's address with --survey. The zip has the rows for R, Python, SPSS, Stata and
-    spreadsheets, a codebook with the exact
-    odds, every figure, scripts that compute each figure again, charts and a report. A key needs the scope reports.
+    spreadsheets, a codebook with the exact odds, every figure, scripts that compute each figure again, charts and a report.
+    A key needs the scope reports.
 
     \b
     Example:

@@ -146,3 +146,19 @@ def test_another_licence_or_file_is_refused_and_says_which_there_are(make: Calla
         Bundle(make("coins").counted, "mine")
     with pytest.raises(EstimateError, match=r"the file must be one of README\.md, rows\.csv"):
         make("coins").bundle.write("rows.txt", io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("survey", "said", "not_said"),
+    [
+        ("every", "70 of them were randomized by an organisation that had its people's answers", "two real coins;"),
+        ("coins", "37 were randomized by people themselves, who tossed two real coins", "an organisation"),
+        ("asked", "Each device drew at random which 2 of 4 blocks of questions it asked", "at a time"),
+    ],
+)
+def test_the_datasheet_says_who_tossed_the_coins_and_nothing_of_what_did_not_happen(
+    make: Callable[[str], Made], survey: str, said: str, not_said: str
+) -> None:
+    sheet = (make(survey).folder / "datasheet.md").read_text(encoding="utf-8")
+    assert said in sheet
+    assert not_said not in sheet.replace("by an organisation that had the answers", "")
