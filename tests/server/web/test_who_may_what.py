@@ -83,6 +83,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("account.password", "POST"): row(302, *(422,) * 6),
     ("second_factor.page", "GET"): RESEARCHERS,
     ("second_factor.begin", "POST"): row(302, *(422,) * 6),
+    ("second_factor.add_passkey", "POST"): row(302, *(422,) * 6),
     ("second_factor.remove", "POST"): row(302, *(422,) * 6),
     ("account.logout", "POST"): SENT_ON,
     ("account.logout_everywhere", "POST"): SENT_ON,
