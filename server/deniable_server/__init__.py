@@ -19,6 +19,8 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         account,
         audit,
         auth,
+        building,
+        data,
         drafting,
         inviting,
         joining,
@@ -28,6 +30,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         sessions,
         settings,
         surveys,
+        watch,
     )
     from deniable_server.researchers.passwords import Passwords
     from deniable_server.respondents import about, by_hand, page, withdraw
@@ -55,7 +58,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp)
     persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
-    for routes in (*public, *persons, surveys.bp, drafting.bp, inviting.bp, settings.bp):
+    for routes in (*public, *persons, surveys.bp, drafting.bp, building.bp, inviting.bp, watch.bp, data.bp, settings.bp):
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie

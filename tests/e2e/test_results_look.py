@@ -73,6 +73,7 @@ PAGES = (
     "/manage/surveys/look/plan?n=300",
     "/manage/surveys/look/invite",
     "/manage/surveys/look/settings",
+    "/manage/surveys/look/data",
     "/manage/surveys/look/members",
     "/manage/surveys/look/keys",
     "/manage/people",

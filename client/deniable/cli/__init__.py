@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
+from deniable.cli.bundle import bundle_command
 from deniable.cli.check import check_command, schema_command
 from deniable.cli.estimate import estimate_command
 from deniable.cli.ledger import ledger_command
 from deniable.cli.plan import plan_command
 from deniable.cli.resend import resend_command
-from deniable.cli.results import compare_command, crosstab_command, regress_command, results_command
+from deniable.cli.results import compare_command, crosstab_command, regress_command, results_command, watch_command
 from deniable.cli.submit import submit_command
 from deniable.cli.verify import verify_command
 from deniable.cli.withdraw import withdraw_command
@@ -48,6 +49,7 @@ def main() -> None:
 
 for _command in (
     *(check_command, schema_command, plan_command, submit_command, withdraw_command, resend_command, results_command),
-    *(crosstab_command, compare_command, regress_command, estimate_command, ledger_command, verify_command),
+    *(watch_command, crosstab_command, compare_command, regress_command, bundle_command),
+    *(estimate_command, ledger_command, verify_command),
 ):
     main.add_command(_command)

@@ -1,4 +1,4 @@
-"""`deniable results`, `crosstab`, `compare` and `regress`: what a live survey says, for its researcher."""
+"""`deniable results`, `watch`, `crosstab`, `compare` and `regress`: what a live survey says, for its researcher."""
 
 from __future__ import annotations
 
@@ -31,6 +31,25 @@ def results_command(address: str, form: str | None, **options: Any) -> None:
     """
     with reader(address, options) as client:
         found = client.results(client.survey_id or "", **options)
+    printed(found, form)
+
+
+@click.command("watch")
+@_ADDRESS
+@who_options
+@form_options
+def watch_command(address: str, form: str | None, **options: Any) -> None:
+    """Print how far a survey is.
+
+    What is counted, how precise that makes it, when it will be as precise as was wanted, and what the checks of the method say is wrong.
+    A key needs the scope results.
+
+    \b
+    Example:
+      deniable watch https://example.org --survey health --user ada --password-env PASSWORD
+    """
+    with reader(address, options) as client:
+        found = client.progress(client.survey_id or "")
     printed(found, form)
 
 

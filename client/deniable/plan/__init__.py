@@ -31,14 +31,16 @@ from deniable.plan.precision import (
     std_error,
     widest_share,
 )
+from deniable.plan.progress import Progress, progress
 from deniable.plan.result import Plan, QuestionPlan
-from deniable.plan.survey import people_needed, plan
+from deniable.plan.survey import half_width_of, people_needed, plan
 
 __all__ = [
     "NO_PRIVACY",
     "Asked",
     "Mechanism",
     "Plan",
+    "Progress",
     "QuestionPlan",
     "best",
     "cell_half_width",
@@ -47,6 +49,7 @@ __all__ = [
     "difference_half_width",
     "expected_half_width",
     "half_width",
+    "half_width_of",
     "mean_half_width",
     "people_needed",
     "plan",
@@ -55,6 +58,7 @@ __all__ = [
     "power_of_interval",
     "power_of_share",
     "private",
+    "progress",
     "sample_size",
     "sample_size_for_difference",
     "sample_size_for_share",

@@ -69,6 +69,16 @@ def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float
     return math.ceil(most / _part_asked(survey))
 
 
+def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95) -> float:
+    """The other way round: the largest half-width that a share of any question will have once n people have answered, at least 1.
+
+    It is that of the plan, before anybody looks at estimates: the same whatever people answered. Raises EstimateError.
+    """
+    asked = max(1, int(n * _part_asked(survey)))
+    channels = {item.channel for item in survey.items}
+    return max(precision.planned_half_width(private(channel), asked, confidence=confidence) for channel in channels)
+
+
 def _part_asked(survey: Survey) -> float:
     """Of the respondents, those who are asked a question."""
     return 1.0 if survey.ask is None else survey.ask / len(survey.blocks)

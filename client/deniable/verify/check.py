@@ -87,8 +87,8 @@ class _Verification:
         self.files()
         survey, told = self.definition()
         checked = [f"the page ({', '.join(kinds) or 'unknown'}) in {', '.join(self.released.pages)}", self.count_of_files()]
-        open_ = not any(kind.startswith("closed") for kind in kinds)
-        checked += [told, *(self.others(survey, open_) if survey else ())]
+        state = next((state for state in ("closed", "paused") if any(kind.startswith(state) for kind in kinds)), "open")
+        checked += [told, *(self.others(survey, state) if survey else ())]
         ran = self.run_in(browser) if browser else {}
         checked += [f"what {browser} ran: {len(ran)} scripts"] if browser else []
         for (kind, header, message), places in self.headers.items():
@@ -201,12 +201,12 @@ class _Verification:
         told = f"the definition: {len(survey.questions)} questions, their coins computed again; epsilon {survey.epsilon!r} in all"
         return survey, f"{told}; digest {survey.digest}, {pinned}"
 
-    def others(self, survey: Survey, is_open: bool) -> Iterator[str]:
+    def others(self, survey: Survey, state: str) -> Iterator[str]:
         """Compares the other pages and forms, and the replies to damaged requests, with those of the installed server."""
         if survey.id != self.link.survey or not (right := reference(survey, self.link.url)):
             return
         try:
-            right.is_open = is_open
+            right.state = state
             visits = list(other_pages(self.link.survey, tuple(self.released.pages)))
             for visit in visits:
                 self.compare(visit, right)

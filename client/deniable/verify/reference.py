@@ -14,9 +14,9 @@ GROUP = "deniable.reference"
 
 
 class Reference(Protocol):
-    """The installed server with one survey. `is_open` may be changed."""
+    """The installed server with one survey. state: open, closed or paused, which may be changed."""
 
-    is_open: bool
+    state: str
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """The status, the headers and the body, unpacked, that this release replies with."""

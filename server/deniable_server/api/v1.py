@@ -1,4 +1,4 @@
-"""For machines: the definition, submissions and their withdrawal, results, tallies and reports. No cookie is read or set.
+"""For machines: the definition, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
 
 Anybody may send one record a submission, as a respondent's device does; many records, and all that is told of
 them, need a key or a password.
@@ -17,7 +17,9 @@ from deniable.wire.submission import MAX_COUNT, Submission, secret_of
 from deniable_server.api import callers
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
+from deniable_server.researchers import bundles
 from deniable_server.researchers.results import records_of, results_of
+from deniable_server.researchers.watching import watched
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
@@ -95,6 +97,15 @@ def results(survey_id: str) -> Response:
     return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
 
 
+@bp.get("/surveys/<survey_id>/progress")
+def progress(survey_id: str) -> Response:
+    """How far a survey is, and what is wrong with it, for whoever may have its results."""
+    callers.require("results", survey_id)
+    store = current_store()
+    published = store.surveys.published(survey_id)
+    return jsonify({**watched(store, survey_id).to_dict(), "survey": survey_id, "digest": published.survey.digest})
+
+
 @bp.get("/surveys/<survey_id>/tally")
 def tally(survey_id: str) -> Response:
     """What the results are computed from, for whoever may have those: n, how often each pair of bits is set, and of which records."""
@@ -123,6 +134,26 @@ def reports(survey_id: str) -> Response:
     response = send_file(file, FORMS[form], as_attachment=True, download_name=f"{survey_id}-reports.{form}", conditional=False, etag=False)
     response.content_length = size
     return response
+
+
+@bp.get("/surveys/<survey_id>/bundle")
+def bundle(survey_id: str) -> Response:
+    """The perturbed records and all that is needed to use and to publish them, as a zip. Rights as for the reports.
+
+    licence: may be given, one of those that a researcher can choose.
+    """
+    return _bundle(survey_id, bundles.ALL)
+
+
+@bp.get("/surveys/<survey_id>/bundle/<path:name>")
+def bundle_file(survey_id: str, name: str) -> Response:
+    """One file of these."""
+    return _bundle(survey_id, name)
+
+
+def _bundle(survey_id: str, name: str) -> Response:
+    callers.require("reports", survey_id)
+    return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
 
 
 def _limited(response: Response, rate: Rate) -> Response:

@@ -16,6 +16,7 @@ from deniable_server.operate.cli_access import asked_password, grant, key_comman
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
@@ -48,6 +49,8 @@ main.add_command(backup)
 main.add_command(restore_backup)
 main.add_command(grant)
 main.add_command(audit_commands)
+for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
+    main.add_command(_command)
 
 
 @main.command()
@@ -55,7 +58,9 @@ main.add_command(audit_commands)
 @click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
-    """Make the database, its secret key, and the account of an operator, who manages the others.
+    """Make the database, its key and the first account.
+
+    The account is an operator's, who manages the others.
 
     Where there is an account of this name, it gets a new password, which ends its sessions.
     """
@@ -87,11 +92,11 @@ def publish(db: Database, survey_file: Path, owner: str | None) -> None:
 def list_surveys(db: Database) -> None:
     """List the published surveys.
 
-    A line for each: id, open or closed, how many responses there are, and title, with tabs between them.
+    A line for each: id, open, paused or closed, how many responses there are, and title, with tabs between them.
     """
     with opened(db) as store:
         for published in store.surveys.all():
-            state = "open" if published.is_open else "closed"
+            state = "paused" if published.paused else "open" if published.is_open else "closed"
             click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
 
 
@@ -186,7 +191,7 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 @click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
 @click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
 def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
-    """Check the installation: key, permissions, disk, backup, address.
+    """Check key, permissions, disk, backup and address.
 
     A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a
     fault, and all faults are listed.

@@ -28,12 +28,15 @@ class Reference:
         self._client = create_app(Config(db, secrets.token_hex(32), url), self._store).test_client()
 
     @property
-    def is_open(self) -> bool:
-        return self._store.surveys.published(self._survey.id).is_open
+    def state(self) -> str:
+        published = self._store.surveys.published(self._survey.id)
+        return "paused" if published.paused else "open" if published.is_open else "closed"
 
-    @is_open.setter
-    def is_open(self, is_open: bool) -> None:
-        self._store.surveys.set_open(self._survey.id, is_open)
+    @state.setter
+    def state(self, state: str) -> None:
+        self._store.surveys.set_open(self._survey.id, state != "closed")
+        if state == "paused":
+            self._store.surveys.pause(self._survey.id, True)
 
     def reply(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """The status, the headers and the body, not compressed."""

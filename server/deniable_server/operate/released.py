@@ -26,6 +26,8 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 """The surveys whose pages may differ from one another; all others have the page of one of these."""
 
+_STATES = ("open", "closed", "paused")
+
 _FOLDERS = ("/browser/", "/static/")
 """Where the files are that are the same for every survey."""
 
@@ -49,7 +51,7 @@ def text() -> str:
 
 def _pages(client: FlaskClient, language: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for state in ("open", "closed"):
+    for state in _STATES:
         for number, kind in enumerate(_KINDS):
             survey = f"{state}{number}"
             page = fingerprint(client.get(f"/s/{survey}?lang={language}").data, survey)
@@ -62,10 +64,12 @@ def _pages(client: FlaskClient, language: str) -> dict[str, str]:
 def _site(folder: Path) -> Iterator[FlaskClient]:
     store = open_store(folder / "site.db")
     try:
-        for state in ("open", "closed"):
+        for state in _STATES:
             for number, keys in enumerate(_KINDS.values()):
                 store.surveys.publish(_survey(f"{state}{number}", **keys))
-                store.surveys.set_open(f"{state}{number}", state == "open")
+                store.surveys.set_open(f"{state}{number}", state != "closed")
+                if state == "paused":
+                    store.surveys.pause(f"{state}{number}", True)
         yield create_app(Config(folder / "site.db", "0" * 32), store).test_client()
     finally:
         store.close()

@@ -25,7 +25,7 @@ from granian.server.embed import Server
 from deniable_server import create_app
 from deniable_server.config import Config, Database
 from deniable_server.front import Front
-from deniable_server.operate import alone
+from deniable_server.operate import alone, upkeep
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
@@ -74,6 +74,7 @@ def serve(db: Database, at: Listening, public_url: str | None, most_per_second: 
     listener = alone.listen(at.host, at.port)
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now
+    upkeep.begin(store)
     front = Front(create_app(config, store), at.name, at.port)
     print(f"Serving on {at.url}", file=sys.stderr, flush=True)
     uvloop.run(_run(front, _granian(front, listener, at.certificate), store))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from deniable.estimate import Row
+from deniable.plan import Progress
 
 EDGE = 6.0
 """Percent of the width beside the scale at either end: room for the arrow of an estimate that lies beyond."""
@@ -90,6 +92,47 @@ def share_mark(row: Row) -> Mark | None:
         return None
     recorded, chance = SHARES.place(row.ones / row.n), SHARES.place(row.chance_rate)
     return Mark(drawn.estimate, drawn.low, drawn.high, drawn.beyond, drawn.anchor, drawn.cut_low, drawn.cut_high, recorded, chance)
+
+
+@dataclass(frozen=True)
+class Step:
+    """How the count grew in one span of days: left and width in percent, top and height in pixels. A span's area is its count."""
+
+    left: float
+    width: float
+    top: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The spans of days side by side, each as wide as its days. most: records a day at the top."""
+
+    steps: tuple[Step, ...]
+    most: float
+
+
+def growth(progress: Progress) -> Growth | None:
+    """How a survey's count grew from its first day to today; None where nothing is counted."""
+    if not progress.growth:
+        return None
+    first, whole = _number(progress.growth[0][0]), _number(progress.day)
+    days, rates = whole - first + 1, []
+    for since, until, n in progress.growth:
+        start, length = _number(since) - first, _number(until) - _number(since) + 1
+        rates.append((start, length, n / length))
+    most = max(rate for _, _, rate in rates)
+    room = 100 - 2 * EDGE
+    gap = min(0.4, 0.2 * room / days)  # between one day and the next
+    steps = []
+    for start, length, rate in rates:
+        height = round(HEIGHT * rate / most, 1)
+        steps.append(Step(round(EDGE + room * start / days, 3), round(room * length / days - gap, 3), round(HEIGHT - height, 1), height))
+    return Growth(tuple(steps), most)
+
+
+def _number(day: str) -> int:
+    return date.fromisoformat(day).toordinal()
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import HiddenField, IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
-from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, ValidationError
+from wtforms import (
+    DateField,
+    DecimalField,
+    HiddenField,
+    IntegerField,
+    PasswordField,
+    SelectField,
+    StringField,
+    SubmitField,
+    TextAreaField,
+)
+from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, Optional, ValidationError
 
 from deniable_server.researchers.passwords import LENGTHS
+from deniable_server.store.life import MOST, Settings
 from deniable_server.store.roles import Role
 
-MOST_PEOPLE = 10**9
+MOST_PEOPLE = MOST
 MOST_CODES = 100_000
 _CODE = {"autocomplete": "one-time-code", "spellcheck": "false", "autocapitalize": "none"}
 _PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LENGTHS[-1]} characters.")
+
+
+_DAYS = ("close_on", "delete_on")
+
+
+def _people() -> NumberRange:
+    return NumberRange(1, MOST_PEOPLE, "Enter a whole number, 1 or more.")
 
 
 class LoginForm(FlaskForm):  # type: ignore[misc]
@@ -110,6 +132,46 @@ class CodeForm(FlaskForm):  # type: ignore[misc]
 
 class ActionForm(FlaskForm):  # type: ignore[misc]
     """A button: nothing but the token that says the page was ours."""
+
+
+class SettingsForm(FlaskForm):  # type: ignore[misc]
+    """How a survey is to be run; what is left empty is nothing. Make one with `of`; `read` gives the settings that it says."""
+
+    points = DecimalField(
+        "Points either way that are wanted", places=None, validators=[NumberRange(0.1, 50, "Enter points from 0.1 to 50.")]
+    )
+    expected = IntegerField("People expected to answer", [Optional(), _people()])
+    least = IntegerField("Show estimates from so many records on", [_people()])
+    close_on = DateField("Last day for answers, in UTC", [Optional()])
+    close_at = IntegerField("Close with so many records", [Optional(), _people()])
+    delete_on = DateField("Delete its records on", [Optional()])
+    save = SubmitField("Save")
+
+    @classmethod
+    def of(cls, settings: Settings) -> SettingsForm:
+        """The form with what was sent, else with what is kept."""
+        days = {name: value and date.fromisoformat(value) for name in _DAYS for value in (getattr(settings, name),)}
+        numbers = {name: getattr(settings, name) for name in ("expected", "least", "close_at")}
+        return cls(points=Decimal(f"{100 * settings.half_width:g}"), **numbers, **days)
+
+    def read(self, before: Settings, today: str) -> Settings | None:
+        """The settings, once the form was validated; None where they make no sense together, which its fields then say."""
+        days = {name: value and value.isoformat() for name in _DAYS for value in (getattr(self, name).data,)}
+        for name, day in days.items():
+            if day and day != getattr(before, name) and day < today:
+                getattr(self, name).errors = ["Enter a day that is not over yet."]
+        if days["close_on"] and days["delete_on"] and days["delete_on"] <= days["close_on"]:
+            self.delete_on.errors = ["Enter a day after the last day for answers."]
+        if self.errors:
+            return None
+        numbers = {"half_width": float(self.points.data) / 100, "expected": self.expected.data, "least": self.least.data}
+        return replace(before, **numbers, close_at=self.close_at.data, **days)
+
+
+class DeletionForm(FlaskForm):  # type: ignore[misc]
+    """The deletion of all records of a survey, whose id somebody has to write."""
+
+    survey = StringField("Write the survey's id", [InputRequired("Write it here."), Length(max=64)], render_kw={"autocomplete": "off"})
 
 
 class DraftForm(FlaskForm):  # type: ignore[misc]

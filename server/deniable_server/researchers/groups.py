@@ -18,7 +18,7 @@ from deniable.estimate.tables import mean_rows, share_rows
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
-from deniable_server.researchers.results import counted, group_of, interval_of
+from deniable_server.researchers.results import group_of, interval_of, require_enough, sizes_of
 from deniable_server.store.protocol import Store, estimated
 
 FIGURES = 500  # shown options times groups on a page, unless a single question has more
@@ -87,21 +87,24 @@ def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Group
     """The groups of a survey that has some, compared.
 
     options: may hold confidence, method and target, as in `results_of`; first and second, two of the groups; question, the id of one that
-    is on the page. Raises EstimateError naming what is wrong.
+    is on the page. Raises EstimateError naming what is wrong, and WithheldError for a group with too few records to show; others with too
+    few are left out.
     """
     survey = store.surveys.published(survey_id).survey
     interval = interval_of(options)
-    first = group_of(survey, "first", options.get("first")) or survey.groups[0]
-    second = group_of(survey, "second", options.get("second")) or next(group for group in survey.groups if group != first)
+    sizes, least = sizes_of(store, survey), store.life.settings(survey_id).least
+    enough = [group for group, n in sizes.items() if n == 0 or n >= least]
+    first = group_of(survey, "first", options.get("first")) or [*enough, *survey.groups][0]
+    second = group_of(survey, "second", options.get("second")) or next(group for group in (*enough, *survey.groups) if group != first)
     if first == second:
         raise EstimateError("second must be another group than first")
     pages = tuple(_pages(survey))
     page = _page(pages, options.get("question"))
     among = _Among(survey, (first, second), interval, pages[page])
-    for group in survey.groups:
+    for group in (first, second):
+        require_enough(store, survey_id, sizes[group])
+    for group in enough:
         among.add(group, store.submissions.tally(survey_id, estimated(survey, group)))
-    counts = store.submissions.counts(survey_id)
-    sizes = {group: counted(counts, estimated(survey, group)) for group in survey.groups}
     return Groups(sizes, first, second, interval, pages, page, tuple(map(among.compared, pages[page])))
 
 

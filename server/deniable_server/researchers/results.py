@@ -13,6 +13,7 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Published, Store
+from deniable_server.web.errors import WithheldError
 
 
 def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
@@ -40,24 +41,43 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
     """The records that somebody chose.
 
     options: may hold group, one of the survey's, for that one only; by_hand, 1 for the reports of those who tossed coins themselves, which
-    are in no other results. Raises EstimateError naming what is wrong.
+    are in no other results. Raises EstimateError naming what is wrong, and WithheldError where there are too few records to show
+    anything of them: all that is told of a survey's records, in whatever form, asks here.
     """
     published = store.surveys.published(survey_id)
     survey = published.survey
     group, by_hand = group_of(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
     apart, together = protocol.by_hand(survey, group), protocol.estimated(survey, group)
     parts = tuple(apart if by_hand else together)
+    counts = store.submissions.counts(survey_id)
+    require_enough(store, survey_id, counted(counts, parts))
     described: dict[str, Any] = {"group": group, "by_hand": by_hand, "may_wait": may_wait(published, parts)}
     if not by_hand:
-        counts = store.submissions.counts(survey_id)
         described["n_by_hand"] = counted(counts, apart)
-        described["n_organisation"] = counted(counts, [part for part in together if part.mode == "organisation"])
+        described["n_organisation"] = of_organisations(counts, together)
     return Records(survey, parts, described)
+
+
+def require_enough(store: Store, survey_id: str, n: int) -> None:
+    """Raises WithheldError where n records are fewer than the survey's settings want before anything is estimated of them."""
+    if 0 < n < (least := store.life.settings(survey_id).least):
+        raise WithheldError(f"estimates are shown from {least:,} records on, as the survey's settings say; {n:,} are counted")
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
     """How many records these parts have together."""
     return sum(counts.get(part, 0) for part in parts)
+
+
+def sizes_of(store: Store, survey: Survey) -> dict[str, int]:
+    """How many records of each group are estimated; empty where the survey has no groups."""
+    counts = store.submissions.counts(survey.id)
+    return {group: counted(counts, protocol.estimated(survey, group)) for group in survey.groups}
+
+
+def of_organisations(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
+    """How many of the records of these parts were randomized by an organisation."""
+    return counted(counts, [part for part in parts if part.mode == "organisation"])
 
 
 def may_wait(published: Published, parts: Collection[Part]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -9,8 +11,9 @@ from deniable.errors import EstimateError
 from deniable.plan import plan
 from deniable.privacy.posterior import least_protected, people, posterior_bound
 from deniable_server.context import current_store
-from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm
+from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, DeletionForm, SettingsForm
 from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.watching import today
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 
@@ -47,8 +50,33 @@ def _people(written: str) -> int:
 @bp.get("/manage/surveys/<survey_id>/settings")
 @least(Role.VIEWER)
 def page(survey_id: str) -> Page:
-    published = current_store().surveys.published(survey_id)
-    return render_template("researchers/settings.html", published=published, form=ActionForm())
+    store = current_store()
+    return _page(survey_id, SettingsForm.of(store.life.settings(survey_id)), DeletionForm())
+
+
+@bp.post("/manage/surveys/<survey_id>/settings")
+@least(Role.EDITOR)
+def keep(survey_id: str) -> Page:
+    """Changes how a survey is to be run."""
+    store = current_store()
+    before = store.life.settings(survey_id)
+    form = SettingsForm.of(before)
+    wanted = form.read(before, today()) if form.validate() else None
+    if wanted is None:
+        return _page(survey_id, form, DeletionForm(formdata=None)), 422
+    store.life.keep(survey_id, wanted)
+    return _back(survey_id)
+
+
+@bp.post("/manage/surveys/<survey_id>/pause")
+@least(Role.EDITOR)
+def pause(survey_id: str) -> AnyResponse:
+    """Stops taking answers for a while, or goes on. Nothing that waits is counted by it."""
+    store = current_store()
+    published = store.surveys.published(survey_id)
+    if published.is_open:
+        store.surveys.pause(survey_id, not published.paused)
+    return _back(survey_id)
 
 
 @bp.post("/manage/surveys/<survey_id>/close")
@@ -60,4 +88,39 @@ def close(survey_id: str) -> AnyResponse:
     one: that is for whoever runs the server, and has the files anyway.
     """
     current_store().surveys.set_open(survey_id, False)
+    return _back(survey_id)
+
+
+@bp.post("/manage/surveys/<survey_id>/archive")
+@least(Role.OWNER)
+def archive(survey_id: str) -> AnyResponse:
+    """Puts a closed survey out of sight, or back."""
+    store = current_store()
+    published, settings = store.surveys.published(survey_id), store.life.settings(survey_id)
+    if not published.is_open:
+        store.life.keep(survey_id, replace(settings, archived=not settings.archived))
+    return _back(survey_id)
+
+
+@bp.post("/manage/surveys/<survey_id>/delete")
+@least(Role.OWNER)
+def delete(survey_id: str) -> Page:
+    """Deletes all records of a survey, for whoever has written its id."""
+    store, form = current_store(), DeletionForm()
+    settings = store.life.settings(survey_id)
+    if form.validate() and form.survey.data.strip() != survey_id:
+        form.survey.errors = [f"Write {survey_id}, the id of this survey."]
+    if form.errors:
+        return _page(survey_id, SettingsForm.of(settings), form), 422
+    store.life.erase(survey_id, today())
+    return _back(survey_id)
+
+
+def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm) -> str:
+    store = current_store()
+    shown = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id)}
+    return render_template("researchers/settings.html", **shown, form=form, deletion=deletion)
+
+
+def _back(survey_id: str) -> AnyResponse:
     return redirect(url_for(".page", survey_id=survey_id))

@@ -20,7 +20,7 @@ from deniable.wire.submission import Submission
 from deniable_server.context import current_store
 from deniable_server.respondents.forms import ByHandForm
 from deniable_server.respondents.page import page
-from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, UnavailableError
+from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, PausedError, UnavailableError
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
@@ -39,6 +39,8 @@ def blank(survey_id: str) -> Page:
         return _impossible()
     if not published.is_open:
         return page("respondents/closed.html", published), 403
+    if published.paused:
+        return page("respondents/closed.html", published), 503
     return _form(published.survey, ByHandForm.of(published.survey, group=request.args.get("group")), 200)
 
 
@@ -69,7 +71,7 @@ def record(survey_id: str) -> Page:
         current_store().submissions.add(survey_id, submission)
     except ConflictError as error:  # no repetition mends it: this form's number was used before
         return render_template("respondents/by_hand_taken.html", **shown), status_of(error)[0]
-    except (ClosedError, InvitationError, FullError, UnavailableError) as error:
+    except (ClosedError, InvitationError, PausedError, FullError, UnavailableError) as error:
         return _form(survey, form, *status_of(error))
     return render_template("respondents/by_hand_thanks.html", **shown), 200
 

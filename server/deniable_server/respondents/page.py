@@ -19,7 +19,8 @@ bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=Fal
 def survey(survey_id: str) -> str:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
     published = current_store().surveys.published(survey_id)
-    return page("respondents/survey.html" if published.is_open else "respondents/closed.html", published)
+    taking = published.is_open and not published.paused
+    return page("respondents/survey.html" if taking else "respondents/closed.html", published)
 
 
 def page(template: str, published: Published) -> str:

@@ -17,6 +17,10 @@ class ClosedError(StoreError):
     """The survey takes no more submissions."""
 
 
+class PausedError(StoreError):
+    """The survey takes no submissions for a while. Nothing was kept; it may be sent again later."""
+
+
 class ConflictError(StoreError):
     """The id is taken: by other bytes of a submission, by one that was withdrawn, or by another published definition."""
 

@@ -1,8 +1,8 @@
 """What any database must do: shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, perturbed submissions, tallies, invitations, researchers' accounts with their roles, and keys. Of
-submissions it keeps no order, no time finer than a day, and nothing about where one came from or which invitation it had. Every method is
-safe to call from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
+A store holds published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts with their
+roles, and keys. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which invitation it
+had. Every method is safe to call from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
 from deniable_server.store.audit import Audit
 from deniable_server.store.factors import Factors
+from deniable_server.store.life import Life
 from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
 
@@ -28,11 +29,12 @@ ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 
 @dataclass(frozen=True)
 class Published:
-    """A published survey: its definition never changes, `is_open` may."""
+    """A published survey: its definition never changes; `is_open` and `paused` may. One that is paused is open: people may come later."""
 
     survey: Survey
     is_open: bool
     published_on: str  # a day, YYYY-MM-DD
+    paused: bool = False
 
 
 class Surveys(Protocol):
@@ -52,7 +54,17 @@ class Surveys(Protocol):
         """All published surveys, by id."""
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
-        """Opens or closes a survey for submissions; closing counts all that waits. Raises UnknownSurveyError."""
+        """Opens or closes a survey for submissions; closing counts all that waits.
+
+        Opening one again forgets when it was to close, and that it was archived. Raises UnknownSurveyError, and ClosedError where its
+        records were deleted.
+        """
+
+    def pause(self, survey_id: str, paused: bool) -> None:
+        """Stops taking submissions for a while, or goes on. What waits goes on waiting: whoever pauses again and again sees nothing of it.
+
+        Raises UnknownSurveyError, ClosedError.
+        """
 
 
 class Submissions(Protocol):
@@ -63,8 +75,9 @@ class Submissions(Protocol):
 
         It waits, sealed, until a batch of its part has come, or the survey is closed; then the batch is counted.
         False if exactly this one was kept before. Its invitation, if it has one, is used up in the same transaction, and marked
-        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError, ConflictError,
-        InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list of codes cannot ask.
+        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError,
+        PausedError, ConflictError, InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list
+        of codes cannot ask.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
@@ -134,6 +147,9 @@ class Store(Protocol):
 
     @property
     def audit(self) -> Audit: ...
+
+    @property
+    def life(self) -> Life: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

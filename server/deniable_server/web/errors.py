@@ -15,6 +15,7 @@ from deniable_server.store.errors import (
     FullError,
     InvitationError,
     LastError,
+    PausedError,
     StoreError,
     UnavailableError,
     UnknownAccountError,
@@ -22,9 +23,15 @@ from deniable_server.store.errors import (
 )
 from deniable_server.web.limiter import TooManyError
 
+
+class WithheldError(EstimateError):
+    """There are records, but fewer than those from which on whoever runs the survey wants estimates to be shown."""
+
+
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     ClosedError: (403, "closed"),
+    PausedError: (503, "paused"),
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),
     LastError: (409, "last"),
@@ -37,6 +44,7 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
 def register(app: Flask) -> None:
     """Handles the errors of every route."""
     app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
+    app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
     app.register_error_handler(TooManyError, _too_many)

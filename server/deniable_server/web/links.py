@@ -10,8 +10,9 @@ from deniable_server.context import current_config
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `respondents_link`."""
+    """Gives the templates `respondents_link` and `server_address`."""
     app.add_template_global(respondents_link)
+    app.add_template_global(server_address)
 
 
 def server_address() -> str:

@@ -1,10 +1,12 @@
-"""One analysis, three doors: a figure is the same to the last digit by the library on a file, the API, the SDK and the command line."""
+"""One analysis, all doors: a figure is the same to the last digit by the library on a file, API, SDK, command line and pages."""
 
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -54,21 +56,43 @@ TRUTH = {
 }
 
 Figure = Callable[[Callable[..., Analysis]], Any]
-FIGURES: dict[str, tuple[Figure, str]] = {
-    "results": (lambda of: of(), "results"),
-    "results of a group": (lambda of: of(group="South", confidence=0.8), "results --group South --confidence 0.8"),
-    "results for the respondents": (lambda of: of(target="respondents", method="score"), "results --target respondents --method score"),
-    "cross table": (lambda of: of().crosstab("smokes", "party"), "crosstab smokes party"),
-    "cross table of a group": (lambda of: of(group="North").crosstab("mood", "used[tea]"), "crosstab mood used[tea] --group North"),
+FIGURES: dict[str, tuple[Figure, str, str]] = {
+    "results": (lambda of: of(), "results", "results.json"),
+    "results of a group": (
+        lambda of: of(group="South", confidence=0.8),
+        "results --group South --confidence 0.8",
+        "results.json?group=South&confidence=0.8",
+    ),
+    "results for the respondents": (
+        lambda of: of(target="respondents", method="score"),
+        "results --target respondents --method score",
+        "results.json?target=respondents&method=score",
+    ),
+    "cross table": (lambda of: of().crosstab("smokes", "party"), "crosstab smokes party", "crosstab.json?rows=smokes&columns=party"),
+    "cross table of a group": (
+        lambda of: of(group="North").crosstab("mood", "used[tea]"),
+        "crosstab mood used[tea] --group North",
+        "crosstab.json?rows=mood&columns=used[tea]&group=North",
+    ),
     "cross table of three": (
         lambda of: of(reports=True).crosstab("smokes", "party", "used[tea]"),
         "crosstab smokes party used[tea]",
+        "crosstab.json?rows=smokes&columns=party&layer=used[tea]",
     ),
-    "comparison": (lambda of: of(group="North").compare(of(group="South"), "mood"), "compare mood --first North --second South"),
-    "regression": (lambda of: of(reports=True).regress("smokes ~ party"), "regress 'smokes ~ party'"),
+    "comparison": (
+        lambda of: of(group="North").compare(of(group="South"), "mood"),
+        "compare mood --first North --second South",
+        "",
+    ),
+    "regression": (
+        lambda of: of(reports=True).regress("smokes ~ party"),
+        "regress 'smokes ~ party'",
+        "model.json?outcome=smokes&predictor=party",
+    ),
     "linear regression": (
         lambda of: of(reports=True, group="South").regress("mood ~ smokes", model="linear", scored=["mood"]),
         "regress 'mood ~ smokes' --model linear --scored mood --group South",
+        "model.json?outcome=mean:mood&predictor=smokes&group=South",
     ),
 }
 
@@ -96,6 +120,14 @@ class Site:
     def by_sdk(self, **options: Any) -> Analysis:
         with SurveyClient(self.url, auth=AUTH, outbox=":memory:") as client:
             return client.analysis("health", **options)
+
+    def by_page(self, path: str) -> Any:
+        """What somebody downloads who is logged in."""
+        with httpx.Client(base_url=self.url, timeout=60) as client:
+            door = client.get("/login").text
+            token = html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', door)[0])
+            client.post("/login", data={"user": AUTH[0], "password": AUTH[1], "csrf_token": token})
+            return client.get(f"/manage/surveys/health/{path}").raise_for_status().json()
 
     def by_command(self, words: list[str], form: str = "--json", status: int = 0, key: str = "results reports") -> str:
         line = [words[0], f"{self.url}/s/health", *words[1:], form, "--key-env", "A_KEY"]
@@ -129,6 +161,8 @@ def test_a_figure_is_the_same_to_the_last_digit_by_every_door(site: Site, name: 
     forms = [figure(door) for door in (site.on_a_file, site.by_api, site.by_sdk)]
     told = [figures_of(json.loads(one.to_json())) for one in forms]
     assert told[0] == told[1] == told[2] == figures_of(json.loads(site.by_command(words)))
+    if FIGURES[name][2]:
+        assert figures_of(site.by_page(FIGURES[name][2])) == told[0]
     assert site.by_command(words, "--csv").splitlines() == forms[2].to_csv().splitlines()
 
 

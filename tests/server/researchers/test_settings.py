@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 
 import pytest
@@ -16,7 +17,7 @@ from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.store.protocol import Store
 
-TABS = ("questions", "plan", "invite", "", "settings")
+TABS = ("questions", "plan", "invite", "watch", "", "settings")
 
 
 @pytest.fixture
@@ -68,8 +69,9 @@ def test_closing_counts_what_waits_and_cannot_be_undone_here(
     assert ada.post("/manage/surveys/small/close").headers["Location"] == "/manage/surveys/small/settings"
     assert tally_of(store, "small").n == 3
     assert not store.surveys.published("small").is_open
-    assert "<button" not in ada.get("/manage/surveys/small/settings").text.split("<main>")[1]
-    assert [rule.rule for rule in app.url_map.iter_rules() if "open" in rule.rule] == []
+    actions = re.findall(r'action="([^"]+)"', ada.get("/manage/surveys/small/settings").text.split("<main>")[1])
+    assert [action.rpartition("/")[2] for action in actions] == ["settings", "archive", "delete"]
+    assert [rule.rule for rule in app.url_map.iter_rules() if re.search(r"\b(re)?open\b", rule.rule)] == []
 
 
 def test_closed_surveys_stand_apart(ada: FlaskClient, store: Store) -> None:

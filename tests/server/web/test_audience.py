@@ -17,7 +17,19 @@ AUDIENCES = {
     **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
     **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),
     **dict.fromkeys(
-        ("account", "second_factor", "members", "survey_keys", "researchers", "drafting", "inviting", "settings"),
+        (
+            "account",
+            "second_factor",
+            "data",
+            "members",
+            "survey_keys",
+            "researchers",
+            "drafting",
+            "inviting",
+            "settings",
+            "watch",
+            "building",
+        ),
         Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }

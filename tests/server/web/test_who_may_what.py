@@ -69,8 +69,11 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.withdraw", "POST"): OWN_PAGE,
     ("api.check_invitation", "POST"): OWN_PAGE,
     ("api.results", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # a session opens the pages only
+    ("api.progress", "GET"): (*(401,) * 9, 403, 200, 403, 403),
     ("api.tally", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # what results are computed from
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api.bundle", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the same, with what belongs to them
+    ("api.bundle_file", "GET"): (*(401,) * 9, 403, 403, 403, 200),
     ("api_document.openapi", "GET"): PUBLIC,
     ("api_document.page", "GET"): PUBLIC,
     ("auth.login", "GET"): PUBLIC,
@@ -91,6 +94,10 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.survey", "GET"): VIEWERS,
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
+    ("building.crosstab", "GET"): VIEWERS,
+    ("building.download", "GET"): VIEWERS,
+    ("building.model", "GET"): VIEWERS,
+    ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): row(302, *(422,) * 6),  # with nothing in it
     ("people.page", "GET"): OPERATORS,
@@ -106,11 +113,18 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
+    ("settings.keep", "POST"): of_survey("editor", 302),
+    ("settings.pause", "POST"): of_survey("editor", 302),
+    ("settings.archive", "POST"): of_survey("owner", 302),
+    ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
+    ("watch.page", "GET"): VIEWERS,
+    ("data.page", "GET"): ANALYSTS,
+    ("data.download", "GET"): ANALYSTS,
     ("settings.close", "POST"): of_survey("owner", 302),
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
-OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
+OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css", "download": "README.md", "bundle_file": "README.md"}
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 

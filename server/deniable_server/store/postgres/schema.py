@@ -13,6 +13,8 @@ ORDERED = {
     "invitations": "survey, hash",
     "withdrawn": "id",
     "unmatched": "survey",
+    "spans": "survey, since",
+    "settings": "survey",
     "sessions": "hash",
     "keys": "name",
     "roles": 'survey, "user"',
@@ -77,7 +79,16 @@ _PEOPLE = (
     "UPDATE users SET operator = 1",
     "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",
 )
-STEPS = (_FIRST, _PEOPLE)
+_LIFE = (
+    f"CREATE TABLE spans (survey {_TEXT} NOT NULL REFERENCES surveys (id), since TEXT NOT NULL, until TEXT NOT NULL, n BIGINT NOT NULL, "
+    "PRIMARY KEY (survey, since))",
+    f"CREATE TABLE settings (survey {_TEXT} PRIMARY KEY REFERENCES surveys (id), half_width DOUBLE PRECISION NOT NULL DEFAULT 0.1, "
+    "expected BIGINT, least BIGINT NOT NULL DEFAULT 1, close_on TEXT, close_at BIGINT, archived INTEGER NOT NULL DEFAULT 0, "
+    "delete_on TEXT, deleted_on TEXT)",
+    "INSERT INTO spans SELECT survey, published_on, (now() AT TIME ZONE 'UTC')::date::text, sum(n) FROM tallies "
+    "JOIN surveys ON id = survey WHERE mode <> 1 GROUP BY survey, published_on HAVING sum(n) >= 3",
+)
+STEPS = (_FIRST, _PEOPLE, _LIFE)
 """What makes each version of the tables out of the one before."""
 
 

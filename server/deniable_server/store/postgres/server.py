@@ -47,7 +47,7 @@ class Server:
                 self._prove(connection)
                 (due,) = connection.execute("SELECT due FROM deniable").fetchone()
             self.rewriting = Rewriting(self.rewrite)
-            self.intake = Intake(self.seal, self._released, _version)
+            self.intake = Intake(self.seal, self._released, self.changed, _version)
             self.writer = Writer(self, self.intake)
         except psycopg.ProgrammingError as error:
             if error.sqlstate is None:  # of the url itself, which libpq would quote

@@ -10,6 +10,7 @@ from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
 from deniable_server.store.sql.factors import FactorShelf
+from deniable_server.store.sql.life import LifeShelf
 from deniable_server.store.sql.people import PeopleShelf
 from deniable_server.store.sql.roles import RoleShelf
 from deniable_server.store.sql.submissions import SubmissionShelf
@@ -29,6 +30,7 @@ class PostgresStore:
         self.roles = RoleShelf(self.database)
         self.factors = FactorShelf(self.database)
         self.audit = AuditShelf(self.database)
+        self.life = LifeShelf(self.database)
 
     def backup(self, target: Path) -> None:
         """Raises UnavailableError always: PostgreSQL has tools of its own."""

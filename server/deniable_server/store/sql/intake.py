@@ -17,6 +17,7 @@ from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.published import COLUMNS, find, published_of
 from deniable_server.store.sql.releasing import release
 from deniable_server.store.sql.sealing import Seal
+from deniable_server.store.sql.settings import close_if_full
 from deniable_server.store.sql.waiting import Records, Waiting
 
 
@@ -30,12 +31,18 @@ class Place(NamedTuple):
 class Intake:
     """The intake as the writer sees it, in memory; read again whenever another process has written to it.
 
-    released: called in the transaction in which something enters the counts or leaves them. version: what differs
-    whenever another process has written since.
+    released: called in the transaction in which something enters the counts or leaves them; closed: in one that closes a survey, which had
+    the records it was to have. version: what differs whenever another process has written since.
     """
 
-    def __init__(self, seal: Seal, released: Callable[[Connection], None], version: Callable[[Connection], object]) -> None:
-        self._seal, self._released, self._version_of = seal, released, version
+    def __init__(
+        self,
+        seal: Seal,
+        released: Callable[[Connection], None],
+        closed: Callable[[Connection], None],
+        version: Callable[[Connection], object],
+    ) -> None:
+        self._seal, self._released, self._closed, self._version_of = seal, released, closed, version
         self._version: object = None
         self._waiting: dict[Place, Waiting] = {}
         self._places: dict[bytes, Place] = {}
@@ -54,15 +61,22 @@ class Intake:
 
     def settle(self, connection: Connection) -> None:
         """At the end of a transaction: counts what is due, and seals the rest."""
-        for place in sorted(self._touched, key=_name):
-            published = find(connection, place.survey)
-            due = self._due(place, published.survey, published.is_open)
-            if due:
-                release(connection, published.survey, place.part, due)
-                self._released(connection)
-            self._write(connection, published.survey, place.part, self._waiting[place])
-        self._touched.clear()
+        while touched := sorted(self._touched, key=_name):
+            self._touched.clear()
+            for place in touched:
+                self._settle(connection, place)
         self._version = self._version_of(connection)
+
+    def _settle(self, connection: Connection, place: Place) -> None:
+        published = find(connection, place.survey)
+        due = self._due(place, published.survey, published.is_open)
+        if due:
+            release(connection, published.survey, place.part, due)
+            self._released(connection)
+            if close_if_full(connection, place.survey):
+                self._closed(connection)
+                self.touch(place.survey)
+        self._write(connection, published.survey, place.part, self._waiting[place])
 
     def forget(self) -> None:
         """After a transaction that failed: what is in memory is not what is in the file."""
@@ -93,6 +107,15 @@ class Intake:
     def take_out(self, place: Place, records: Records) -> None:
         """Records that are erased already, and are to leave the counts."""
         self._touch(place).withdrawn.append(records)
+
+    def discard(self, survey_id: str) -> None:
+        """Forgets all that waits of a survey: it was deleted."""
+        for place in [place for place in self._waiting if place.survey == survey_id]:
+            waiting = self._waiting.pop(place)
+            self._codes -= {(survey_id, code) for code in waiting.codes}
+            for id_ in waiting.arrived:
+                del self._places[id_]
+            self._touched.discard(place)
 
     def touch(self, survey_id: str) -> None:
         """Looks at all parts of a survey at the end of this transaction: it was closed."""

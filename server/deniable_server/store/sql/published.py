@@ -13,11 +13,12 @@ from deniable_server.store.sql.connection import Connection
 
 COLUMNS = "definition, is_open, published_on"
 UNKNOWN = "no survey with this id is published here"
+PAUSED = 2  # in the column is_open, where 1 is open and 0 closed
 
 
 def published_of(row: Sequence[Any]) -> Published:
     """A row of COLUMNS."""
-    return Published(_parsed(bytes(row[0])), bool(row[1]), str(row[2]))
+    return Published(_parsed(bytes(row[0])), row[1] > 0, str(row[2]), paused=row[1] == PAUSED)
 
 
 def find(connection: Connection, survey_id: str) -> Published:

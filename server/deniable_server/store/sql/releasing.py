@@ -12,7 +12,7 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
-from deniable_server.store.sql import parts, tallies
+from deniable_server.store.sql import clock, parts, spans, tallies
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import Records, Waiting
@@ -27,7 +27,9 @@ def release(connection: Connection, survey: Survey, part: Part, batch: Waiting) 
     connection.executemany(_INSERT, sorted(rows))
     connection.executemany(_SPEND, [(survey.id, code) for code in sorted(batch.codes)])
     if batch.changes:
-        tallies.change(connection, survey, part, counts(survey, batch.arrived.values()) - counts(survey, batch.withdrawn))
+        change = counts(survey, batch.arrived.values()) - counts(survey, batch.withdrawn)
+        tallies.change(connection, survey, part, change)
+        spans.note(connection, survey.id, part, change.n, clock.today())
 
 
 def tally(survey: Survey, records: Collection[Records]) -> Tally:

@@ -9,7 +9,7 @@ from deniable.wire.access_codes import invitation_hash
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.store.errors import ClosedError, ConflictError, InvitationError
+from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError
 from deniable_server.store.sql import intake, parts, releasing, tallies
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.connection import Connection
@@ -40,6 +40,8 @@ class SubmissionShelf:
             published = find(connection, survey_id)
             if not published.is_open:
                 raise ClosedError(f"survey {survey_id} is closed")
+            if published.paused:
+                raise PausedError(f"survey {survey_id} takes no answers for a while; send the same again later")
             if known or connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
                 raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
             code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from deniable.survey import Survey
 from deniable_server.store.audit import doing
-from deniable_server.store.errors import ConflictError, StoreError
+from deniable_server.store.errors import ClosedError, ConflictError, StoreError
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
+from deniable_server.store.sql import clock
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.people import require_account
-from deniable_server.store.sql.published import COLUMNS, find, published_of
+from deniable_server.store.sql.published import COLUMNS, PAUSED, find, published_of
 from deniable_server.store.sql.roles import give
+from deniable_server.store.sql.settings import settings_of
 
 
 class SurveyShelf:
@@ -34,8 +34,7 @@ class SurveyShelf:
                 )
             if row:
                 return False
-            today = datetime.now(UTC).date().isoformat()
-            connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, today])
+            connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, clock.today()])
             self._database.intake.prepare(connection, survey)
             if owner is not None:
                 require_account(connection, owner)
@@ -60,6 +59,10 @@ class SurveyShelf:
         def work(connection: Connection) -> None:
             find(connection, survey_id)
             append(connection, did)
+            if is_open:
+                if day := settings_of(connection, survey_id).deleted_on:
+                    raise ClosedError(f"survey {survey_id} cannot be opened: its records were deleted on {day}")
+                connection.execute("UPDATE settings SET close_on = NULL, close_at = NULL, archived = 0 WHERE survey = ?", [survey_id])
             connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [int(is_open), survey_id])
             self._database.intake.touch(survey_id)
 
@@ -69,3 +72,14 @@ class SurveyShelf:
                 self._database.rewrite()
             except StoreError:
                 self._database.due()  # it is closed all the same; there is no room for this now
+
+    def pause(self, survey_id: str, paused: bool) -> None:
+        did = doing("survey.pause" if paused else "survey.go-on", survey_id)
+
+        def work(connection: Connection) -> None:
+            if not find(connection, survey_id).is_open:
+                raise ClosedError(f"survey {survey_id} is closed")
+            connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [PAUSED if paused else 1, survey_id])
+            append(connection, did)
+
+        self._database.writer.run(work)

@@ -47,7 +47,7 @@ class File:
         except sqlite3.Error as error:
             raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
         self.rewriting = Rewriting(self.rewrite)
-        self.intake = Intake(self.seal, self._released, _data_version)
+        self.intake = Intake(self.seal, self._released, self.changed, _data_version)
         self.writer = Writer(self, self.intake)
         try:
             self.writer.run(self.intake.prepare_all)

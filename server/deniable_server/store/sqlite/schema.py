@@ -153,9 +153,27 @@ def audit_log(db: Database) -> None:
     db.execute("CREATE TABLE audit_head (count INTEGER PRIMARY KEY, hash TEXT NOT NULL)")
 
 
+life = Migrations("deniable_server_life")
+
+
+@life(name="first")
+def spans_and_settings(db: Database) -> None:
+    """How counts grew, and how surveys are run. What was counted before is one span, where it is enough to be told (life.LEAST)."""
+    for statement in (
+        "CREATE TABLE spans (survey TEXT NOT NULL REFERENCES surveys (id), since TEXT NOT NULL, until TEXT NOT NULL, n INTEGER NOT NULL, "
+        "PRIMARY KEY (survey, since)) WITHOUT ROWID",
+        "CREATE TABLE settings (survey TEXT PRIMARY KEY REFERENCES surveys (id), half_width REAL NOT NULL DEFAULT 0.1, expected INTEGER, "
+        "least INTEGER NOT NULL DEFAULT 1, close_on TEXT, close_at INTEGER, archived INTEGER NOT NULL DEFAULT 0, delete_on TEXT, "
+        "deleted_on TEXT) WITHOUT ROWID",
+        "INSERT INTO spans SELECT survey, min(published_on, date('now')), date('now'), sum(n) FROM tallies JOIN surveys ON id = survey "
+        "WHERE mode <> 1 GROUP BY survey HAVING sum(n) >= 3",
+    ):
+        db.execute(statement)
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, accounts, people)
+    db, sets = Database(connection), (migrations, accounts, people, life)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")

@@ -101,6 +101,7 @@ def check(version: str, path: Path) -> None:
                 wanted = Tally.from_bits(bits).to_bytes()
                 assert store.submissions.tally(name, [part]).to_bytes() == store.submissions.recount(name, [part]).to_bytes() == wanted
             store.surveys.set_open(name, True)
+            assert sum(span.n for span in store.life.spans(name)) == sum(n for part, n in expected_n(expected) if part.mode != "by_hand")
         assert not any(store.submissions.add(one.survey, one.submission(store)) for one in history.kept())
         for one in history.sent:
             if one not in history.kept():
@@ -120,6 +121,10 @@ def check(version: str, path: Path) -> None:
             lab = Key("lab", ("submit", "read"), None, "2026-11-20")
             assert store.accounts.all_keys() == [Key("clinic", ("submit",), "clinics", "2026-11-21"), lab]
             assert store.accounts.key(b"k" * 32) == lab
+
+
+def expected_n(expected: dict[Part, list[Sent]]) -> list[tuple[Part, int]]:
+    return [(part, sum(one.count for one in all_)) for part, all_ in expected.items()]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -1,0 +1,163 @@
+"""Where a survey stands while people answer: how precise it is by now, and when it will be as precise as was wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import date, timedelta
+from typing import Any, Self
+
+from deniable.errors import EstimateError
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+from deniable.plan.survey import half_width_of, people_needed
+from deniable.survey import Survey
+
+WINDOW = 14
+"""Days, up to today, from which the rate is taken."""
+
+_EARLY = 3  # days that a survey must have been counted before a rate says anything
+_FAR = 730  # days; what lies further off is not foretold
+
+Growth = tuple[str, str, int]
+"""By how many records the count grew from one day to another, both included."""
+
+
+@dataclass(frozen=True)
+class Progress(Tabular):
+    """A survey's progress on a day.
+
+    n: records that are estimated together; half_width: the largest that a share has with so many, by the plan, None where there are none.
+    wanted: the half-width that was asked for, and needed: the people that it takes. rate: records a day over the last WINDOW days, None
+    where it is too early to say. reached_on: the day on which `needed` will be there at that rate; None where they are there, where the
+    rate says nothing, or for a day more than two years away. growth: see `Growth`. expected: people who may answer, or None.
+    Days are YYYY-MM-DD, shares fractions of 1.
+
+    What only a server knows, as nothing where nobody says it: state: open, paused or closed. n_organisation: those of n whom an
+    organisation perturbed for its people; n_by_hand: records beside n, made with real coins. may_wait: how many more may have come, at
+    most. codes_made, codes_spent: one-time codes, where the survey takes them. alarms: what the checks of the method say is wrong.
+    """
+
+    day: str
+    n: int
+    half_width: float | None
+    wanted: float
+    needed: int
+    rate: float | None
+    reached_on: str | None
+    expected: int | None
+    growth: tuple[Growth, ...]
+    state: str = "open"
+    n_organisation: int = 0
+    n_by_hand: int = 0
+    may_wait: int = 0
+    codes_made: int | None = None
+    codes_spent: int | None = None
+    alarms: tuple[str, ...] = ()
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is as precise as was wanted."""
+        return self.n >= self.needed
+
+    @property
+    def part(self) -> float:
+        """Of the people that it takes, those who have answered; 1 at most."""
+        return min(1.0, self.n / self.needed)
+
+    @property
+    def words(self) -> str:
+        """All this in a sentence: `7.1 points now; 5 at 1,640 people, at this rate on 3 December.`"""
+        wanted = f"{_points(self.wanted)} at {self.needed:,} people"
+        if self.half_width is None:
+            return f"No records are counted yet; {_points(self.wanted)} points either way take {self.needed:,} people."
+        now = f"{_points(self.half_width)} points now"
+        if self.reached:
+            return f"{now}: the {_points(self.wanted)} points that were wanted are reached."
+        if self.reached_on:
+            return f"{now}; {wanted}, at this rate on {in_words(self.reached_on, self.day)}."
+        return f"{now}; {wanted}{', not within two years at this rate' if self.rate is not None else ''}."
+
+    def tables(self) -> tuple[Table, ...]:
+        """What is known, and how the count grew."""
+        days = tuple((since if since == until else f"{since} to {until}", f"{n:,}") for since, until, n in self.growth)
+        notes = ("the days on which records were counted, which come in batches: nobody can tell from them when somebody answered",)
+        return (
+            Table("Progress", ("", ""), self._facts(), self.alarms, (self.words,)),
+            *([Table("Counted by day", ("day", "records"), days, notes)] if days else []),
+        )
+
+    def records(self) -> tuple[Table, ...]:
+        """One row of figures; and one for each step of the growth."""
+        names = tuple(field.name for field in fields(self) if field.name not in ("growth", "alarms"))
+        row = tuple(getattr(self, name) for name in names)
+        return Table("progress", names, (row,)), Table("growth", ("since", "until", "n"), self.growth)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, and `words`: what `from_dict` takes."""
+        return {**asdict(self), "growth": [list(one) for one in self.growth], "alarms": list(self.alarms), "words": self.words}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`, which may hold more. Raises EstimateError for anything else."""
+        try:
+            growth = tuple((str(since), str(until), int(n)) for since, until, n in given["growth"])
+            rest = {"growth": growth, "alarms": tuple(map(str, given["alarms"]))}
+            return cls(**{**{field.name: given[field.name] for field in fields(cls)}, **rest})
+        except (KeyError, TypeError, ValueError):
+            raise EstimateError("a progress must have all its fields") from None
+
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        rate = "too early to say" if self.rate is None else f"{self.rate:,.1f} a day in the last {WINDOW} days"
+        apart = f", and {self.n_by_hand:,} made by hand" if self.n_by_hand else ""
+        wait = f", and up to {self.may_wait:,} that may wait to be counted" if self.may_wait else ""
+        return (
+            ("state", self.state),
+            ("records", f"{self.n:,}{apart}{wait}"),
+            *([("randomized by an organisation", f"{self.n_organisation:,}")] if self.n_organisation else []),
+            *([("codes spent", f"{self.codes_spent:,} of {self.codes_made:,}")] if self.codes_made is not None else []),
+            ("half-width now", "–" if self.half_width is None else f"{_points(self.half_width)} points"),
+            ("wanted", f"{_points(self.wanted)} points, {self.needed:,} people"),
+            *([("expected", f"{self.expected:,} people")] if self.expected else []),
+            ("rate", rate),
+            ("reached on", self.reached_on or ("reached" if self.reached else "–")),
+        )
+
+
+def progress(
+    survey: Survey, n: int, growth: Sequence[Growth], day: str, *, wanted: float = 0.10, expected: int | None = None, is_open: bool = True
+) -> Progress:
+    """Where a survey stands on a day. wanted: the half-width that every share is to have. Of a closed one nothing is foretold.
+
+    Raises EstimateError for a half-width that is none.
+    """
+    needed, half = people_needed(survey, wanted), half_width_of(survey, n) if n else None
+    rate = _rate(growth, day) if is_open else None
+    reached_on = None
+    if rate and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:
+        reached_on = (date.fromisoformat(day) + timedelta(days=days)).isoformat()
+    return Progress(day, n, half, wanted, needed, rate, reached_on, expected, tuple(growth))
+
+
+def in_words(day: str, today: str) -> str:
+    """`3 December`, and of another year than today's `3 December 2027`."""
+    found = date.fromisoformat(day)
+    return f"{found.day} {found:%B}{'' if day[:4] == today[:4] else f' {found.year}'}"
+
+
+def _rate(growth: Sequence[Growth], day: str) -> float | None:
+    """Records a day in the window, or since the first where that is shorter; a step of several days counts for each of them alike."""
+    today = date.fromisoformat(day)
+    if not growth or (known := (today - date.fromisoformat(growth[0][0])).days + 1) < _EARLY:
+        return None
+    first, total = today - timedelta(days=WINDOW - 1), 0.0
+    for since, until, n in growth:
+        start, end = date.fromisoformat(since), date.fromisoformat(until)
+        if inside := max(0, (end - max(start, first)).days + 1):
+            total += n * inside / ((end - start).days + 1)
+    return total / min(WINDOW, known)
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}".removesuffix(".0")

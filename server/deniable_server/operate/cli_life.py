@@ -1,0 +1,114 @@
+"""Commands for a survey's life after it was published: how it is run, a pause, the archive, the end of its records."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from deniable_server.config import Database
+from deniable_server.operate.cli_database import database, opened
+from deniable_server.operate.upkeep import upkeep
+from deniable_server.store.life import Settings
+
+NONE = "none"
+
+
+class _Number(click.ParamType[Any]):
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == NONE:
+            return value
+        if not str(value).isascii() or not str(value).isdigit():
+            self.fail(f"must be a whole number or {NONE}, got {value!r}", param, ctx)
+        return int(value)
+
+
+@click.command("settings")
+@database
+@click.argument("survey_id")
+@click.option("--points", type=float, metavar="POINTS", help="The precision that is wanted: points either way, 0.1 to 50.")
+@click.option("--expected", type=_Number(), metavar="N", help="How many people may answer.")
+@click.option("--least", type=click.IntRange(min=1), metavar="N", help="How many records it takes before estimates are shown.")
+@click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
+@click.option("--close-at", type=_Number(), metavar="N", help="The number of records with which it closes.")
+@click.option("--delete-on", metavar="DAY", help="The day on which the server deletes its records.")
+def settings_command(db: Database, survey_id: str, points: float | None, **given: Any) -> None:
+    """Show how a survey is run, or change it.
+
+    The word none takes a number or a day back.
+
+    \b
+    Example:
+      deniable-server settings health --points 5 --expected 800 --close-on 2027-01-31
+    """
+    changes: dict[str, Any] = {name: None if value == NONE else value for name, value in given.items() if value is not None}
+    if points is not None:
+        changes["half_width"] = points / 100
+    with opened(db) as store:
+        settings = store.life.settings(survey_id)
+        if changes:
+            settings = replace(settings, **changes)
+            store.life.keep(survey_id, settings)
+    for line in _told(settings):
+        click.echo(line)
+
+
+def _told(settings: Settings) -> list[str]:
+    shown = {"points": f"{100 * settings.half_width:g}", **{one.name: getattr(settings, one.name) for one in fields(settings)[1:]}}
+    yes = {True: "yes", False: "no", None: NONE}
+    return [f"{name}\t{yes[value] if value is None or isinstance(value, bool) else value}" for name, value in shown.items()]
+
+
+@click.command("pause")
+@database
+@click.argument("survey_id")
+@click.option("--resume", is_flag=True, help="Go on taking submissions.")
+def pause_command(db: Database, survey_id: str, resume: bool) -> None:
+    """Take no submissions for a while. Nothing that waits is counted by that."""
+    with opened(db) as store:
+        store.surveys.pause(survey_id, not resume)
+    click.echo(f"{survey_id} is {'open' if resume else 'paused'}.")
+
+
+@click.command("archive")
+@database
+@click.argument("survey_id")
+@click.option("--undo", is_flag=True, help="Take it out of the archive.")
+def archive_command(db: Database, survey_id: str, undo: bool) -> None:
+    """Put a closed survey at the end of the list."""
+    with opened(db) as store:
+        if store.surveys.published(survey_id).is_open:
+            raise click.ClickException(f"{survey_id} is open; only a closed survey can be archived")
+        store.life.keep(survey_id, replace(store.life.settings(survey_id), archived=not undo))
+    click.echo(f"{survey_id} is {'in the list again' if undo else 'archived'}.")
+
+
+@click.command("delete-records")
+@database
+@click.argument("survey_id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def delete_command(db: Database, survey_id: str, yes: bool) -> None:
+    """Delete all records of a survey, and close it for good.
+
+    What is counted of them goes, too, and its codes. Its questions and their odds stay, with the day. Backups keep the records: delete
+    those yourself.
+    """
+    with opened(db) as store:
+        store.surveys.published(survey_id)
+        if not yes:
+            click.confirm(f"Delete all records of {survey_id}? This cannot be undone.", abort=True)
+        store.life.erase(survey_id, datetime.now(UTC).date().isoformat())
+    click.echo(f"The records of {survey_id} are deleted. Backups keep them: delete those yourself.")
+
+
+@click.command("upkeep")
+@database
+def upkeep_command(db: Database) -> None:
+    """Close and delete what is due today. A running server does this by itself."""
+    with opened(db) as store:
+        for line in upkeep(store, datetime.now(UTC).date().isoformat()):
+            click.echo(line)

@@ -1,0 +1,67 @@
+"""What the server does by itself: it closes surveys whose last day is over, and deletes records whose day has come.
+
+At its start, and when a day begins in UTC.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from deniable_server.store.errors import StoreError
+from deniable_server.store.protocol import Store
+
+AGAIN = 60.0  # seconds after which what failed is tried again
+LOOK = 3600.0  # seconds after which the clock is looked at again, since somebody may set it
+
+logger = logging.getLogger("deniable_server")
+
+
+def upkeep(store: Store, today: str) -> list[str]:
+    """Does what is due on a day, YYYY-MM-DD, and says what it did, a line each. Raises what the store raises: the rest is still due."""
+    done = []
+    settings = store.life.all_settings()
+    for published in store.surveys.all():
+        name = published.survey.id
+        if (wanted := settings.get(name)) is None or wanted.deleted_on:
+            continue
+        if wanted.delete_on and wanted.delete_on <= today:
+            store.life.erase(name, today)
+            done.append(f"{name}: its records are deleted, as its settings say")
+        elif published.is_open and wanted.close_on and wanted.close_on < today:
+            store.surveys.set_open(name, False)
+            done.append(f"{name} is closed: its last day is over")
+    return done
+
+
+def keep_up(store: Store, now: Callable[[], datetime], wait: Callable[[float], bool]) -> None:
+    """Does it at once, and whenever a day begins, until `wait` says that it is over; now: the time in UTC."""
+    done_on = ""
+    while True:
+        today, pause = now().date().isoformat(), LOOK
+        try:
+            if today != done_on:
+                for line in upkeep(store, today):
+                    logger.warning("%s", line)
+                done_on = today
+        except StoreError as error:
+            logger.warning("what is due today could not be done, and is tried again: %s", error)
+            pause = AGAIN
+        if wait(min(pause, _until_midnight(now()))):
+            return
+
+
+def begin(store: Store) -> threading.Event:
+    """The same in a thread of its own, which ends when the event is set."""
+    over = threading.Event()
+    thread = threading.Thread(target=keep_up, args=(store, lambda: datetime.now(UTC), over.wait), name="deniable-upkeep", daemon=True)
+    thread.start()
+    return over
+
+
+def _until_midnight(now: datetime) -> float:
+    """Seconds until the next day begins."""
+    tomorrow = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), now.tzinfo)
+    return (tomorrow - now).total_seconds() + 0.5

@@ -1,0 +1,62 @@
+"""The library's analysis of the records that somebody chose: what the builders of cross tables and models ask. No figure is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from deniable.errors import EstimateError
+from deniable.estimate import Analysis
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.wire.record import unpack
+from deniable_server.researchers.results import Records, interval_of, records_of
+from deniable_server.store.protocol import Store
+
+MOST_BYTES = 64 << 20
+"""Of records that a page reads: it answers while somebody waits, and beside respondents."""
+
+
+def analysis_of(store: Store, survey_id: str, options: Mapping[str, str], *, whole: bool = False) -> Analysis:
+    """The records that somebody chose, with the interval that they asked for, as `SurveyClient.analysis` gives them.
+
+    options: as in `results_of`. whole: with the records themselves, not their tally alone. Raises EstimateError naming what is wrong, also
+    for more records than a page reads, and WithheldError.
+    """
+    chosen, interval = records_of(store, survey_id, options), interval_of(options)
+    bits = None
+    if whole:
+        raw = reports_of(store, chosen)
+        bits = unpack(chosen.survey, raw, len(raw) // chosen.survey.record.bytes)
+    tally = store.submissions.tally(survey_id, chosen.parts)
+    confidence, target = interval.confidence, interval.target
+    return Analysis(chosen.survey, tally, bits, confidence, target=target, described=chosen.described)
+
+
+def reports_of(store: Store, chosen: Records) -> bytes:
+    """The records, part by part and in the order of their bytes, as the API gives them. Raises EstimateError for too many."""
+    size = chosen.survey.record.bytes
+    counts = store.submissions.counts(chosen.survey.id)
+    n = sum(counts.get(part, 0) for part in chosen.parts)
+    if n * chosen.survey.record.bits > MOST_BYTES:
+        most = MOST_BYTES // chosen.survey.record.bits
+        raise EstimateError(f"a page reads up to {most:,} records of this survey, and {n:,} are counted: use the command below")
+    parts = []
+    for part in chosen.parts:
+        rows = np.frombuffer(b"".join(store.submissions.reports(chosen.survey.id, part)), dtype=f"V{size}")
+        parts.append(np.sort(rows).tobytes())
+    return b"".join(parts)
+
+
+def categorical(survey: Survey) -> list[Question]:
+    """What can stand in a cross table or predict: all that is randomized by itself, but numbers that were rounded to levels."""
+    return [item for item in survey.items if not item.rounds]
+
+
+def item_of(survey: Survey, name: str, wanted: str) -> Question:
+    """One of these by its id. Raises EstimateError for another, which is named `name` and not quoted."""
+    for item in categorical(survey):
+        if item.id == wanted:
+            return item
+    raise EstimateError(f"{name} must be the id of a question of survey {survey.id} that is no rounded number")

@@ -1,0 +1,94 @@
+"""Pages on which researchers build a cross table or a model: by GET, so that an address says what its page shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from flask import Response, render_template, request
+
+from deniable.errors import EstimateError
+from deniable_server.context import current_store
+from deniable_server.researchers.analysing import categorical
+from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
+from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.models import command_of, fit_of, model_of, outcomes
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.results import interval_of
+from deniable_server.researchers.withheld import withheld
+from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
+from deniable_server.web.errors import WithheldError
+from deniable_server.web.links import server_address
+
+bp = routes("building", __name__)
+
+
+@bp.get("/manage/surveys/<survey_id>/crosstab")
+@least(Role.VIEWER)
+def crosstab(survey_id: str) -> Page:
+    """Two questions, or three, as somebody chose them."""
+    published = current_store().surveys.published(survey_id)
+    cross, problem = None, ""
+    try:
+        cross = cross_of(current_store(), survey_id, request.args)
+    except WithheldError as error:
+        return withheld(published, error)
+    except EstimateError as error:
+        problem = str(error)
+    shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
+    return _page("researchers/crosstab.html", shown, bool(problem))
+
+
+@bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
+@least(Role.VIEWER)
+def download(survey_id: str, kind: str) -> Page:
+    """The table as the library has it, each cell's share of all."""
+    table = table_of(current_store(), survey_id, request.args, asked(current_store(), survey_id, request.args))
+    body, mimetype = (table.to_csv(), "text/csv") if kind == "csv" else (table.to_json(), "application/json")
+    return _file(body, mimetype, f"{survey_id}-crosstab.{kind}")
+
+
+@bp.get("/manage/surveys/<survey_id>/model")
+@least(Role.VIEWER)
+def model(survey_id: str) -> Page:
+    """A regression, as somebody chose it."""
+    published = current_store().surveys.published(survey_id)
+    fitted, problem, command = None, "", ""
+    try:
+        if chosen := model_of(published.survey, request.args):
+            command = command_of(published.survey, chosen, request.args, server_address())
+        fitted = fit_of(current_store(), survey_id, request.args)
+    except WithheldError as error:
+        return withheld(published, error)
+    except EstimateError as error:
+        problem = str(error)
+    shown = {"published": published, "fitted": fitted, "problem": problem, "command": command}
+    return _page("researchers/model.html", {**shown, **_choices(published)}, bool(problem))
+
+
+@bp.get("/manage/surveys/<survey_id>/model.json")
+@least(Role.VIEWER)
+def download_model(survey_id: str) -> Page:
+    """The model as the library has it."""
+    fitted = fit_of(current_store(), survey_id, request.args)
+    if fitted is None:
+        raise EstimateError("outcome and predictor must be given")
+    return _file(json.dumps(fitted.fit.found, ensure_ascii=False, allow_nan=False), "application/json", f"{survey_id}-model.json")
+
+
+def _choices(published: Published) -> dict[str, object]:
+    return {"outcomes": outcomes(published.survey), "items": categorical(published.survey), "picked": request.args.getlist("predictor")}
+
+
+def _page(template: str, shown: Mapping[str, object], refused: bool) -> tuple[str, int]:
+    try:
+        interval = interval_of(request.args)
+    except EstimateError:
+        interval = interval_of({})
+    return render_template(template, **shown, interval=interval, form=ActionForm()), 400 if refused else 200
+
+
+def _file(body: str, mimetype: str, name: str) -> Response:
+    return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})

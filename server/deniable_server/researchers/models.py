@@ -1,0 +1,101 @@
+"""The builder of models: an outcome and what may predict it, among the questions of a survey. A formula is written of ids only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from werkzeug.datastructures import MultiDict
+
+from deniable.errors import EstimateError
+from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable_server.researchers.analysing import categorical, item_of, reports_of
+from deniable_server.researchers.fitting import Fit, Model, fitted
+from deniable_server.researchers.results import records_of
+from deniable_server.store.protocol import Store
+
+MEAN = "mean:"
+"""What stands before the id of an outcome whose mean is modelled, and not its options."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One coefficient: of a logit model the odds ratio, else the slope, with its interval, and the same of records taken at face value."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    naive: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model as the page shows it."""
+
+    model: Model
+    fit: Fit
+    lines: tuple[Line, ...]
+
+    @property
+    def odds(self) -> bool:
+        """Whether the lines are odds ratios."""
+        return self.model.model == "logit"
+
+
+def outcomes(survey: Survey) -> list[tuple[str, str]]:
+    """What can be an outcome: as it is asked for, and in words. The options of what is no number; the mean of what has scores."""
+    options = [(item.id, item.text) for item in categorical(survey) if item.id.isidentifier()]
+    means = [(MEAN + item.id, f"{item.text} (mean)") for item in survey.items if _has_mean(item)]
+    return [*options, *means]
+
+
+def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
+    """The model that somebody chose by outcome and predictors; None where they have not. Raises EstimateError naming what is wrong."""
+    outcome, names = options.get("outcome"), options.getlist("predictor")
+    if not outcome or not names:
+        return None
+    if outcome not in dict(outcomes(survey)):
+        raise EstimateError(f"outcome must be one of the outcomes of survey {survey.id} that the page lists")
+    predictors = [item_of(survey, "predictor", name) for name in dict.fromkeys(names)]
+    own = outcome.removeprefix(MEAN)
+    if own in (item.id for item in predictors):
+        raise EstimateError("predictor must be another question than outcome")
+    linear = outcome.startswith(MEAN)
+    scored = tuple(item.id for item in predictors if item.scores and item.required and options.get("numbers") == "1")
+    formula = f"{own} ~ {' + '.join(item.id if item.id.isidentifier() else f'`{item.id}`' for item in predictors)}"
+    return Model(formula, "linear" if linear else "logit", (*([own] if linear else []), *scored))
+
+
+def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted | None:
+    """That model, fitted to the records that somebody chose; None where nothing is chosen. Raises EstimateError, WithheldError."""
+    model = model_of(store.surveys.published(survey_id).survey, options)
+    if model is None:
+        return None
+    chosen = records_of(store, survey_id, options)
+    fit = fitted(chosen.survey, reports_of(store, chosen), model)
+    return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]))
+
+
+def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> Line:
+    name, *values = row
+    shown = [math.exp(value) for value in values] if model.model == "logit" else values
+    naive = fit.naive and fit.naive.get(name)
+    if naive and model.model == "logit":
+        naive = (math.exp(naive[0]), math.exp(naive[1]), math.exp(naive[2]))
+    return Line(name, shown[0], shown[1], shown[2], naive or None)
+
+
+def _has_mean(item: Question) -> bool:
+    return item.scores is not None and item.required and item.id.isidentifier()
+
+
+def command_of(survey: Survey, model: Model, options: Mapping[str, str], address: str) -> str:
+    """The same by the command line."""
+    words = ["deniable regress", address, f"--survey {survey.id}", f"'{model.formula}'"]
+    words += ["--model linear"] if model.model == "linear" else []
+    words += [f"--scored {name}" for name in model.scored]
+    words += [f"--group '{options['group']}'"] if options.get("group") else []
+    return " ".join(words)

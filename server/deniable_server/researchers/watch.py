@@ -1,0 +1,26 @@
+"""Watch: how far a survey is while people answer, and what is wrong."""
+
+from __future__ import annotations
+
+from flask import render_template
+
+from deniable_server.context import current_store
+from deniable_server.researchers.chart import growth
+from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.results import sizes_of
+from deniable_server.researchers.watching import warnings, watched
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
+
+bp = routes("watch", __name__)
+
+
+@bp.get("/manage/surveys/<survey_id>/watch")
+@least(Role.VIEWER)
+def page(survey_id: str) -> Page:
+    store = current_store()
+    published, settings, progress = store.surveys.published(survey_id), store.life.settings(survey_id), watched(store, survey_id)
+    shown = {"published": published, "settings": settings, "progress": progress, "growth": growth(progress)}
+    said = [warning for warning in warnings(published, settings, progress) if warning not in progress.alarms]
+    return render_template("researchers/watch.html", **shown, warnings=said, sizes=sizes_of(store, published.survey), form=ActionForm())

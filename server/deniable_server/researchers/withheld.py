@@ -1,0 +1,17 @@
+"""In the place of figures of which there are too few records to show any."""
+
+from __future__ import annotations
+
+from flask import render_template
+
+from deniable_server.context import current_store
+from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.results import sizes_of
+from deniable_server.store.protocol import Published
+from deniable_server.web.errors import WithheldError
+
+
+def withheld(published: Published, error: WithheldError) -> str:
+    """A page that says so, and from how many records on they are shown."""
+    sizes = sizes_of(current_store(), published.survey)
+    return render_template("researchers/withheld.html", published=published, said=str(error), sizes=sizes, form=ActionForm())

@@ -1,0 +1,81 @@
+"""The shelf of how surveys are run, and of their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple
+
+from deniable_server.store.audit import doing
+from deniable_server.store.errors import StoreError
+from deniable_server.store.life import Settings, Span
+from deniable_server.store.sql import spans
+from deniable_server.store.sql.audit import append
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.published import find
+from deniable_server.store.sql.settings import COLUMNS, NAMES, close_if_full, settings_from, settings_of
+
+_KEEP = (
+    f"INSERT INTO settings (survey, {COLUMNS}) VALUES ({', '.join('?' * (len(NAMES) + 1))}) "  # noqa: S608 - our own names
+    f"ON CONFLICT (survey) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in NAMES if name != 'deleted_on')}"
+)
+_MARK = "INSERT INTO settings (survey, deleted_on) VALUES (?, ?) ON CONFLICT (survey) DO UPDATE SET deleted_on = excluded.deleted_on"
+_ERASED = ("submissions", "tallies", "intake", "invitations", "unmatched", "spans")
+
+
+class LifeShelf:
+    """The `Life` of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def settings(self, survey_id: str) -> Settings:
+        with self._database.reading() as connection:
+            find(connection, survey_id)
+            return settings_of(connection, survey_id)
+
+    def all_settings(self) -> Mapping[str, Settings]:
+        with self._database.reading() as connection:
+            rows = connection.execute(f"SELECT survey, {COLUMNS} FROM settings").fetchall()  # noqa: S608 - our own names
+        return {row[0]: settings_from(row[1:]) for row in rows}
+
+    def keep(self, survey_id: str, settings: Settings) -> None:
+        did = doing("survey.settings", survey_id)
+
+        def work(connection: Connection) -> None:
+            find(connection, survey_id)
+            row = [int(value) if isinstance(value, bool) else value for value in astuple(settings)]
+            connection.execute(_KEEP, [survey_id, *row])
+            append(connection, did)
+            if close_if_full(connection, survey_id):
+                self._database.intake.touch(survey_id)
+                self._database.changed(connection)
+
+        self._database.writer.run(work)
+
+    def spans(self, survey_id: str) -> list[Span]:
+        with self._database.reading() as connection:
+            find(connection, survey_id)
+            return spans.of(connection, survey_id)
+
+    def erase(self, survey_id: str, day: str) -> None:
+        did = doing("survey.delete", survey_id, "all records")
+
+        def work(connection: Connection) -> None:
+            survey = find(connection, survey_id).survey
+            if settings_of(connection, survey_id).deleted_on:
+                return
+            for table in _ERASED:
+                connection.execute(f"DELETE FROM {table} WHERE survey = ?", [survey_id])  # noqa: S608 - our own names
+            connection.execute("UPDATE surveys SET is_open = 0 WHERE id = ?", [survey_id])
+            connection.execute(_MARK, [survey_id, day])
+            append(connection, did)
+            self._database.intake.discard(survey_id)
+            self._database.intake.prepare(connection, survey)
+            self._database.changed(connection)
+
+        self._database.writer.run(work)
+        try:
+            self._database.rewrite()
+        except StoreError:
+            self._database.due()  # it is deleted all the same; what is left in unused pages goes when there is room

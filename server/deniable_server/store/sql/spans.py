@@ -1,0 +1,62 @@
+"""How the count of a survey's records grew, by spans of days, noted in the transaction that changes the count.
+
+A span has LEAST records or more. A smaller change (of a batch with withdrawals, of the rest at the close, of a survey that is tried
+alone) makes the last span longer, so neither the table nor the count less its sum says what one or two people did, nor when.
+"""
+
+from __future__ import annotations
+
+from deniable.wire.part import Part
+from deniable_server.store.life import LEAST, Span
+from deniable_server.store.protocol import ESTIMATED
+from deniable_server.store.sql import parts
+from deniable_server.store.sql.connection import Connection
+
+_LAST = "SELECT since, until, n FROM spans WHERE survey = ? ORDER BY since DESC LIMIT 1"
+
+
+def note(connection: Connection, survey_id: str, part: Part, change: int, day: str) -> None:
+    """The count of a part has changed by so many records on this day. What is made by hand is in no span, as in no estimate."""
+    if part.mode not in ESTIMATED or not change:
+        return
+    last = connection.execute(_LAST, [survey_id]).fetchone()
+    if last is None:
+        _begin(connection, survey_id, change, day)
+        return
+    since, until, n = last
+    if until != day and change >= LEAST:
+        connection.execute("INSERT INTO spans VALUES (?, ?, ?, ?)", [survey_id, day, day, change])
+        return
+    connection.execute("DELETE FROM spans WHERE survey = ? AND since = ?", [survey_id, since])
+    _extend(connection, survey_id, Span(since, day, n + change))
+
+
+def of(connection: Connection, survey_id: str) -> list[Span]:
+    """The spans of a survey, in order."""
+    rows = connection.execute("SELECT since, until, n FROM spans WHERE survey = ? ORDER BY since", [survey_id])
+    return [Span(*row) for row in rows.fetchall()]
+
+
+def total(connection: Connection, survey_id: str) -> int:
+    """How many records of a survey are estimated."""
+    numbers = [parts.NUMBERS.index(mode) for mode in ESTIMATED]
+    query = f"SELECT coalesce(sum(n), 0) FROM tallies WHERE survey = ? AND mode IN ({', '.join('?' * len(numbers))})"  # noqa: S608 - marks only
+    return int(connection.execute(query, [survey_id, *numbers]).fetchone()[0])
+
+
+def _begin(connection: Connection, survey_id: str, change: int, day: str) -> None:
+    """The first span: since the survey was published, where something was counted before and was too little to be told."""
+    if (n := total(connection, survey_id)) >= LEAST:
+        (published_on,) = connection.execute("SELECT published_on FROM surveys WHERE id = ?", [survey_id]).fetchone()
+        connection.execute("INSERT INTO spans VALUES (?, ?, ?, ?)", [survey_id, day if n == change else min(day, published_on), day, n])
+
+
+def _extend(connection: Connection, survey_id: str, span: Span) -> None:
+    """Writes the last span, together with those before it as far as it is too small by itself; none where there is none before it."""
+    while span.n < LEAST:
+        before = connection.execute(_LAST, [survey_id]).fetchone()
+        if before is None:
+            return
+        connection.execute("DELETE FROM spans WHERE survey = ? AND since = ?", [survey_id, before[0]])
+        span = Span(before[0], span.until, before[2] + span.n)
+    connection.execute("INSERT INTO spans VALUES (?, ?, ?, ?)", [survey_id, span.since, span.until, span.n])

@@ -1,0 +1,239 @@
+"""The builders of cross tables and models: the library's figures, by an address that says what it shows, and bounded in what they take."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.datastructures import MultiDict
+
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.errors import EstimateError
+from deniable.estimate import analyse
+from deniable.estimate.tables import conditional_share, cramers_v, independence
+from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server.researchers import analysing, fitting, models
+from deniable_server.researchers.crosstabs import cross_of
+from deniable_server.researchers.fitting import Model, fitted
+from deniable_server.researchers.models import fit_of
+from deniable_server.store import open_store
+from deniable_server.store.life import Settings
+from deniable_server.store.protocol import Store
+
+SURVEY = Survey.from_text("""
+deniable: 1
+id: built
+title: Built
+about: Who asks, and why.
+epsilon: 8
+groups: [North, South]
+questions:
+  - {id: smokes, text: Do you smoke?, type: yes_no}
+  - {id: party, text: "Which party, <b>really</b>?", type: choice, options: [Red, Green, Blue]}
+  - {id: mood, text: Your mood?, type: scale, options: [bad, so so, good]}
+  - {id: used, text: What do you drink?, type: multi_choice, options: [tea, coffee]}
+  - {id: hours, text: Hours?, type: number, low: 0, high: 14}
+""")
+PAGE = "/manage/surveys/built"
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, bytes]:
+    """Of people in two groups: those who smoke are for Red more often, with an odds ratio of 6; tea has nothing to do with it."""
+    chance = np.random.default_rng(7)
+
+    def of(n: int) -> bytes:
+        smokes = chance.random(n) < 0.4
+        party = np.where(chance.random(n) < np.where(smokes, 0.6, 0.2), 0, chance.integers(1, 3, n))
+        answers = [1 - smokes.astype(int), party, *(chance.integers(0, size, n) for size in (3, 2, 2, 2))]
+        return pack(SURVEY, [randomize(item.channel, np.asarray(one), os_words) for item, one in zip(SURVEY.items, answers, strict=True)])
+
+    return {"North": of(1500), "South": of(900)}
+
+
+@pytest.fixture
+def store(tmp_path: Path, reports: dict[str, bytes]) -> Iterator[Store]:
+    store = open_store(tmp_path / "deniable.db")
+    store.surveys.publish(SURVEY)
+    for group, raw in reports.items():
+        store.submissions.add("built", Submission(os.urandom(16), SURVEY.digest, len(raw) // SURVEY.record.bytes, raw, group))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    return logged_in(app)
+
+
+def text_of(reply: Any) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", reply.text.split("<main>")[1])).split())
+
+
+# Cross tables.
+
+
+@pytest.mark.parametrize("percent", ["row", "column", "all"])
+def test_every_cell_is_the_librarys_with_its_interval(store: Store, reports: dict[str, bytes], percent: str) -> None:
+    table = analyse(SURVEY, b"".join(reports.values())).crosstab("smokes", "party")
+    found = cross_of(store, "built", {"rows": "smokes", "columns": "party", "percent": percent})
+    assert found is not None
+    for i, row in enumerate(("yes", "no")):
+        for j, column in enumerate(("Red", "Green", "Blue")):
+            given = {"row": {"smokes": row}, "column": {"party": column}}.get(percent)
+            both = {"smokes": row, "party": column}
+            own = conditional_share(table, {k: v for k, v in both.items() if k not in given}, given) if given else table.share(both)
+            cell = found.layers[0].cells[i][j]
+            assert cell is not None
+            assert (cell.estimate, cell.low, cell.high) == (own.estimate, own.low, own.high)
+    sums = np.array([[cell.estimate for cell in cells if cell] for cells in found.layers[0].cells])
+    assert np.allclose({"row": sums.sum(axis=1), "column": sums.sum(axis=0), "all": sums.sum()}[percent], 1)
+    assert found.test == independence(table)
+    assert found.association == cramers_v(table)
+
+
+def test_the_page_says_whether_they_are_associated_and_how_strongly(ada: FlaskClient) -> None:
+    page = ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party")
+    assert "chance alone would set them this far apart, or further, in fewer than 0.1% of such surveys" in text_of(page)
+    assert re.search(r"Cramér's V is 0\.\d\d, between 0\.\d\d and 0\.\d\d", text_of(page))
+    assert "<b>" not in page.text
+    assert page.text.count('<td role="cell"') == 6
+
+
+def test_layers_are_computed_from_the_records(store: Store, ada: FlaskClient, reports: dict[str, bytes]) -> None:
+    table = analyse(SURVEY, b"".join(reports.values())).crosstab("smokes", "party", "used[tea]")
+    found = cross_of(store, "built", {"rows": "smokes", "columns": "party", "layer": "used[tea]", "percent": "all"})
+    assert found is not None
+    assert [layer.option for layer in found.layers] == ["yes", "no"]
+    own = conditional_share(table, {"smokes": "no", "party": "Blue"}, {"used[tea]": "yes"})
+    cell = found.layers[0].cells[1][2]
+    assert cell is not None
+    assert (cell.estimate, cell.low) == (own.estimate, own.low)
+    assert ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party&layer=mood").text.count('<td role="cell"') == 18
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("rows=smokes&columns=smokes", "must be different questions"),
+        ("rows=smokes&columns=party&layer=party", "must be different questions"),
+        ("rows=hours", "rows must be the id of a question of survey built that is no rounded number"),
+        ("rows=<script>", "rows must be the id of a question"),
+        ("percent=half", "percent must be row, column, all"),
+        ("confidence=7", "confidence must be above 0 and below 1"),
+        ("group=West", "group must be one of the groups"),
+    ],
+)
+def test_what_makes_no_table_is_told_above_the_controls_that_mend_it(ada: FlaskClient, query: str, told: str) -> None:
+    page = ada.get(f"{PAGE}/crosstab?{query}")
+    assert (page.status_code, told.lower() in text_of(page).lower(), '<select name="rows">' in page.text) == (400, True, True)
+    assert "<script>" not in page.text.replace('<script type="module"', "")
+
+
+# Models.
+
+
+@pytest.mark.slow
+def test_odds_ratios_are_the_librarys_and_stand_beside_those_of_records_taken_at_face_value(
+    store: Store, ada: FlaskClient, reports: dict[str, bytes]
+) -> None:
+    own = analyse(SURVEY, b"".join(reports.values())).regress("smokes ~ party")
+    found = fit_of(store, "built", MultiDict([("outcome", "smokes"), ("predictor", "party")]))
+    assert found is not None
+    assert found.fit.found == own.to_dict()
+    assert [line.value for line in found.lines] == pytest.approx(np.exp(own.params.iloc[1:]).tolist(), rel=1e-12)
+    (green, blue) = found.lines
+    for line in (green, blue):
+        assert line.low < 1 / 6 < line.high or abs(np.log(line.value * 6)) < 1
+        if line.naive:
+            assert abs(np.log(line.naive[0])) < abs(np.log(line.value)), "coins pull it towards 1"
+            assert line.naive[2] / line.naive[1] < line.high / line.low, "and it looks surer than it is"
+    page = text_of(ada.get(f"{PAGE}/model?outcome=smokes&predictor=party"))
+    assert f"{green.value:.2f} {green.low:.2f} to {green.high:.2f}" in page
+    assert "deniable regress" in page
+    assert "'smokes ~ party'" in page
+
+
+@pytest.mark.slow
+def test_a_mean_is_modelled_by_slopes_and_an_item_of_a_multiple_choice_can_predict(store: Store, reports: dict[str, bytes]) -> None:
+    options = MultiDict([("outcome", "mean:hours"), ("predictor", "used[tea]"), ("group", "South")])
+    found = fit_of(store, "built", options)
+    assert found is not None
+    own = analyse(SURVEY, reports["South"]).regress("hours ~ `used[tea]`", model="linear", scored=["hours"])
+    assert found.fit.found == own.to_dict()
+    assert not found.odds
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("outcome=smokes&predictor=smokes", "predictor must be another question than outcome"),
+        ("outcome=smokes&predictor=hours", "predictor must be the id of a question of survey built that is no rounded number"),
+        ("outcome=hours&predictor=smokes", "outcome must be one of the outcomes"),
+        ("outcome=smokes&predictor=__import__('os')", "predictor must be the id of a question"),
+        ("outcome=exec('1')&predictor=party", "outcome must be one of the outcomes"),
+    ],
+)
+def test_a_formula_is_made_of_the_surveys_own_ids_only(ada: FlaskClient, query: str, told: str) -> None:
+    """A formula can call functions."""
+    page = ada.get(f"{PAGE}/model?{query}")
+    assert (page.status_code, told.lower() in text_of(page).lower(), '<select name="outcome">' in page.text) == (400, True, True)
+
+
+def test_nothing_is_fitted_before_something_is_chosen(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "fitted", None)
+    for query in ("", "?outcome=smokes", "?predictor=party"):
+        assert "Choose an outcome" in text_of(ada.get(f"{PAGE}/model{query}"))
+
+
+# What a page may cost.
+
+
+def test_more_records_than_a_page_reads_are_refused_before_they_are_read(
+    store: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analysing, "MOST_BYTES", 2399 * SURVEY.record.bits)
+    monkeypatch.setattr(type(store.submissions), "reports", None)
+    for page in ("model?outcome=smokes&predictor=party", "crosstab?layer=mood"):
+        reply = ada.get(f"{PAGE}/{page}")
+        assert "a page reads up to 2,399 records of this survey, and 2,400 are counted" in text_of(reply).lower()
+        assert reply.status_code == 400
+
+
+@pytest.mark.slow
+def test_a_model_that_takes_too_long_is_ended_and_the_next_one_is_computed(
+    reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(fitting, "_LONGEST", 0.5)
+    begun = time.monotonic()
+    with pytest.raises(EstimateError, match="takes longer than"):
+        fitted(SURVEY, reports["North"], Model("smokes ~ party"))
+    assert time.monotonic() - begun < 30
+    monkeypatch.undo()
+    assert fitted(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
+
+
+def test_one_model_is_computed_at_a_time(reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "_WAIT", 0.01)
+    with fitting._TURN, pytest.raises(EstimateError, match="another model is being computed"):
+        fitted(SURVEY, reports["North"], Model("smokes ~ party"))
+
+
+def test_below_the_number_that_is_set_neither_builder_shows_anything(store: Store, ada: FlaskClient) -> None:
+    store.life.keep("built", Settings(least=2401))
+    for page in ("crosstab", "crosstab?layer=mood", "model?outcome=smokes&predictor=party"):
+        assert "shown from 2,401 records on" in text_of(ada.get(f"{PAGE}/{page}"))
+    for page in ("crosstab.json", "crosstab.csv", "model.json?outcome=smokes&predictor=party"):
+        assert ada.get(f"{PAGE}/{page}").status_code == 403

@@ -1,0 +1,228 @@
+"""The Watch page, and the same by API, SDK and command line: how far a survey is, and nothing of anybody who came alone."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+from flask.testing import FlaskClient
+from tests.kit.servers.process import ServerProcess
+
+from deniable import SurveyClient
+from deniable.cli import main
+from deniable.plan import Progress, people_needed
+from deniable.simulate import simulate
+from deniable.survey import Survey
+from deniable.wire.access_codes import invitation_hash
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server.api import keys
+from deniable_server.researchers import watching
+from deniable_server.researchers.watching import warnings, watched
+from deniable_server.store.life import Settings
+from deniable_server.store.protocol import Published, Store
+from deniable_server.store.sql import clock
+
+SURVEY = Survey.from_text("""
+deniable: 1
+id: watched
+title: Watched
+about: Who asks, and why.
+epsilon: 6
+groups: [North, South]
+questions:
+  - {id: smokes, text: Do you smoke?, type: yes_no}
+  - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue]}
+""")
+TRUTH = {"smokes": [0.3, 0.7], "party": [0.5, 0.3, 0.2]}
+
+
+@pytest.fixture
+def today(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Sets the day for whoever asks."""
+
+    def set_day(day: str) -> None:
+        monkeypatch.setattr(clock, "today", lambda: day)
+        monkeypatch.setattr(watching, "today", lambda: day)
+
+    return set_day
+
+
+@pytest.fixture
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    return logged_in(app)
+
+
+def send(store: Store, survey: Survey, n: int, group: str | None = None, mode: str = "device") -> None:
+    reports = simulate(survey, {item.id: TRUTH.get(item.id, [0.5, 0.5]) for item in survey.items}, n=n).reports
+    store.submissions.add(survey.id, Submission(os.urandom(16), survey.digest, n, reports, group, mode))
+
+
+def main_of(client: FlaskClient, path: str = "/manage/surveys/watched/watch") -> str:
+    """What stands in the page, as text."""
+    page = client.get(path)
+    assert page.status_code == 200
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text.split("<main>")[1])).split())
+
+
+def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_wanted(
+    store: Store, ada: FlaskClient, today: Callable[[str], None]
+) -> None:
+    store.surveys.publish(SURVEY)
+    store.life.keep("watched", Settings(half_width=0.05, expected=2000))
+    assert "No records are counted yet; 5 points either way take" in main_of(ada)
+    for day in range(1, 6):
+        today(f"2026-12-{day:02}")
+        send(store, SURVEY, 20, "North")
+        send(store, SURVEY, 10, "South", "organisation")
+    page, needed = main_of(ada), people_needed(SURVEY, 0.05)
+    assert watched(store, "watched").words in page
+    assert re.search(rf"points now; 5 at {needed:,} people, at this rate on \d+ December\.", page)
+    assert "150 records counted" in page
+    assert "Randomized by an organisation for its people 50" in page
+    assert "North 100 South 50" in page
+    assert "30.0 a day in the last 14 days" in page
+    assert "2026-12-05 30 2026-12-04 30" in page
+
+
+def test_codes_that_are_spent_and_records_made_by_hand_stand_apart(store: Store, ada: FlaskClient) -> None:
+    survey = Survey.from_dict(
+        {
+            **BASE,
+            "id": "watched",
+            "access": "invited",
+            "batch": 2,
+            "epsilon": "ln 3",
+            "questions": [{"id": "q", "text": "?", "type": "yes_no"}],
+        }
+    )
+    store.surveys.publish(survey)
+    codes = [os.urandom(15) for _ in range(6)]
+    store.access.invite("watched", [invitation_hash("watched", code) for code in codes])
+    bit = pack(survey, [np.array([[True, False]])])
+    for mode, some in (("device", codes[:3]), ("by_hand", codes[3:5])):
+        for code in some:
+            store.submissions.add("watched", Submission(os.urandom(16), survey.digest, 1, bit, mode=mode, invitation=code))
+    page = main_of(ada)
+    assert "2 records counted" in page, "the third waits"
+    assert "Made by hand, with real coins 2, which are in no other figure" in page
+    assert "Codes spent 4 of 6" in page
+
+
+BASE = {"deniable": 1, "title": "Watched", "about": "Who asks, and why."}
+
+
+def test_nothing_on_the_page_or_in_the_reply_changes_before_a_batch_has_come(
+    store: Store, ada: FlaskClient, today: Callable[[str], None], submissions: Callable[..., Submission]
+) -> None:
+    store.surveys.publish(SURVEY)
+    today("2026-12-01")
+    send(store, SURVEY, 15, "North")
+    seen = []
+    for _ in range(20):
+        seen.append((main_of(ada), watched(store, "watched").to_json(), main_of(ada, "/manage")))
+        store.submissions.add("watched", submissions(to=SURVEY, group="South"))
+    assert [number for number in range(1, 20) if seen[number] != seen[number - 1]] == [10]
+
+
+def test_a_page_that_counted_what_waits_would_be_noticed(
+    store: Store, ada: FlaskClient, submissions: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.surveys.publish(SURVEY)
+    found, real = [], watching.may_wait
+    monkeypatch.setattr(watching, "may_wait", lambda *given: real(*given) + len(store.database.intake._places))  # type: ignore[attr-defined]
+    for _ in range(5):
+        found.append(watched(store, "watched").to_json())
+        store.submissions.add("watched", submissions(to=SURVEY, group="South"))
+    assert len(set(found)) == 5
+
+
+def test_an_alarm_of_the_method_is_told_in_plain_words(store: Store, ada: FlaskClient) -> None:
+    store.surveys.publish(SURVEY)
+    send(store, SURVEY, 400, "North")
+    assert watched(store, "watched").alarms == ()
+    bits = [np.tile([True, *[False] * (item.k - 1)], (20_000, 1)) for item in SURVEY.items]
+    store.submissions.add("watched", Submission(os.urandom(16), SURVEY.digest, 20_000, pack(SURVEY, bits), "South"))
+    found = watched(store, "watched").alarms
+    assert found
+    assert all("some records are made up, or a client is faulty" in alarm.lower().replace("reports", "records") for alarm in found)
+    assert all(alarm in main_of(ada) for alarm in found)
+    assert found[0] in main_of(ada, "/manage")
+
+
+@pytest.mark.slow
+def test_honest_records_raise_no_alarm() -> None:
+    raised = sum(bool(watching.alarms(SURVEY, simulate(SURVEY, TRUTH, n=200).tally)) for _ in range(100))
+    assert raised <= 6
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(delete_on="2026-12-24"), "Its records will be deleted on 24 December."),
+        (Settings(delete_on="2027-03-01"), None),
+        (Settings(close_on="2026-12-20"), "It closes at the end of 20 December."),
+        (Settings(half_width=0.01, expected=100), "The 100 people who are expected give"),
+        (Settings(deleted_on="2026-12-01"), "Its records were deleted on 1 December."),
+        (Settings(), None),
+    ],
+)
+def test_what_may_have_to_be_done_is_told(store: Store, settings: Settings, told: str | None, today: Callable[[str], None]) -> None:
+    store.surveys.publish(SURVEY)
+    today("2026-12-12")
+    published = store.surveys.published("watched")
+    found = warnings(published, settings, watching.progress_of(store, published, settings))
+    assert [one[: len(told or "")] for one in found] == ([told] if told else [])
+
+
+def test_a_pause_spent_codes_and_days_without_anybody_are_told(store: Store, today: Callable[[str], None]) -> None:
+    store.surveys.publish(SURVEY)
+    today("2026-12-01")
+    send(store, SURVEY, 30, "North")
+    today("2026-12-20")
+    published = store.surveys.published("watched")
+    found = watching.progress_of(store, published, Settings())
+    assert warnings(published, Settings(), found) == ["Nothing was counted since 1 December."]
+    assert warnings(published, Settings(), replace(found, codes_made=30, codes_spent=30))[0] == "All codes are spent."
+    paused = Published(published.survey, True, published.published_on, paused=True)
+    assert warnings(paused, Settings(), found) == ["It is paused: nobody can answer."]
+
+
+# The other doors.
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[ServerProcess]:
+    server = ServerProcess(tmp_path)
+    with server.store() as store:
+        store.surveys.publish(SURVEY)
+        store.life.keep("watched", Settings(half_width=0.04, expected=900))
+        send(store, SURVEY, 300, "North")
+    server.start()
+    yield server
+    server.stop()
+    server.close()
+
+
+@pytest.mark.slow
+def test_the_same_is_told_by_library_api_sdk_and_command(running: ServerProcess) -> None:
+    with running.store() as store:
+        own = watched(store, "watched")
+        key = keys.make(store, "watcher", ["results"])
+    with SurveyClient(running.url, key=key, outbox=":memory:") as client:
+        assert client.progress("watched") == own
+    done = CliRunner().invoke(main, ["watch", f"{running.url}/s/watched", "--key-env", "A_KEY", "--json"], env={"A_KEY": key})
+    assert Progress.from_dict(json.loads(done.output)) == own
+    table = CliRunner().invoke(main, ["watch", f"{running.url}/s/watched", "--key-env", "A_KEY"], env={"A_KEY": key}).output
+    assert own.words in table
+    refused = CliRunner().invoke(main, ["watch", f"{running.url}/s/watched", "--key-env", "A_KEY"], env={"A_KEY": "dk_" + "x" * 43})
+    assert (refused.exit_code, "401" in refused.output) == (1, True)
