@@ -105,6 +105,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("people.invite", "POST"): OPERATORS,
     ("people.take_back", "POST"): row(302, *(403,) * 5, 302),
     ("audit.page", "GET"): OPERATORS,
+    ("survey_keys.overview", "GET"): RESEARCHERS,
     ("survey_keys.page", "GET"): OWNERS,
     ("survey_keys.make", "POST"): of_survey("owner", 422),
     ("survey_keys.revoke", "POST"): of_survey("owner", 302),
