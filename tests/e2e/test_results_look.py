@@ -79,6 +79,7 @@ PAGES = (
     "/manage/people",
     "/manage/audit",
     "/manage/account",
+    "/manage/keys",
     "/manage/account/second-factor",
 )
 

@@ -110,10 +110,23 @@ class FactorForm(ConfirmForm):
     code = StringField("Code of the app", [InputRequired("Enter the code that the app shows."), Length(max=20)], render_kw=_CODE)
 
 
+class PasskeyForm(ConfirmForm):
+    """A new passkey: its name, and the answer of the browser that made it."""
+
+    name = StringField("What to call it", [InputRequired("Give the passkey a name."), Length(max=64)], render_kw={"autocomplete": "off"})
+    credential = HiddenField()
+
+    def validate_name(self, field: StringField) -> None:
+        """Refuses what cannot be read in a list."""
+        if not field.data.isprintable():
+            raise ValidationError("Choose a name of letters, digits and signs that can be printed.")
+
+
 class CodeForm(FlaskForm):  # type: ignore[misc]
-    """A code of the app, or a recovery code."""
+    """A code of the app, or a recovery code; or the answer of a passkey."""
 
     code = StringField("Code", [InputRequired("Enter a code."), Length(max=64)], render_kw=_CODE)
+    credential = HiddenField()
     submit = SubmitField("Log in")
 
 

@@ -19,6 +19,7 @@ ORDERED = {
     "keys": "name",
     "roles": 'survey, "user"',
     "user_invitations": "hash",
+    "passkeys": "id",
     "audit": "number",
     "audit_head": "count",
     "second_factors": '"user"',
@@ -70,6 +71,8 @@ _PEOPLE = (
     "sealed BYTEA NOT NULL, last BIGINT NOT NULL)",
     f'CREATE TABLE recovery_codes ("user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, hash BYTEA NOT NULL, '
     'PRIMARY KEY ("user", hash))',
+    f'CREATE TABLE passkeys (id BYTEA PRIMARY KEY, "user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, '
+    f"name {_TEXT} NOT NULL, public_key BYTEA NOT NULL, count BIGINT NOT NULL, challenged BIGINT NOT NULL, made_on TEXT NOT NULL)",
     "CREATE TABLE audit (number BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE audit_head (count BIGINT PRIMARY KEY, hash TEXT NOT NULL)",
     # Before, every account might do everything: it stays so for those that there are.

@@ -132,11 +132,16 @@ def links_that_make_accounts(db: Database) -> None:
 
 @people(name="third")
 def second_factors(db: Database) -> None:
-    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used."""
+    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used.
+
+    challenged: when the challenge was made that a passkey answered last.
+    """
     owner = "REFERENCES users (name) ON DELETE CASCADE"
+    passkeys = "name TEXT NOT NULL, public_key BLOB NOT NULL, count INTEGER NOT NULL, challenged INTEGER NOT NULL, made_on TEXT NOT NULL"
     for statement in (
         f"CREATE TABLE second_factors (user TEXT PRIMARY KEY {owner}, sealed BLOB NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID",
         f"CREATE TABLE recovery_codes (user TEXT NOT NULL {owner}, hash BLOB NOT NULL, PRIMARY KEY (user, hash)) WITHOUT ROWID",
+        f"CREATE TABLE passkeys (id BLOB PRIMARY KEY, user TEXT NOT NULL {owner}, {passkeys}) WITHOUT ROWID",
     ):
         db.execute(statement)
 
