@@ -1,6 +1,6 @@
-"""What any database must do: four shelves, each with what belongs together, and a copy of it all.
+"""What any database must do: five shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, perturbed submissions, tallies, invitations, researchers' accounts and keys. It keeps no
+A store holds drafts, published definitions, perturbed submissions, tallies, invitations, researchers' accounts and keys. It keeps no
 order, no time finer than a day, and nothing about where a submission came from or which invitation it had. Every method is safe to call
 from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
 """
@@ -17,6 +17,7 @@ from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
+from deniable_server.store.drafts import Drafts
 
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
@@ -35,7 +36,10 @@ class Surveys(Protocol):
     """The shelf of definitions."""
 
     def publish(self, survey: Survey) -> bool:
-        """Publishes a survey. False if exactly this one was published before. Raises ConflictError for other bytes under its id."""
+        """Publishes a survey. False if exactly this one was published before.
+
+        Raises ConflictError for other bytes under its id, and for an id that begins with `PREVIEW`: those are tried, never published.
+        """
 
     def published(self, survey_id: str) -> Published:
         """A published survey. Raises UnknownSurveyError."""
@@ -114,6 +118,9 @@ class Store(Protocol):
 
     @property
     def accounts(self) -> Accounts: ...
+
+    @property
+    def drafts(self) -> Drafts: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

@@ -15,12 +15,14 @@ from deniable_server.store.errors import (
     InvitationError,
     StoreError,
     UnavailableError,
+    UnknownDraftError,
     UnknownSurveyError,
 )
 from deniable_server.web.limiter import TooManyError
 
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
+    UnknownDraftError: (404, "draft"),
     ClosedError: (403, "closed"),
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),

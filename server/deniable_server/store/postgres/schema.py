@@ -16,6 +16,7 @@ ORDERED = {
     "sessions": "hash",
     "keys": "name",
     "users": "name",
+    "drafts": "id",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
 
@@ -51,7 +52,8 @@ _FIRST = (
         )
     ),
 )
-STEPS = (_FIRST,)
+_DRAFTS = (f"CREATE TABLE drafts (id {_TEXT} PRIMARY KEY, author {_TEXT} NOT NULL, text BYTEA NOT NULL, changed_on TEXT NOT NULL)",)
+STEPS = (_FIRST, _DRAFTS)
 """What makes each version of the tables out of the one before."""
 
 

@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: the same four shelves."""
+"""The store on PostgreSQL: the same five shelves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from deniable_server.store.errors import UnavailableError
 from deniable_server.store.postgres.server import Server
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
+from deniable_server.store.sql.drafts import DraftShelf
 from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.store.sql.surveys import SurveyShelf
 
@@ -21,6 +22,7 @@ class PostgresStore:
         self.access = AccessShelf(self.database)
         self.submissions = SubmissionShelf(self.database, self.access)
         self.accounts = AccountShelf(self.database)
+        self.drafts = DraftShelf(self.database)
 
     def backup(self, target: Path) -> None:
         """Raises UnavailableError always: PostgreSQL has tools of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from deniable.survey import Survey
+from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.errors import ConflictError, StoreError
 from deniable_server.store.protocol import Published
 from deniable_server.store.sql.connection import Connection
@@ -19,6 +20,9 @@ class SurveyShelf:
         self._database = database
 
     def publish(self, survey: Survey) -> bool:
+        if survey.id.startswith(PREVIEW):
+            raise ConflictError(f"the id must not begin with {PREVIEW}: such a survey is tried, and never published")
+
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
             if row and bytes(row[0]) != survey.definition:

@@ -1,4 +1,4 @@
-"""The store on SQLite: one file with four shelves."""
+"""The store on SQLite: one file with five shelves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
+from deniable_server.store.sql.drafts import DraftShelf
 from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.store.sql.surveys import SurveyShelf
 from deniable_server.store.sqlite import backup
@@ -23,6 +24,7 @@ class SqliteStore:
         self.access = AccessShelf(self.database)
         self.submissions = SubmissionShelf(self.database, self.access)
         self.accounts = AccountShelf(self.database)
+        self.drafts = DraftShelf(self.database)
 
     def backup(self, target: Path) -> None:
         try:
