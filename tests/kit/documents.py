@@ -99,6 +99,6 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 def wrong_documents(draw: st.DrawFn) -> dict[str, Any]:
     """Mappings with the keys of a survey, and anything under them."""
     question = st.fixed_dictionaries(
-        {}, optional={key: ANYTHING for key in ("id", "text", "type", "options", "bins", "scores", "show_if", "required")}
+        {}, optional=dict.fromkeys(("id", "text", "type", "options", "bins", "scores", "show_if", "required"), ANYTHING)
     )
     return {**draw(st.dictionaries(KEYS, ANYTHING, max_size=8)), "questions": draw(st.lists(question, max_size=3))}

@@ -31,14 +31,18 @@ from deniable.plan.precision import (
     std_error,
     widest_share,
 )
+from deniable.plan.proposals import ROUGH, Outlook, Proposal, outlook, proposals, verdict, widest
 from deniable.plan.result import Plan, QuestionPlan
 from deniable.plan.survey import people_needed, plan
 
 __all__ = [
     "NO_PRIVACY",
+    "ROUGH",
     "Asked",
     "Mechanism",
+    "Outlook",
     "Plan",
+    "Proposal",
     "QuestionPlan",
     "best",
     "cell_half_width",
@@ -48,6 +52,7 @@ __all__ = [
     "expected_half_width",
     "half_width",
     "mean_half_width",
+    "outlook",
     "people_needed",
     "plan",
     "planned_half_width",
@@ -55,6 +60,7 @@ __all__ = [
     "power_of_interval",
     "power_of_share",
     "private",
+    "proposals",
     "sample_size",
     "sample_size_for_difference",
     "sample_size_for_share",
@@ -62,5 +68,7 @@ __all__ = [
     "smallest_share",
     "split_or_sample",
     "std_error",
+    "verdict",
+    "widest",
     "widest_share",
 ]

@@ -39,8 +39,6 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from(
         ">",
         "&a",
         "*a",
-    ]
-    + [
         "!x",
         "%",
         "@",
