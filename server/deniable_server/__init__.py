@@ -15,7 +15,7 @@ __all__ = ["Config", "create_app"]
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is that of the config's database unless another is given."""
     from deniable_server.api import v1
-    from deniable_server.researchers import account, auth, drafting, inviting, sessions, settings, surveys
+    from deniable_server.researchers import account, auth, drafting, inviting, preview, sessions, settings, surveys
     from deniable_server.researchers.passwords import Passwords
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
@@ -39,7 +39,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, health.bp)
-    for routes in (*public, auth.bp, account.bp, surveys.bp, drafting.bp, inviting.bp, settings.bp):
+    for routes in (*public, auth.bp, account.bp, surveys.bp, drafting.bp, preview.bp, inviting.bp, settings.bp):
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
+from wtforms import HiddenField, IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
 from wtforms.validators import InputRequired, Length, NumberRange, ValidationError
 
 MOST_PEOPLE = 10**9
@@ -25,17 +25,13 @@ class ActionForm(FlaskForm):  # type: ignore[misc]
     """A button: nothing but the token that says the page was ours."""
 
 
-class DraftForm(FlaskForm):  # type: ignore[misc]
-    """A survey file, chosen or written, and how many people may answer it."""
+class _WithFile(FlaskForm):  # type: ignore[misc]
+    """A form whose file is read in the place of what is written in its field `source`."""
 
-    file = FileField("Choose a survey file, YAML or JSON,")
-    source = TextAreaField("or write it here", render_kw={"rows": 18, "spellcheck": "false", "autocomplete": "off"})
-    n = IntegerField("How many people may answer?", [NumberRange(1, MOST_PEOPLE, "Enter a whole number of people, 1 or more.")])
-    check = SubmitField("Check and plan")
-    publish = SubmitField("Publish")
+    source: TextAreaField
+    file: FileField
 
     def validate_file(self, field: FileField) -> None:
-        """Reads the chosen file in the place of what is written."""
         if not field.data:
             return
         try:
@@ -46,6 +42,26 @@ class DraftForm(FlaskForm):  # type: ignore[misc]
     def text(self) -> str:
         """The survey as it is to be read: browsers send lines that end in two characters."""
         return (self.source.data or "").replace("\r\n", "\n")
+
+
+class BeginForm(_WithFile):
+    """What a draft begins with: a file, or nothing."""
+
+    file = FileField("A survey file, YAML or JSON")
+    source = HiddenField()
+    upload = SubmitField("Begin with this file")
+
+
+class SourceForm(_WithFile):
+    """A survey file as it is written. revision: of the text that the page was made from."""
+
+    source = TextAreaField("Survey file", render_kw={"rows": 24, "spellcheck": "false", "autocomplete": "off"})
+    file = FileField("Or choose a file in its place")
+    revision = HiddenField()
+    save = SubmitField("Save and check")
+    publish = SubmitField("Publish")
+    over = SubmitField("Put mine in its place")
+    keep = SubmitField("Keep mine as a draft of its own")
 
 
 class CodesForm(FlaskForm):  # type: ignore[misc]

@@ -13,6 +13,7 @@ RESPONDENTS = Audience(login=False, forms=False, csrf=False, translated=True)
 AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
+    "preview": replace(RESPONDENTS, login=True),
     "auth": Audience(login=False, forms=True, csrf=True, translated=False),
     **dict.fromkeys(
         ("account", "researchers", "drafting", "inviting", "settings"), Audience(login=True, forms=True, csrf=True, translated=False)

@@ -58,7 +58,17 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): RESEARCHERS,
     ("researchers.download", "GET"): RESEARCHERS,
     ("drafting.survey", "GET"): RESEARCHERS,
-    ("drafting.survey", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # with nothing in it
+    ("drafting.survey", "POST"): SENT_ON,
+    ("drafting.edit", "GET"): RESEARCHERS,
+    ("drafting.change", "POST"): (302, 302, 302, 409, 302, 302, 302, 302),  # of a page that is out of date
+    ("drafting.source", "GET"): RESEARCHERS,
+    ("drafting.write", "POST"): (302, 302, 302, 409, 302, 302, 302, 302),
+    ("drafting.download", "GET"): RESEARCHERS,
+    ("drafting.planned", "GET"): RESEARCHERS,
+    ("drafting.preview", "GET"): RESEARCHERS,
+    ("drafting.delete", "POST"): SENT_ON,
+    ("preview.page", "GET"): RESEARCHERS,
+    ("preview.definition", "GET"): RESEARCHERS,
     ("settings.questions", "GET"): RESEARCHERS,
     ("settings.planned", "GET"): RESEARCHERS,
     ("settings.page", "GET"): RESEARCHERS,
@@ -66,6 +76,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("inviting.page", "GET"): RESEARCHERS,
     ("inviting.codes", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # of a survey without codes
 }
+DRAFT = "{deniable: 1, id: new, title: T, about: A, epsilon: 1, questions: [{id: q, text: Q, type: yes_no}]}"
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
 LOGGED_IN = ("researchers.", "inviting.", "settings.")  # pages of surveys for whoever is logged in
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
@@ -102,7 +113,9 @@ class Door:
         client = self.log_in(self.app) if role.startswith("researcher") else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
-        values = {"survey_id": survey, "kind": "csv", "name": OTHER_NAMES.get(endpoint.split(".")[1], "x")}
+        draft = self.app.extensions["deniable"].drafts.begin("ada", DRAFT) if "draft_id" in rule.arguments else None
+        kind = "yaml" if draft else "csv"
+        values = {"survey_id": survey, "draft_id": draft and draft.id, "kind": kind, "name": OTHER_NAMES.get(endpoint.split(".")[1], "x")}
         with self.app.test_request_context():
             path = self.app.url_for(endpoint, **{key: values[key] for key in rule.arguments})
         body = self.body(name, client, role) if method == "POST" else {}
