@@ -21,7 +21,12 @@ class _Reader(HTMLParser):
         name = given.get("name")
         if not self.inside:
             return
-        if tag == "input" and name and (given.get("type") != "checkbox" or "checked" in given) and given.get("type") not in ("submit", "file"):
+        if (
+            tag == "input"
+            and name
+            and (given.get("type") != "checkbox" or "checked" in given)
+            and given.get("type") not in ("submit", "file")
+        ):
             value = given.get("value") or ("y" if given.get("type") == "checkbox" else "")
             self.found.append((name, "".join(value.splitlines()) if given.get("type") == "text" else value))
         elif tag == "textarea":

@@ -1,4 +1,4 @@
-"""Surveys that are being written: begun, filled in field by field or as a file, planned, published. Nothing of a draft is lost by a mistake."""
+"""Surveys that are being written: begun, filled in field by field or as a file, planned, tried, published."""
 
 from __future__ import annotations
 

@@ -27,8 +27,9 @@ bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, t
 @headers.framed
 def page(draft_id: str) -> str:
     """The respondents' page."""
-    shown = Published(tried(draft_id), True, "")
-    return render_template("researchers/preview_page.html", published=shown, draft_id=draft_id, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
+    import_map = Markup(IMPORT_MAP)  # noqa: S704 - our own file names and hashes
+    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "modules": MODULES}
+    return render_template("researchers/preview_page.html", import_map=import_map, **shown)
 
 
 @bp.get("/manage/drafts/<draft_id>/preview/definition")

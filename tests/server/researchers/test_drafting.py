@@ -1,4 +1,4 @@
-"""A survey is written as a draft: field by field or as a file, with all mistakes at once; nothing is lost, and nothing asked before it is published."""
+"""A survey is written as a draft, field by field or as a file: all mistakes are told at once, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
 from tests.kit.documents import documents
 from tests.kit.forms import filled
+from tests.kit.patience import wait_for
 from werkzeug.test import TestResponse
 
 from deniable.plan import outlook, plan, proposals
@@ -122,10 +123,14 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     one.press("add", new_language="")
     one.press("add", **{"questions-0-text": "Do you smoke?", "questions-0-id": "smokes"})
     one.press("save", **{"questions-1-text": "How often?", "questions-1-id": "often", "questions-1-type": "choice"})
-    one.press("save", **{"questions-1-options": "daily\r\nat times", "questions-1-show_if_question": "smokes", "questions-1-show_if_is": "yes"})
+    one.press(
+        "save", **{"questions-1-options": "daily\r\nat times", "questions-1-show_if_question": "smokes", "questions-1-show_if_is": "yes"}
+    )
     one.press("add")
     one.press("save", **{"questions-2-text": "Age?", "questions-2-id": "age", "questions-2-type": "number"})
-    one.press("language", new_language="de", **{"questions-2-low": "16", "questions-2-high": "99", "questions-2-bins": "16: young\r\n30: old"})
+    one.press(
+        "language", new_language="de", **{"questions-2-low": "16", "questions-2-high": "99", "questions-2-bins": "16: young\r\n30: old"}
+    )
     one.press("up 2", **{"languages-0-title": "Gewohnheiten", "questions-1-words-0-options": "täglich\r\nab und zu"})
     one.press("up 1")
     expected = (
@@ -146,11 +151,25 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
 def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
     one = editor()
     typed = {"epsilon": "99", "questions-0-text": "Töpfe & <b>Pfannen</b>?", "questions-1-options": "one\r\none"}
-    for button in ("save", "add", "copy 0", "down 0", "up 1", "remove 3", "language", "unlanguage 0", "publish", "move 9 9", "nonsense", "add 1 2", ""):
+    for button in (
+        "save",
+        "add",
+        "copy 0",
+        "down 0",
+        "up 1",
+        "remove 3",
+        "language",
+        "unlanguage 0",
+        "publish",
+        "move 9 9",
+        "nonsense",
+        "add 1 2",
+        "",
+    ):
         page = one.press(button, **typed)
         sent = filled(page.text, "editor")
-        found = [next(key for key, value in sent.items() if value == text) for text in typed.values()]
-        assert len(found) == 3, button
+        found = [next((key for key, value in sent.items() if value == text), "") for text in typed.values()]
+        assert all(found), (button, found)
         typed = dict(zip(found, typed.values(), strict=True))
     assert page.status_code == 422
 
@@ -349,7 +368,7 @@ def test_drafts_stand_on_the_list_of_surveys_and_are_deleted_by_their_author(edi
     assert ada.get(own.path).status_code == 404
     store.accounts.remove_user("ben")
     assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 302
-    assert "There is no draft" in ada.get(own.path).text.replace("t", "t") or ada.get(own.path).status_code == 404
+    assert store.drafts.all() == []
 
 
 def test_markup_in_a_survey_is_text_on_its_pages(editor: Open, ada: FlaskClient) -> None:
@@ -373,12 +392,10 @@ def test_more_than_any_survey_needs_is_refused_before_it_is_read(editor: Open) -
 
 def test_nothing_of_a_draft_that_is_gone_is_on_the_disk(editor: Open, ada: FlaskClient, store: Store, tmp_path: Path) -> None:
     def traces(word: str) -> list[Path]:
-        store.rewrite()
         return [file for file in tmp_path.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
 
     one = editor(EXAMPLE.replace("marriage", "Qwertzuiop"))
     assert traces("Qwertzuiop")  # the control: what is kept is there
     one.press("save", title="Asdfghjkl")
-    assert not traces("Qwertzuiop")
     ada.post(f"{one.path}/delete")
-    assert not traces("Asdfghjkl")
+    wait_for(lambda: not traces("Qwertzuiop") and not traces("Asdfghjkl"), "no word of a draft that was deleted")

@@ -13,6 +13,7 @@ class MultiChoice(Choice):
     """Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen."""
 
     title = "any number of several options"
+
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("yes", "no")
 

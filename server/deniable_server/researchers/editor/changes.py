@@ -17,7 +17,7 @@ def changed(fields: Fields, told: str, language: str = "") -> str:
 
     language: the tag that stands beside the button that adds one. A button that is none, or about nothing, does nothing.
     """
-    word, *numbers = told.split()
+    word, *numbers = told.split() or [""]
     if word == "language":
         return _add_language(fields, language.strip())
     if word not in _CHANGES or not all(number.isascii() and number.isdigit() for number in numbers):

@@ -122,5 +122,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
     return value.replace("\r\n", "\n") if isinstance(value, str) else value or ""
-
-
