@@ -9,10 +9,8 @@ let checks = 0; // that wait: the last one says what all of them would
 
 const form = () => document.getElementById("editor");
 
-/** The page that the server gives for the form with this button pressed. */
-function page(pressed) {
-  const sent = new URLSearchParams(new FormData(form()));
-  if (pressed) sent.set("do", pressed);
+/** The page that the server gives for what is sent. */
+function page(sent) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", form().action.replace(/#.*/, ""));
@@ -23,29 +21,41 @@ function page(pressed) {
   });
 }
 
-/** Sends what stands in the form, after what was sent before. */
+/** Sends what stands in the form, after what was sent before. pressed: a button's value, or "" where a field was changed. */
 function send(pressed, whole) {
   const check = !pressed && !whole;
   checks += check;
   turn = turn.then(async () => {
     if (check && (checks -= 1) > 0) return;
-    const before = document.activeElement?.id;
-    const request = await page(pressed).catch(() => undefined);
+    const sent = new URLSearchParams(new FormData(form()));
+    if (pressed) sent.set("do", pressed);
+    form().inert = Boolean(pressed); // which fields there are changes: nobody can type into one that goes
+    const request = await page(sent).catch(() => undefined);
+    form().inert = false;
     const made = request?.response?.getElementById("editor");
-    if (request && new URL(request.responseURL).pathname !== location.pathname) location.assign(request.responseURL);
+    if (request?.responseURL && new URL(request.responseURL).pathname !== location.pathname) location.assign(request.responseURL);
     else if (!made) say(request);
-    else if (whole || request.status === 409) replace(made, before);
+    else if (whole) replace(made, sent);
     else renew(made);
-  });
-  return turn;
+  }).catch(() => say());
 }
 
-/** Puts the server's form in the place of this one, and goes on where it says, or where one was. */
-function replace(made, before) {
+/** Puts the server's form in the place of this one, with what was typed since, and goes on where it says, or where one was. */
+function replace(made, sent) {
+  const before = document.activeElement?.id;
+  const typed = sent.has("do") ? [] : [...form().elements].filter((field) => field.id && valueOf(field) !== (sent.get(field.name) ?? ""));
   form().replaceWith(document.adoptNode(made));
-  const next = form().querySelector("[autofocus]") ?? (before && document.getElementById(before));
+  for (const { id, value, checked } of typed) Object.assign(document.getElementById(id) ?? {}, { value, checked });
+  const next = form().querySelector("[autofocus]") ?? document.getElementById(before ?? "");
   next?.focus();
   if (form().querySelector("[autofocus]")) next.closest(".asked, .card")?.scrollIntoView({ block: "nearest" });
+  if (typed.length) send("", true);
+}
+
+/** What a field would be sent as; buttons and what is hidden from people count as sent. */
+function valueOf(field) {
+  if (field.type === "checkbox") return field.checked ? field.value : "";
+  return ["submit", "button", "hidden", "fieldset"].includes(field.type) ? (new FormData(form()).get(field.name) ?? "") : field.value.replaceAll("\r\n", "\n");
 }
 
 /** Only what is said about the fields; what stands in them stays, as somebody may be typing. */
