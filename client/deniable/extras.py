@@ -11,6 +11,7 @@ _PACKAGES = {
     "parquet": ("pyarrow",),
     "xlsx": ("openpyxl",),
     "postgres": ("psycopg", "psycopg_pool"),
+    "xlsform": ("pyxform",),
 }
 _OF = {"parquet": "tables", "xlsx": "tables"}
 

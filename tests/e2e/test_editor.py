@@ -59,7 +59,7 @@ class Writer:
     def press(self, do: str) -> None:
         """Presses a button, and waits for the form that it leads to."""
         form = self.driver.find_element(By.ID, "editor")
-        button = self.driver.find_element(By.CSS_SELECTOR, f'button[value="{do}"]:not(.first)')
+        button = self.driver.find_element(By.CSS_SELECTOR, f'button[value="{do}"]:not([hidden])')
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", button)
         patient(self.driver).until(lambda d: d.find_element(By.ID, "editor") != form)
 
@@ -233,7 +233,9 @@ def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> Non
 
 def test_a_preview_is_the_page_of_respondents_and_nothing_of_it_leaves_the_frame(writer: Writer, site: Any) -> None:
     driver = writer.driver
-    path = writer.open(HABITS.read_text().replace("epsilon: 3", "epsilon: 3\naccess: invited\ngroups: [North, South]").replace("layout: steps", "ask: 2"))
+    path = writer.open(
+        HABITS.read_text().replace("epsilon: 3", "epsilon: 3\naccess: invited\ngroups: [North, South]").replace("layout: steps", "ask: 2")
+    )
     before = _kept(site)
     driver.get(f"{site.url}{path}/preview")
     driver.execute_script("window.asked = performance.getEntriesByType('resource').length; localStorage.clear()")
@@ -266,7 +268,10 @@ def test_a_preview_is_the_page_of_respondents_and_nothing_of_it_leaves_the_frame
 def _kept(site: Any) -> list[Any]:
     """All that a server keeps of what people send."""
     with contextlib.closing(sqlite3.connect(site.server.db)) as db:
-        return [db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall() for table in ("submissions", "intake", "withdrawn", "invitations", "surveys")]
+        return [
+            db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+            for table in ("submissions", "intake", "withdrawn", "invitations", "surveys")
+        ]
 
 
 def test_the_page_of_a_preview_asks_nobody_anything_outside_of_its_frame(writer: Writer, site: Any) -> None:

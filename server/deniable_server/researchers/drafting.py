@@ -9,14 +9,16 @@ from typing import Any
 
 from flask import Response, abort, g, redirect, render_template, request, url_for
 
-from deniable.errors import EstimateError, Problem, SurveyError
+from deniable.errors import EstimateError, MissingExtraError, Problem, SurveyError
 from deniable.plan import ROUGH, outlook, plan, proposals, verdict
 from deniable.privacy.posterior import least_protected, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.document import MAX_BYTES, parse
 from deniable.survey.dump import to_json, to_yaml
 from deniable.survey.labels import warnings
+from deniable.topics import TOPICS
 from deniable.wire import access_codes
+from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers.editor.changes import changed
 from deniable_server.researchers.editor.fields import Fields, editable, fields_of, value_of
@@ -62,14 +64,36 @@ def kept_drafts() -> list[tuple[Draft, str, bool]]:
 @bp.route("/manage/new", methods=["GET", "POST"])
 @limits.body(MOST_BYTES)
 def survey() -> Page:
-    """Begins a draft: with a file, or with an example."""
+    """Begins a draft: with a file, with a topic, or with an example."""
     form = BeginForm()
     if not form.is_submitted():
-        return render_template("researchers/new.html", form=form)
+        return _begin(form)
     if not form.validate():
-        return render_template("researchers/new.html", form=form), 422
-    draft = current_store().drafts.begin(g.user, form.text() or EXAMPLE)
-    return redirect(url_for(".edit", draft_id=draft.id))
+        return _begin(form), 422
+    raw = form.file.data.read() if form.file.data else b""
+    try:
+        if is_workbook(raw):
+            return _imported(form, raw)
+        text = raw.decode("utf-8-sig") or next((one.text for one in TOPICS if one.name == request.form.get("topic")), EXAMPLE)
+    except UnicodeDecodeError:
+        form.file.errors = ["Save the file as UTF-8 text, or as a workbook: this one is neither."]
+        return _begin(form), 422
+    except (SurveyError, MissingExtraError) as error:
+        form.file.errors = [str(error)]
+        return _begin(form), 422
+    return redirect(url_for(".edit", draft_id=current_store().drafts.begin(g.user, text.replace("\r\n", "\n")).id))
+
+
+def _begin(form: BeginForm) -> str:
+    return render_template("researchers/new.html", form=form, topics=TOPICS)
+
+
+def _imported(form: BeginForm, raw: bytes) -> Page:
+    """A draft from an XLSForm, and what became of each row."""
+    name = re.sub(r"\.\w+$", "", form.file.data.filename or "") or "survey"
+    found = read_xlsform(raw, name)
+    draft = current_store().drafts.begin(g.user, to_yaml(found.document))
+    return render_template("researchers/imported.html", draft=draft, title=found.document["title"], report=found.report, form=ActionForm())
 
 
 @bp.post("/manage/drafts/<draft_id>/delete")

@@ -44,11 +44,10 @@ class _WithFile(FlaskForm):  # type: ignore[misc]
         return (self.source.data or "").replace("\r\n", "\n")
 
 
-class BeginForm(_WithFile):
-    """What a draft begins with: a file, or nothing."""
+class BeginForm(FlaskForm):  # type: ignore[misc]
+    """What a draft begins with: a file, a topic, or nothing."""
 
-    file = FileField("A survey file, YAML or JSON")
-    source = HiddenField()
+    file = FileField("A survey file (YAML or JSON), or an XLSForm (.xlsx or .xls)")
     upload = SubmitField("Begin with this file")
 
 

@@ -13,6 +13,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
+from tests.client.test_xlsform import workbook
 from tests.kit.documents import documents
 from tests.kit.forms import filled
 from tests.kit.patience import wait_for
@@ -22,6 +23,8 @@ from deniable.plan import outlook, plan, proposals
 from deniable.survey import Survey
 from deniable.survey.document import parse
 from deniable.survey.dump import to_yaml
+from deniable.topics import TOPICS
+from deniable.xlsform import read_xlsform
 from deniable_server.researchers.drafting import EXAMPLE
 from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store
@@ -324,15 +327,32 @@ def test_what_is_no_yaml_is_downloaded_as_it_is_and_not_as_json(editor: Open, ad
 # --- begin, plan, publish, delete -----------------------------------------------------------------------------------------
 
 
-def test_a_draft_begins_with_a_file_or_with_an_example(ada: FlaskClient, store: Store) -> None:
-    assert ada.get(NEW).status_code == 200
-    file = (io.BytesIO(WRONG.encode()), "survey.yaml")
-    for fields, text in (({"blank": "1"}, EXAMPLE), ({"file": file}, WRONG)):
-        reply = ada.post(NEW, data=fields, content_type="multipart/form-data")
+def begin(ada: FlaskClient, file: bytes | None = None, name: str = "survey.yaml", **fields: str) -> TestResponse:
+    sent: dict[str, Any] = {**fields, **({} if file is None else {"file": (io.BytesIO(file), name)})}
+    return ada.post(NEW, data=sent, content_type="multipart/form-data")
+
+
+def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, store: Store) -> None:
+    assert ada.get(NEW).text.count('name="topic"') == len(TOPICS)
+    drugs = next(topic for topic in TOPICS if topic.name == "drugs")
+    begun = {EXAMPLE: begin(ada, blank="1"), WRONG: begin(ada, WRONG.encode()), drugs.text: begin(ada, b"", topic="drugs")}
+    for text, reply in begun.items():
         assert reply.status_code == 302
         assert store.drafts.draft(reply.headers["Location"].rpartition("/")[2]).text == text
-    reply = ada.post(NEW, data={"file": (io.BytesIO(b"\xff"), "survey.yaml")}, content_type="multipart/form-data")
-    assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.all())) == (422, True, 2)
+    reply = begin(ada, b"\xff")
+    assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.all())) == (422, True, 3)
+
+
+def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store) -> None:
+    page = begin(ada, workbook(), "form.xlsx")
+    assert page.status_code == 200
+    (draft,) = store.drafts.all()
+    assert draft.text == to_yaml(read_xlsform(workbook()).document)
+    assert f'href="/manage/drafts/{draft.id}"' in page.text
+    assert re.search(r"<code[^>]*>why</code></dt><dd>there is no free text", page.text)
+    for wrong in (workbook()[:3000], workbook([])):
+        reply = begin(ada, wrong, "form.xlsx")
+        assert (reply.status_code, "must be a" in reply.text, len(store.drafts.all())) == (422, True, 1)
 
 
 @pytest.mark.slow
