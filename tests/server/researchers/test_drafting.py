@@ -376,9 +376,8 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
 
 
 def test_drafts_stand_on_the_list_of_surveys_and_are_deleted_by_their_author(editor: Open, ada: FlaskClient, store: Store) -> None:
-    own, bens = editor(), editor(EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
+    own, bens = editor(), store.drafts.begin("ben", EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
     store.accounts.set_password("ben", "hash")
-    bens.id = store.drafts.begin("ben", bens.draft.text).id
     listed = ada.get("/manage").text
     assert "About marriage" in listed
     assert "A &lt;b&gt;bold&lt;/b&gt; one" in listed

@@ -43,7 +43,7 @@ def test_what_is_tried_differs_from_the_survey_in_its_id_alone_and_so_in_its_dig
 
 
 def test_no_record_of_what_is_tried_is_taken_by_the_survey_or_by_anything_else(ada: FlaskClient, store: Store, submissions: Make) -> None:
-    _, survey = tried(ada, store, HABITS.replace("access", "access"))
+    _, survey = tried(ada, store)
     store.surveys.publish(Survey.from_text(HABITS))
     sent = submissions(1, to=survey).to_json()
     replies = {
@@ -55,7 +55,6 @@ def test_no_record_of_what_is_tried_is_taken_by_the_survey_or_by_anything_else(a
     }
     for page in (f"/s/{survey.id}", f"/api/v1/surveys/{survey.id}", f"/s/{survey.id}/by-hand"):
         assert ada.get(page).status_code == 404
-    assert ada.post("/manage/new", data={"blank": "1"}).status_code == 302  # the control: a draft of this id cannot be published
     draft = store.drafts.begin("ada", HABITS.replace("id: habits", "id: preview-habits"))
     reply = ada.post(f"/manage/drafts/{draft.id}/source", data={"source": draft.text, "revision": draft.revision, "publish": "1"})
     assert reply.status_code == 422
