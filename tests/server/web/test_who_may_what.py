@@ -41,12 +41,18 @@ def of_survey(role: str, status: int = 200) -> tuple[int, ...]:
     return row(302, 404, *(status if members.index(one) >= members.index(role) else 403 for one in members), 404)
 
 
+def of_draft(status: int) -> tuple[int, ...]:
+    """Of a page of a draft: it is there for its author alone."""
+    return row(302, *(status if one == "owner" else 404 for one in INSIDE))
+
+
 PUBLIC = (200,) * 13  # reading it is everybody's
 OWN_PAGE = (200, 200, 403, *(200,) * 10)  # sending it is everybody's, but for pages of other sites
 RESEARCHERS = row(302, *(200,) * 6)  # whoever is logged in
 SENT_ON = row(302, *(302,) * 6)  # who is logged in to the next page, others to the door
 OPERATORS = row(302, *(403,) * 5, 200)
 VIEWERS, ANALYSTS, EDITORS, OWNERS = map(of_survey, INSIDE[1:-1])
+AUTHORS = of_draft(200)
 
 
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
@@ -99,7 +105,17 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("building.model", "GET"): VIEWERS,
     ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
-    ("drafting.survey", "POST"): row(302, *(422,) * 6),  # with nothing in it
+    ("drafting.survey", "POST"): SENT_ON,
+    ("drafting.edit", "GET"): AUTHORS,
+    ("drafting.change", "POST"): of_draft(409),  # of a page that is out of date
+    ("drafting.source", "GET"): AUTHORS,
+    ("drafting.write", "POST"): of_draft(409),
+    ("drafting.download", "GET"): AUTHORS,
+    ("drafting.planned", "GET"): AUTHORS,
+    ("drafting.preview", "GET"): AUTHORS,
+    ("drafting.delete", "POST"): of_draft(302),
+    ("preview.page", "GET"): AUTHORS,
+    ("preview.definition", "GET"): AUTHORS,
     ("people.page", "GET"): OPERATORS,
     ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
     ("people.invite", "POST"): OPERATORS,
@@ -126,6 +142,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css", "download": "README.md", "bundle_file": "README.md"}
+DRAFT = "{deniable: 1, id: new, title: T, about: A, epsilon: 1, questions: [{id: q, text: Q, type: yes_no}]}"
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
@@ -168,10 +185,12 @@ class Door:
         client = self.log_in(self.app, role.removesuffix(" without a token")) if role.startswith(INSIDE) else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
+        drafts = self.app.extensions["deniable"].drafts
         values = {
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
-            "kind": "csv",
+            "draft_id": drafts.begin("owner", DRAFT).id if "draft_id" in rule.arguments else "",
+            "kind": "yaml" if "draft_id" in rule.arguments else "csv",
             "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
         }
         with self.app.test_request_context():

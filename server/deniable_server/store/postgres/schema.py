@@ -25,6 +25,7 @@ ORDERED = {
     "second_factors": '"user"',
     "recovery_codes": '"user", hash',
     "users": "name",
+    "drafts": "id",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
 
@@ -88,7 +89,8 @@ _LIFE = (
     "INSERT INTO spans SELECT survey, published_on, (now() AT TIME ZONE 'UTC')::date::text, sum(n) FROM tallies "
     "JOIN surveys ON id = survey WHERE mode <> 1 GROUP BY survey, published_on HAVING sum(n) >= 3",
 )
-STEPS = (_FIRST, _PEOPLE, _LIFE)
+_DRAFTS = (f"CREATE TABLE drafts (id {_TEXT} PRIMARY KEY, author {_TEXT} NOT NULL, text BYTEA NOT NULL, changed_on TEXT NOT NULL)",)
+STEPS = (_FIRST, _PEOPLE, _LIFE, _DRAFTS)
 """What makes each version of the tables out of the one before."""
 
 

@@ -171,9 +171,20 @@ def spans_and_settings(db: Database) -> None:
         db.execute(statement)
 
 
+drafts = Migrations("deniable_server_drafts")
+
+
+@drafts(name="first")
+def texts_of_drafts(db: Database) -> None:
+    """Surveys that are being written. id: random, so that rows have no order; author: a name, of an account that may be gone."""
+    db.execute(
+        "CREATE TABLE drafts (id TEXT PRIMARY KEY, author TEXT NOT NULL, text BLOB NOT NULL, changed_on TEXT NOT NULL) WITHOUT ROWID"
+    )
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, accounts, people, life)
+    db, sets = Database(connection), (migrations, accounts, people, life, drafts)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")
