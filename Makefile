@@ -9,15 +9,14 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility canaries frames guessers kills order stalls
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-small-groups bench-store
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev browser check
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m "not browser and not slow"
@@ -65,6 +64,14 @@ release-hashes: $(VENV)/.dev
 # and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
+
+# 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
+backups: $(VENV)/.dev
+	DENIABLE_BACKUPS=50 $(BIN)/python -m pytest -s --timeout 3600 tests/server/operate/test_restore.py
+
+# 2,000 requests to each operation of the API, right and wrong ones: no failure, and no reply that its description does not have.
+fuzz-api: $(VENV)/.dev
+	DENIABLE_API_CASES=2000 $(BIN)/python -m pytest tests/server/api/test_openapi.py
 
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev

@@ -14,13 +14,28 @@ __all__ = ["Config", "create_app"]
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is that of the config's database unless another is given."""
-    from deniable_server.api import v1
-    from deniable_server.researchers import account, auth, building, drafting, inviting, sessions, settings, surveys, watch
+    from deniable_server.api import key_pages, openapi, v1
+    from deniable_server.researchers import (
+        account,
+        audit,
+        auth,
+        building,
+        drafting,
+        inviting,
+        joining,
+        members,
+        people,
+        second_factor,
+        sessions,
+        settings,
+        surveys,
+        watch,
+    )
     from deniable_server.researchers.passwords import Passwords
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
     from deniable_server.web import audience, errors, files, headers, health, languages, limits, links
-    from deniable_server.web.limiter import Rate
+    from deniable_server.web.limiter import LONGEST_FOR_CODES, Delays, Rate, wrong_links
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
     app.config.update(
@@ -34,12 +49,15 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_passwords"] = Passwords(store.accounts)
     app.extensions["deniable_rate"] = Rate(config.most_per_second, config.most_per_second)
     app.extensions["deniable_checks"] = Rate(config.most_per_second, config.most_per_second)
+    app.extensions["deniable_wrong_links"] = wrong_links()
+    app.extensions["deniable_codes"] = Delays(longest=LONGEST_FOR_CODES)
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
-    public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, health.bp)
-    for routes in (*public, auth.bp, account.bp, surveys.bp, drafting.bp, building.bp, inviting.bp, watch.bp, settings.bp):
+    public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp)
+    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
+    for routes in (*public, *persons, surveys.bp, drafting.bp, building.bp, inviting.bp, watch.bp, settings.bp):
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie

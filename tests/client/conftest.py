@@ -125,7 +125,7 @@ def _parsed(definition: bytes) -> Survey:
 
 
 def _error(status: int, message: str) -> tuple[int, bytes]:
-    return status, json.dumps({"error": {"rule": "test", "message": message}}).encode()
+    return status, json.dumps({"rule": "test", "detail": message}).encode()
 
 
 class _Handler(BaseHTTPRequestHandler):

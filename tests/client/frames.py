@@ -474,7 +474,7 @@ WRONG: dict[str, Act] = {
 REPLIES: dict[str, Fault | None] = {
     "dead": Fault(),
     "503": Fault(status=503),
-    "403": Fault(status=403, body=b'{"error": {"message": "closed"}}'),
+    "403": Fault(status=403, body=b'{"detail": "closed"}'),
     "another page": Fault(status=200, body=b"<html>"),
 }
 

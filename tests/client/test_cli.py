@@ -376,7 +376,7 @@ def test_what_cannot_be_delivered_is_exit_code_3_and_resend_sends_it(run, server
 
 
 def test_resend_tells_what_the_server_turned_down(run, server, answers, fault):
-    server.faults.append(fault(status=403, body=b'{"error": {"message": "closed"}}'))
+    server.faults.append(fault(status=403, body=b'{"detail": "closed"}'))
     assert run("submit", f"{server.url}/s/study", str(answers)).exit_code == 1
     result = run("resend")
     assert result.exit_code == 1

@@ -125,7 +125,7 @@ def test_the_perturbed_answers_are_stored_before_the_first_attempt(client, serve
 
 
 def test_a_no_of_the_server_is_told_kept_and_not_asked_again(client, server, fault):
-    server.faults.append(fault(status=403, body=b'{"error": {"rule": "closed", "message": "the survey is closed"}}'))
+    server.faults.append(fault(status=403, body=b'{"rule": "closed", "detail": "the survey is closed"}'))
     with pytest.raises(RejectedError, match="403: the survey is closed") as caught:
         client.submit("study", ANSWERS)
     assert caught.value.status == 403
@@ -395,7 +395,7 @@ def test_without_a_key_each_row_is_sent_by_itself_where_that_is_asked_for(server
 def test_what_is_refused_for_want_of_a_key_is_sent_later_with_one_and_never_randomized_twice(server, outbox, fault, status, again):
     revoked = f"dk_{'r' * 43}"
     with SurveyClient(server.url, outbox=outbox, key=revoked) as client:
-        server.faults.append(fault(status=status, body=b'{"error": {"message": "the key is revoked"}}'))
+        server.faults.append(fault(status=status, body=b'{"detail": "the key is revoked"}'))
         with pytest.raises(RejectedError, match=f"{status}: the key is revoked"):
             client.submit_many("study", ROWS, job="j")
     assert server.counted == 0
@@ -653,7 +653,7 @@ def test_a_job_goes_on_with_its_own_group_only(client, server, clinics, csv_file
 
 
 def test_a_job_whose_invitation_was_turned_down_offers_the_same_bytes_with_the_next_one(client, server, invited, fault):
-    server.faults.append(fault(status=403, body=b'{"error": {"rule": "invitation", "message": "not known, or used"}}'))
+    server.faults.append(fault(status=403, body=b'{"rule": "invitation", "detail": "not known, or used"}'))
     with pytest.raises(RejectedError):
         client.submit_many("invited", ROWS[:1], invitation=CODE, job="j")
     assert client.submit_many("invited", ROWS[:1], invitation=written(bytes(15)), job="j").accepted == 1

@@ -22,6 +22,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.pages.traces import LEAKS, LOGS, count_in, requests_of, spellings, traces
 from tests.kit.patience import patient, wait_for
+from tests.kit.surveys import submission
 
 from deniable.survey import Survey
 
@@ -182,12 +183,6 @@ def surveys(own_site: Any, dice: Random) -> list[Survey]:
     return [own_site.publish(id=f"canaries{i}", epsilon="4", layout=layout, questions=questions(dice)) for i, layout in made]
 
 
-@pytest.fixture(scope="module")
-def lengths() -> dict[str, set[int]]:
-    """The lengths of all bodies sent, by survey."""
-    return {}
-
-
 def missed(found: dict[str, str], said: set[str]) -> dict[str, list[str]]:
     """Which of the words said stand where."""
     hits = {w: [where for where, text in found.items() if any(s in text.encode() for s in spellings(w))] for w in said}
@@ -198,17 +193,35 @@ def canaries(person: Respondent) -> set[str]:
     return {said for said in person.said if said.startswith("kanary") or "." in said}
 
 
-def search(person: Respondent, survey: Survey, lengths: dict[str, set[int]]) -> None:
-    """Everything that the browser shows or keeps, and all that it sent."""
+def search(person: Respondent, survey: Survey) -> None:
+    """Everything that the browser shows or keeps, and all that it sent: bodies of one length, whatever was answered, skipped or hidden."""
     requests = requests_of(person.driver)
     bodies = [request["postData"] for request in requests if request.get("hasPostData")]
     assert len({json.loads(body)["id"] for body in bodies}) <= 1
-    lengths.setdefault(survey.id, set()).update(map(len, bodies))
+    assert {len(body) for body in bodies} <= {len(submission(survey).to_json())}
     found = traces(person.driver, requests)
     assert missed(found, canaries(person)) == {}
     assert json.loads(found["cookies"]) == json.loads(found["caches"]) == []
 
 
+@pytest.fixture
+def recorded(own_site: Any) -> Iterator[None]:
+    """One person's record comes to the server: one more row, and no option in its log or in any table but that of the definitions."""
+    before = len(rows(own_site, "submissions"))
+    yield
+    assert len(rows(own_site, "submissions")) == before + 1
+    assert [row for row in rows(own_site) if "kanary" in row] == []
+    assert "kanary" not in own_site.server.log.read_text(encoding="utf-8")
+
+
+def rows(site: Any, *tables: str) -> list[str]:
+    """All rows of these tables of the server's database, or of all but that of the definitions."""
+    with contextlib.closing(sqlite3.connect(site.server.db)) as db:
+        others = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'surveys'")]
+        return [repr(row) for table in tables or others for row in db.execute(f'SELECT * FROM "{table}"')]
+
+
+@pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("session", range(SESSIONS - SESSIONS // 6))
 def test_nothing_of_an_answer_is_found_anywhere(
     session: int,
@@ -216,18 +229,18 @@ def test_nothing_of_an_answer_is_found_anywhere(
     own_site: Any,
     surveys: list[Survey],
     dice: Random,
-    lengths: dict[str, set[int]],
     tmp_path: Path,
 ) -> None:
     survey, way = surveys[session % 2], WAYS[session // 2 % len(WAYS)]
     person = Respondent(new_browser(capabilities=LOGS, profile=tmp_path / "profile"), dice)
     person.open(own_site.link(survey))
     way(person, own_site.link(survey))
-    search(person, survey, lengths)
+    search(person, survey)
     person.driver.quit()
     assert {w: n for w, n in count_in(tmp_path / "profile", canaries(person)).items() if n} == {}
 
 
+@pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("session", range(SESSIONS // 6))
 def test_a_browser_that_is_killed_and_restores_its_session_restores_no_answer(
     session: int,
@@ -235,7 +248,6 @@ def test_a_browser_that_is_killed_and_restores_its_session_restores_no_answer(
     own_site: Any,
     surveys: list[Survey],
     dice: Random,
-    lengths: dict[str, set[int]],
     tmp_path: Path,
 ) -> None:
     survey = surveys[session % 2]
@@ -260,27 +272,9 @@ def test_a_browser_that_is_killed_and_restores_its_session_restores_no_answer(
     person.open(own_site.link(survey))
     person.answer_all()
     person.send()
-    search(person, survey, lengths)
+    search(person, survey)
     again.quit()
     assert {w: n for w, n in count_in(tmp_path / "profile", canaries(person)).items() if n} == {}
-
-
-def test_all_bodies_of_a_survey_have_one_length(surveys: list[Survey], lengths: dict[str, set[int]]) -> None:
-    """Runs after the sessions: whatever was answered, skipped or hidden."""
-    print({survey.id: sorted(lengths[survey.id]) for survey in surveys}, "bytes;", SESSIONS, "sessions")
-    assert [len(lengths[survey.id]) for survey in surveys] == [1, 1]
-
-
-def test_the_server_has_none_of_the_answers(own_site: Any, surveys: list[Survey], dice: Random) -> None:
-    """Runs last: no table but that of the definitions knows an option, and no file a number that was typed."""
-    with contextlib.closing(sqlite3.connect(own_site.server.db)) as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'surveys'")]
-        rows = [repr(row) for table in tables for row in db.execute(f'SELECT * FROM "{table}"')]
-        (kept,) = db.execute("SELECT count(*) FROM submissions").fetchone()
-    assert kept == SESSIONS
-    assert [row for row in rows if "kanary" in row] == []
-    assert "kanary" not in own_site.server.log.read_text(encoding="utf-8")
-    assert sum(own_site.results(survey)["n"] for survey in surveys) == SESSIONS
 
 
 @pytest.mark.parametrize("layout", [0, 1])
@@ -294,7 +288,7 @@ def test_a_page_that_keeps_one_answer_is_found(
     person.open(own_site.link(surveys[layout]))
     person.answer_all()
     with pytest.raises(AssertionError):
-        search(person, surveys[layout], {})
+        search(person, surveys[layout])
     driver.quit()
     assert any(count_in(tmp_path / "profile", canaries(person)).values())
 

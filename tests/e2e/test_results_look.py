@@ -73,6 +73,12 @@ PAGES = (
     "/manage/surveys/look/plan?n=300",
     "/manage/surveys/look/invite",
     "/manage/surveys/look/settings",
+    "/manage/surveys/look/members",
+    "/manage/surveys/look/keys",
+    "/manage/people",
+    "/manage/audit",
+    "/manage/account",
+    "/manage/account/second-factor",
 )
 
 
@@ -143,7 +149,7 @@ def wide_header(driver: Chrome) -> list[str]:
     """Where what stands in the header is not above what stands in the page."""
     ends: list[float] = driver.execute_script(
         """const box = (s) => document.querySelector(s).getBoundingClientRect();
-           return [box("header .home").left, box("main h1").left, box("header form").right, box("main :is(.card, .draft)").right];"""
+           return [box("header .home").left, box("main h1").left, box("header .account").right, box("main :is(.card, .draft)").right];"""
     )
     if abs(ends[0] - ends[1]) < 2 and abs(ends[2] - ends[3]) < 2:
         return []

@@ -58,7 +58,9 @@ def store(tmp_path: Path, survey: Survey) -> Iterator[Store]:
 
 @pytest.fixture
 def app(tmp_path: Path, store: Store) -> Flask:
+    """An application with ada's account: she is an operator, so every survey is hers that nobody owns."""
     set_password(store.accounts, "ada", PASSWORD)
+    store.people.set_operator("ada", True)
     app = create_app(Config(tmp_path / "deniable.db", "x" * 40), store)
     app.config["TESTING"] = False
     return app
@@ -70,17 +72,18 @@ def client(app: Flask) -> FlaskClient:
 
 
 @pytest.fixture
-def logged_in() -> Callable[[Flask], FlaskClient]:
-    """Makes a browser with a session of ada's, who gets an account if she has none."""
+def logged_in() -> Callable[..., FlaskClient]:
+    """Makes a browser with a session of somebody: ada, an operator, or a researcher, who get an account if they have none."""
 
-    def make(app: Flask) -> FlaskClient:
-        client, accounts, now = app.test_client(), app.extensions["deniable"].accounts, int(time.time())
-        token = os.urandom(16).hex()
-        if accounts.password_hash("ada") is None:
-            set_password(accounts, "ada", PASSWORD)
+    def make(app: Flask, user: str = "ada") -> FlaskClient:
+        client, store, now = app.test_client(), app.extensions["deniable"], int(time.time())
+        accounts, token = store.accounts, os.urandom(16).hex()
+        if accounts.password_hash(user) is None:
+            set_password(accounts, user, PASSWORD)
+            store.people.set_operator(user, user == "ada")
         with client.session_transaction("/manage") as session:
             session["token"] = token
-        assert accounts.open_session("ada", hashlib.sha256(token.encode()).digest(), now, now + 3600)
+        assert accounts.open_session(user, hashlib.sha256(token.encode()).digest(), now, now + 3600)
         return client
 
     return make

@@ -107,11 +107,12 @@ async function replyTo(request, read) {
 
 function rejection({ status, body }) {
   try {
-    const { rule, message } = JSON.parse(body).error;
-    return new RejectedError(rule, message);
+    const { rule, detail } = JSON.parse(body);
+    if (rule && detail) return new RejectedError(rule, detail);
   } catch {
-    return new RejectedError("status", `it answered with status ${status}`);
+    // no problem in JSON, so no reply of the server's
   }
+  return new RejectedError("status", `it answered with status ${status}`);
 }
 
 /** This device's entry for the survey with this digest. */

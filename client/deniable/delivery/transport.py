@@ -133,9 +133,8 @@ def _reason(status: int, headers: httpx.Headers, body: bytes) -> str:
     if 300 <= status < 400:
         return _clean(f"it has moved to {headers.get('Location', 'another address')}; use that address")
     reply = _parsed(body)
-    error = reply.get("error") if isinstance(reply, dict) else None
-    message = error.get("message") if isinstance(error, dict) else None
-    return _clean(message) if isinstance(message, str) and message else "no reason given"
+    detail = reply.get("detail") if isinstance(reply, dict) else None
+    return _clean(detail) if isinstance(detail, str) and detail else "no reason given"
 
 
 def _clean(text: str) -> str:

@@ -10,6 +10,10 @@ from deniable_server.api import keys
 from deniable_server.context import current_store
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.accounts import Key
+from deniable_server.store.roles import Role
+
+_LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}
+"""The least role in a survey that does with a password what a key of this scope does."""
 
 
 def refuse_other_types() -> None:
@@ -34,15 +38,27 @@ def key_for(scope: str, survey_id: str) -> Key | None:
 
 
 def require(scope: str, survey_id: str) -> None:
-    """Lets in who has a key with that scope, or a researcher's name and password. Aborts with 401 or 403 for anybody else."""
-    if key_for(scope, survey_id) is None and not _password_holds():
+    """Lets in who has a key with that scope, or a researcher's name and password and the role that takes. Aborts with 401 or 403.
+
+    Raises UnknownSurveyError for a researcher without a role in the survey, as for a survey that is not there.
+    """
+    if key_for(scope, survey_id) is not None:
+        return
+    user, needed = _researcher(), _LEAST.get(scope, Role.OWNER)
+    if user is None:
         challenge = WWWAuthenticate("basic", {"realm": "deniable"})
         raise Unauthorized(f"a researcher's name and password are needed, or a key with the scope {scope}", www_authenticate=challenge)
+    if current_store().factors.secret(user) is not None:
+        raise Forbidden("this account has a second factor: a program needs a key in place of the password")
+    if current_store().roles.role(user, survey_id) < needed:
+        raise Forbidden(f"this is for those who are {needed.word} of the survey, or more")
 
 
-def _password_holds() -> bool:
+def _researcher() -> str | None:
+    """Who sent a name and the password of it, if anybody."""
     sent = request.authorization
-    return sent is not None and sent.type == "basic" and current_passwords().hold(sent.username or "", sent.password or "")
+    name = sent.username or "" if sent is not None and sent.type == "basic" else None
+    return name if name is not None and sent is not None and current_passwords().hold(name, sent.password or "") else None
 
 
 def key_needed(message: str) -> Unauthorized:

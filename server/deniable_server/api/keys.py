@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from deniable_server.store.accounts import Key
 from deniable_server.store.protocol import Store
 
-SCOPES = {"submit": "submissions of many records", "results": "results", "reports": "reports"}
+SCOPES = {"submit": "submissions of many records", "results": "results and tallies", "reports": "perturbed records"}
 _PREFIX = "dk_"
 
 

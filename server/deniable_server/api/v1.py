@@ -23,7 +23,7 @@ from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
-from deniable_server.web.limiter import current_checks, current_rate
+from deniable_server.web.limiter import Rate, current_checks, current_rate
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 
@@ -71,7 +71,7 @@ def submit(survey_id: str) -> Response:
         return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
     submission.check(survey)
     current_store().submissions.add(survey_id, submission)
-    return jsonify(accepted=submission.count)
+    return _limited(jsonify(accepted=submission.count), current_rate())
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")
@@ -86,7 +86,7 @@ def check_invitation(survey_id: str) -> Response:
     """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
     current_checks().take()
     code_hash = invitation_hash(survey_id, secret_of(_body()))
-    return jsonify(usable=current_store().access.usable(survey_id, code_hash))
+    return _limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_checks())
 
 
 @bp.get("/surveys/<survey_id>/results")
@@ -132,6 +132,11 @@ def reports(survey_id: str) -> Response:
         return reply(501, "form", str(error))
     response = send_file(file, FORMS[form], as_attachment=True, download_name=f"{survey_id}-reports.{form}", conditional=False, etag=False)
     response.content_length = size
+    return response
+
+
+def _limited(response: Response, rate: Rate) -> Response:
+    response.headers["RateLimit-Policy"] = rate.policy
     return response
 
 

@@ -10,9 +10,11 @@ import httpx
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
-from deniable_server.config import MOST_PER_SECOND, Config, Database, copy_key, key_file, make_key
+from deniable_server.config import MOST_PER_SECOND, Config, Database, make_key
 from deniable_server.operate import doctor
-from deniable_server.operate.cli_access import asked_password, key_commands, password_option, user_commands
+from deniable_server.operate.cli_access import asked_password, grant, key_commands, password_option, user_commands
+from deniable_server.operate.cli_audit import audit_commands
+from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.researchers import invitations
@@ -24,6 +26,7 @@ _METHOD = (
     "How the intervals of shares are made: feldman-cousins (the default), likelihood-ratio, wilson, clopper-pearson or wald; for the "
     "target respondents: feldman-cousins, constrained-score or score."
 )
+_PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 _TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
 
 
@@ -42,6 +45,10 @@ def main() -> None:
 
 main.add_command(user_commands)
 main.add_command(key_commands)
+main.add_command(backup)
+main.add_command(restore_backup)
+main.add_command(grant)
+main.add_command(audit_commands)
 for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
     main.add_command(_command)
 
@@ -51,13 +58,14 @@ for _command in (settings_command, pause_command, archive_command, delete_comman
 @click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
-    """Make the database, its secret key, and an account.
+    """Make the database, its secret key, and the account of an operator, who manages the others.
 
     Where there is an account of this name, it gets a new password, which ends its sessions.
     """
     password = asked_password(password_env)
     with opened(db, new=True) as store:
         set_password(store.accounts, user, password)
+        store.people.set_operator(user, True)
     make_key(db.key)
     click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {db.key}.")
 
@@ -65,11 +73,12 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-def publish(db: Database, survey_file: Path) -> None:
+@click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
+def publish(db: Database, survey_file: Path, owner: str | None) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes."""
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
-        new = store.surveys.publish(survey)
+        new = store.surveys.publish(survey, owner)
     click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
     click.echo(f"digest   {survey.digest}")
     click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")
@@ -145,13 +154,23 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
     show_default=True,
     help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
 )
-def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
-    """Serve the surveys, until interrupted with Ctrl-C."""
+@click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
+@click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
+def serve(
+    db: Database, host: str, port: int, public_url: str | None, most_per_second: int, certificate: Path | None, key: Path | None
+) -> None:
+    """Serve the surveys, until interrupted with Ctrl-C.
+
+    Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
+    """
+    from deniable_server.operate.serve import Listening
     from deniable_server.operate.serve import serve as run
 
     require(db)
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--certificate and --key must be given together")
     with failing(db):
-        run(db, host, port, public_url, most_per_second)
+        run(db, Listening(host, port, (certificate, key) if certificate and key else None), public_url, most_per_second)
 
 
 @main.command()
@@ -197,24 +216,6 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
             click.echo(line)
     raise click.exceptions.Exit(1 if faulty else 0)
-
-
-@main.command()
-@database
-@click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
-@click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
-def backup(db: Database, target: Path, with_key: bool) -> None:
-    """Copy the database to the new file TARGET, while the server runs.
-
-    What waits to be counted can be read with the server's key only: keep a copy of the key in another place.
-    """
-    with opened(db) as store:
-        if with_key and key_file(target).exists():
-            raise FileExistsError(f"{key_file(target)} is there already")
-        store.backup(target)
-        if with_key:
-            copy_key(db.key, key_file(target))
-    click.echo(f"{target} is a copy of {db}{f', with the key in {key_file(target)}' if with_key else ', without its key'}.")
 
 
 @main.command()

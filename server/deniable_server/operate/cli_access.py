@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import click
 
 from deniable_server.api import keys
-from deniable_server.config import Database
+from deniable_server.config import Config, Database
 from deniable_server.operate.cli_database import database, opened
+from deniable_server.researchers import account_links
 from deniable_server.researchers.passwords import set_password
+from deniable_server.store.roles import Role
 
 password_option = click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
 
@@ -31,13 +33,15 @@ def user_commands() -> None:
 @user_commands.command("add")
 @database
 @click.argument("name")
+@click.option("--operator", is_flag=True, help="One that manages accounts, and the surveys that nobody owns.")
 @password_option
-def add_user(db: Database, name: str, password_env: str | None) -> None:
+def add_user(db: Database, name: str, operator: bool, password_env: str | None) -> None:
     """Make an account."""
     with opened(db) as store:
-        if store.accounts.password_hash(name) is not None:
+        if store.people.person(name) is not None:
             raise click.ClickException(f"{name} has an account; `deniable-server user password` changes its password")
         set_password(store.accounts, name, asked_password(password_env))
+        store.people.set_operator(name, operator)
     click.echo(f"{name} can log in.")
 
 
@@ -48,7 +52,7 @@ def add_user(db: Database, name: str, password_env: str | None) -> None:
 def change_password(db: Database, name: str, password_env: str | None) -> None:
     """Change a password. All sessions of the account end."""
     with opened(db) as store:
-        if store.accounts.password_hash(name) is None:
+        if store.people.person(name) is None:
             raise click.ClickException(f"{name} has no account; `deniable-server user add` makes one")
         set_password(store.accounts, name, asked_password(password_env))
     click.echo(f"{name} has a new password, and is logged out everywhere.")
@@ -68,7 +72,10 @@ def log_out(db: Database, name: str) -> None:
 @database
 @click.argument("name")
 def remove_user(db: Database, name: str) -> None:
-    """Remove an account. All its sessions end; surveys and keys stay."""
+    """Remove an account. All its sessions end; surveys and keys stay.
+
+    Not the only operator's, nor that of the only owner of a survey: `deniable-server grant` makes another one.
+    """
     with opened(db) as store:
         if not store.accounts.remove_user(name):
             raise click.ClickException(f"{name} has no account")
@@ -78,10 +85,78 @@ def remove_user(db: Database, name: str) -> None:
 @user_commands.command("list")
 @database
 def list_users(db: Database) -> None:
-    """List the accounts."""
+    """List the accounts.
+
+    A line for each: name, operator or researcher, and disabled where it is, with tabs between them.
+    """
     with opened(db) as store:
-        for name in store.accounts.users():
-            click.echo(name)
+        for person in store.people.all():
+            kind = "operator" if person.operator else "researcher"
+            click.echo("\t".join((person.name, kind, *(["disabled"] if person.disabled else []))))
+
+
+@user_commands.command("invite")
+@database
+@click.option("--operator", is_flag=True, help="For an operator's account.")
+@click.option("--public-url", metavar="URL", help="The https:// address people use; the link begins with it.")
+def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
+    """Make a link with which one person makes an account. It is printed here, once, and ends in seven days."""
+    with opened(db) as store:
+        click.echo(account_links.make(store, Config.for_database(db, public_url).address, operator))
+    click.echo("Send it to one person, by a way that nobody else reads. It works once.", err=True)
+
+
+@user_commands.command("operator")
+@database
+@click.argument("name")
+@click.option("--no", "taken", is_flag=True, help="Take it away.")
+def make_operator(db: Database, name: str, taken: bool) -> None:
+    """Make an account an operator's: it manages accounts, and the surveys that nobody owns."""
+    with opened(db) as store:
+        store.people.set_operator(name, not taken)
+    click.echo(f"{name} is {'no operator any more' if taken else 'an operator'}.")
+
+
+@user_commands.command("password-only")
+@database
+@click.argument("name")
+def remove_factor(db: Database, name: str) -> None:
+    """Take the second factor of an account away, where its device and its recovery codes are lost."""
+    with opened(db) as store:
+        if not store.factors.remove(name):
+            raise click.ClickException(f"{name} has no second factor")
+    click.echo(f"{name} logs in with the password alone.")
+
+
+@user_commands.command("disable")
+@database
+@click.argument("name")
+@click.option("--no", "enabled", is_flag=True, help="Enable it again.")
+def disable_user(db: Database, name: str, enabled: bool) -> None:
+    """Disable an account: it opens nothing until it is enabled again. Its sessions end; its roles stay."""
+    with opened(db) as store:
+        store.people.set_disabled(name, not enabled)
+    click.echo(f"{name} is {'enabled' if enabled else 'disabled, and logged out everywhere'}.")
+
+
+@click.command("grant")
+@database
+@click.argument("survey_id")
+@click.argument("name")
+@click.argument("role", type=click.Choice([*(role.word for role in reversed(Role)), "none"]))
+def grant(db: Database, survey_id: str, name: str, role: str) -> None:
+    """Give an account a role in a survey: owner, editor, analyst, viewer; or none.
+
+    \b
+    Example, where the owner has left:
+      deniable-server grant affairs eve owner
+    """
+    with opened(db) as store:
+        if role == "none":
+            store.roles.revoke(survey_id, name)
+        else:
+            store.roles.grant(survey_id, name, Role.of(role))
+    click.echo(f"{name} is {role if role != 'none' else 'nothing'} of {survey_id} now.")
 
 
 @click.group("key")

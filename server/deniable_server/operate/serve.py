@@ -8,14 +8,16 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import sys
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import uvloop
 from granian._granian import SocketHolder
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, SSLProtocols
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
@@ -37,37 +39,68 @@ STOP_SECONDS = 9.0  # for all of stopping
 logger = logging.getLogger("deniable_server")
 
 
-def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+@dataclass(frozen=True)
+class Listening:
+    """Where a server listens. certificate: the files of one and of its key, in PEM; None for http, behind a proxy or at home."""
+
+    host: str
+    port: int
+    certificate: tuple[Path, Path] | None = None
+
+    @property
+    def name(self) -> str:
+        """What this machine calls it."""
+        every = self.host in ("0.0.0.0", "::")  # noqa: S104 - compared
+        return "localhost" if every else f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self.certificate else 'http'}://{self.name}:{self.port}"
+
+
+def serve(db: Database, at: Listening, public_url: str | None, most_per_second: int) -> None:
     """Serves until the process is told to stop, and then ends it.
 
     Raises FileNotFoundError where `deniable-server init` has not been, alone.InUseError where another process has the port or
-    the database, UnavailableError where the file is none that a server can use.
+    the database, UnavailableError where the file is none that a server can use, ValueError and OSError where the certificate is none.
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    shown = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104 - compared
-    config = replace(Config.for_database(db, public_url, most_per_second), listening=f"http://{shown}:{port}")
+    if at.certificate:
+        _check_certificate(*at.certificate)
+        public_url = public_url or at.url
+    config = replace(Config.for_database(db, public_url, most_per_second), listening=at.url)
     if path := Database.at(config.db).path:
         alone.lock(path)  # on PostgreSQL several servers may share a database
-    listener = alone.listen(host, port)
+    listener = alone.listen(at.host, at.port)
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now
     upkeep.begin(store)
-    front = Front(create_app(config, store), shown, port)
-    print(f"Serving on http://{host}:{port}", file=sys.stderr, flush=True)
-    uvloop.run(_run(front, listener, store))
+    front = Front(create_app(config, store), at.name, at.port)
+    print(f"Serving on {at.url}", file=sys.stderr, flush=True)
+    uvloop.run(_run(front, _granian(front, listener, at.certificate), store))
 
 
-async def _run(front: Front, listener: socket.socket, store: Store) -> None:
+def _check_certificate(certificate: Path, key: Path) -> None:
+    """Raises ValueError where these are not a certificate and its key, which granian would say in a panic of its own."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=lambda: b"")
+    except ssl.SSLError as error:
+        raise ValueError(
+            f"{certificate} and {key} must be a certificate and its key, in PEM and without a password ({error.reason})"
+        ) from None
+
+
+async def _run(front: Front, server: Server, store: Store) -> None:
     """Serves until SIGTERM or SIGINT; from then on the process has STOP_SECONDS."""
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
-    server = asyncio.create_task(_granian(front, listener).serve())
+    serving = asyncio.create_task(server.serve())
     stopped = asyncio.create_task(told.wait())
-    await asyncio.wait([server, stopped], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
     _end_after(STOP_SECONDS)
     if not stopped.done():
-        await server  # it failed: says why
+        await serving  # it failed: says why
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
     _close(store)
@@ -83,14 +116,15 @@ def _close(store: Store) -> None:
     store.close()
 
 
-def _granian(front: Front, listener: socket.socket) -> Server:
+def _granian(front: Front, listener: socket.socket, certificate: tuple[Path, Path] | None) -> Server:
     """granian on our own socket: the one that it would make lets others listen on the same port."""
 
-    class Listening(Server):
+    class OnOurs(Server):
         def _init_shared_socket(self) -> None:
             self._shd: Any = SocketHolder(listener.fileno(), False, alone.BACKLOG)  # type: ignore[call-arg]
 
-    return Listening(
+    cert, key = certificate or (None, None)
+    return OnOurs(
         front,
         interface=Interfaces.RSGI,
         backpressure=_connections(),
@@ -99,6 +133,9 @@ def _granian(front: Front, listener: socket.socket) -> Server:
         websockets=False,
         log_level=LogLevels.error,
         log_access=False,
+        ssl_cert=cert,
+        ssl_key=key,
+        ssl_protocol_min=SSLProtocols.tls12,  # old phones have no newer one
     )
 
 

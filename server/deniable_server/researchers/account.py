@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
-from flask import g, redirect, url_for
+from flask import g, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
 from deniable_server.researchers import sessions
-from deniable_server.researchers.pages import routes
+from deniable_server.researchers.forms import PasswordForm
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.passwords import current_passwords, set_password
+from deniable_server.web.limiter import TooManyError
 
 bp = routes("account", __name__)
+
+
+@bp.get("/manage/account")
+def page() -> Page:
+    return _page(PasswordForm())
+
+
+@bp.post("/manage/account/password")
+def password() -> Page:
+    """Changes the password, which ends all sessions but this visit's."""
+    form = PasswordForm()
+    if form.validate():
+        try:
+            if current_passwords().hold(g.user, form.current.data, sessions.device(g.user)):
+                set_password(current_store().accounts, g.user, form.password.data)
+                sessions.log_in(g.user)
+                return redirect(url_for(".page"))
+            form.current.errors = ["This is not your password."]
+        except TooManyError as error:
+            form.current.errors = [f"Too many tries. Wait {error.seconds} seconds, then try again."]
+    return _page(form), 422
+
+
+def _page(form: PasswordForm) -> str:
+    return render_template("researchers/account.html", form=form, has_factor=current_store().factors.secret(g.user) is not None)
 
 
 @bp.post("/logout")

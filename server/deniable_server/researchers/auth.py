@@ -1,4 +1,4 @@
-"""The door of researchers' pages: everybody may knock."""
+"""The door of researchers' pages: everybody may knock. Who has a second factor shows it after the password."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 from flask import make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from deniable_server.context import current_store
 from deniable_server.researchers import sessions
-from deniable_server.researchers.forms import LoginForm
+from deniable_server.researchers.forms import CodeForm, LoginForm
 from deniable_server.researchers.passwords import current_passwords
+from deniable_server.researchers.second_factor import current_codes, proved
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.limiter import TooManyError
 
@@ -27,19 +29,51 @@ def login() -> Page:
     try:
         held = current_passwords().hold(user, form.password.data, sessions.device(user))
     except TooManyError as error:
-        return _later(form, error)
+        form.password.errors = [_told(error)]
+        return _later("researchers/login.html", form, error)
+    if held and current_store().factors.secret(user) is not None:
+        sessions.half_way(user)
+        return redirect(url_for(".code", next=request.args.get("next")))
     if not held or not sessions.log_in(user):
         form.password.errors = ["Name or password is wrong."]
         return render_template("researchers/login.html", form=form), 401
+    return _entered(user)
+
+
+@bp.route("/login/code", methods=["GET", "POST"])
+def code() -> Page:
+    """Asks whoever has just shown the password of an account for its second factor."""
+    form, user = CodeForm(), sessions.half_way_user()
+    if user is None:
+        return redirect(url_for(".login", next=request.args.get("next")))
+    if not form.validate_on_submit():
+        return render_template("researchers/code.html", form=form)
+    who = sessions.device(user) or user
+    try:
+        current_codes().begin(who)
+    except TooManyError as error:
+        form.code.errors = [_told(error)]
+        return _later("researchers/code.html", form, error)
+    if not proved(current_store().factors, user, form.code.data) or not sessions.log_in(user):
+        form.code.errors = ["This code is wrong, or was used before."]
+        return render_template("researchers/code.html", form=form), 401
+    current_codes().forgive(who)
+    return _entered(user)
+
+
+def _entered(user: str) -> AnyResponse:
     response: AnyResponse = redirect(_own_path(request.args.get("next")))
     sessions.remember_device(response, user)
     return response
 
 
-def _later(form: LoginForm, error: TooManyError) -> AnyResponse:
+def _told(error: TooManyError) -> str:
     wait = "1 second" if error.seconds == 1 else f"{error.seconds} seconds"
-    form.password.errors = [f"Too many tries. Wait {wait}, then try again."]
-    response = make_response(render_template("researchers/login.html", form=form), 429)
+    return f"Too many tries. Wait {wait}, then try again."
+
+
+def _later(template: str, form: LoginForm | CodeForm, error: TooManyError) -> AnyResponse:
+    response = make_response(render_template(template, form=form), 429)
     response.retry_after = error.seconds
     return response
 

@@ -17,6 +17,8 @@ from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
 from deniable_server.researchers.withheld import withheld
 from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
 from deniable_server.web.errors import WithheldError
 from deniable_server.web.links import server_address
 
@@ -24,6 +26,7 @@ bp = routes("building", __name__)
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab")
+@least(Role.VIEWER)
 def crosstab(survey_id: str) -> Page:
     """Two questions, or three, as somebody chose them."""
     published = current_store().surveys.published(survey_id)
@@ -39,6 +42,7 @@ def crosstab(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
+@least(Role.VIEWER)
 def download(survey_id: str, kind: str) -> Page:
     """The table as the library has it, each cell's share of all."""
     table = table_of(current_store(), survey_id, request.args, asked(current_store(), survey_id, request.args))
@@ -47,6 +51,7 @@ def download(survey_id: str, kind: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/model")
+@least(Role.ANALYST)
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
@@ -64,6 +69,7 @@ def model(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/model.json")
+@least(Role.ANALYST)
 def download_model(survey_id: str) -> Page:
     """The model as the library has it."""
     fitted = fit_of(current_store(), survey_id, request.args)

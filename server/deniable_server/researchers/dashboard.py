@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from deniable.plan import Progress
@@ -28,10 +29,10 @@ class Entry:
         return "archived" if self.settings.archived else "open" if self.published.is_open else "closed"
 
 
-def entries(store: Store) -> dict[str, list[Entry]]:
-    """The surveys by the list they stand in; in each, those first that need attention, and of those alike the newest."""
+def entries(store: Store, seen: Sequence[Published]) -> dict[str, list[Entry]]:
+    """Some surveys by the list they stand in; in each, those first that need attention, and of those alike the newest."""
     settings = store.life.all_settings()
-    found = [_entry(store, published, settings.get(published.survey.id, Settings())) for published in store.surveys.all()]
+    found = [_entry(store, published, settings.get(published.survey.id, Settings())) for published in seen]
     found.sort(key=lambda entry: entry.published.published_on, reverse=True)
     found.sort(key=lambda entry: (-len(entry.progress.alarms), -len(entry.warnings)))
     return {place: [entry for entry in found if entry.place == place] for place in ("open", "closed", "archived")}

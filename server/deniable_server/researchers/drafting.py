@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flask import redirect, render_template, url_for
+from flask import g, redirect, render_template, url_for
 
 from deniable.errors import Problem, SurveyError
 from deniable.plan import Plan, plan
@@ -56,7 +56,7 @@ def survey() -> Page:
         draft = _draft(text, form.n.data)
         if not form.publish.data:
             return render_template("researchers/new.html", form=form, draft=draft, problems=())
-        current_store().surveys.publish(draft.survey)
+        current_store().surveys.publish(draft.survey, owner=g.user)
     except SurveyError as error:
         return _refused(form, list(error.problems))
     except ConflictError:

@@ -8,13 +8,17 @@ from decimal import Decimal
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
-from wtforms import DateField, DecimalField, IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
-from wtforms.validators import InputRequired, Length, NumberRange, Optional, ValidationError
+from wtforms import DateField, DecimalField, HiddenField, IntegerField, PasswordField, SelectField, StringField, SubmitField, TextAreaField
+from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, Optional, ValidationError
 
+from deniable_server.researchers.passwords import LENGTHS
 from deniable_server.store.life import MOST, Settings
+from deniable_server.store.roles import Role
 
 MOST_PEOPLE = MOST
 MOST_CODES = 100_000
+_CODE = {"autocomplete": "one-time-code", "spellcheck": "false", "autocapitalize": "none"}
+_PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LENGTHS[-1]} characters.")
 
 
 _DAYS = ("close_on", "delete_on")
@@ -31,6 +35,75 @@ class LoginForm(FlaskForm):  # type: ignore[misc]
     password = PasswordField(
         "Password", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
     )
+    submit = SubmitField("Log in")
+
+
+class _NewPassword(FlaskForm):  # type: ignore[misc]
+    """A password that somebody chooses, written twice."""
+
+    password = PasswordField(
+        "Choose a password", [InputRequired("Choose a password."), _PASSWORD], render_kw={"autocomplete": "new-password"}
+    )
+    again = PasswordField(
+        "The same password again",
+        [EqualTo("password", "Write the same password twice: these two differ.")],
+        render_kw={"autocomplete": "new-password"},
+    )
+
+
+class JoinForm(_NewPassword):
+    """The name and password of a new account."""
+
+    user = StringField(
+        "Name",
+        [InputRequired("Choose a name."), Length(1, 64, "Choose a name of 1 to 64 characters.")],
+        filters=[lambda name: name.strip() if name else name],
+        render_kw={"autocomplete": "username"},
+    )
+    submit = SubmitField("Make the account")
+
+    def validate_user(self, field: StringField) -> None:
+        """Refuses what cannot be read in a list."""
+        if not field.data.isprintable():
+            raise ValidationError("Choose a name of letters, digits and signs that can be printed.")
+
+
+class PasswordForm(_NewPassword):
+    """Another password for an account, which has to say the one that it has."""
+
+    current = PasswordField(
+        "Your password now", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
+    )
+    submit = SubmitField("Change it")
+
+
+class MemberForm(FlaskForm):  # type: ignore[misc]
+    """Somebody's name, and a role or none."""
+
+    user = StringField("Name of the account", [InputRequired("Enter a name."), Length(max=64)], render_kw={"autocomplete": "off"})
+    role = SelectField("Role", choices=[*(role.word for role in Role), "none"])
+    submit = SubmitField("Give the role")
+
+
+class ConfirmForm(FlaskForm):  # type: ignore[misc]
+    """An act that asks for the password once more."""
+
+    current = PasswordField(
+        "Your password", [InputRequired("Enter your password."), Length(max=256)], render_kw={"autocomplete": "current-password"}
+    )
+
+
+class FactorForm(ConfirmForm):
+    """A new second factor: its secret, and a code that proves that the app has it."""
+
+    secret = HiddenField()
+    code = StringField("Code of the app", [InputRequired("Enter the code that the app shows."), Length(max=20)], render_kw=_CODE)
+
+
+class CodeForm(FlaskForm):  # type: ignore[misc]
+    """A code of the app, or a recovery code."""
+
+    code = StringField("Code", [InputRequired("Enter a code."), Length(max=64)], render_kw=_CODE)
     submit = SubmitField("Log in")
 
 

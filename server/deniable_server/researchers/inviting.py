@@ -13,6 +13,8 @@ from deniable_server.context import current_store
 from deniable_server.researchers import invitations
 from deniable_server.researchers.forms import CodesForm
 from deniable_server.researchers.pages import Page, routes
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
 from deniable_server.web.links import server_address
 
 bp = routes("inviting", __name__)
@@ -29,12 +31,14 @@ def qr_code(text: str) -> Markup:
 
 
 @bp.get("/manage/surveys/<survey_id>/invite")
+@least(Role.EDITOR)
 def page(survey_id: str) -> Page:
     published = current_store().surveys.published(survey_id)
     return _page(survey_id, _form(published.survey))
 
 
 @bp.post("/manage/surveys/<survey_id>/invite")
+@least(Role.EDITOR)
 def codes(survey_id: str) -> Page:
     """Makes codes, and shows or sends them: this once."""
     survey = current_store().surveys.published(survey_id).survey

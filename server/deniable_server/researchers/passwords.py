@@ -25,11 +25,16 @@ _hasher = PasswordHasher()
 
 def set_password(accounts: Accounts, user: str, password: str) -> None:
     """Makes an account or changes its password, which ends its sessions. Raises ValueError naming the rule."""
+    accounts.set_password(user, hashed(user, password))
+
+
+def hashed(user: str, password: str) -> str:
+    """The argon2id hash of a password that an account of this name may have. Raises ValueError naming the rule."""
     if not 1 <= len(user) <= 64 or not user.isprintable():
         raise ValueError("the name must be 1 to 64 printable characters")
     if len(password) not in LENGTHS:
         raise ValueError(f"the password must be {LENGTHS[0]} to {LENGTHS[-1]} characters, got {len(password)}")
-    accounts.set_password(user, _hasher.hash(password))
+    return _hasher.hash(password)
 
 
 class Passwords:

@@ -8,6 +8,7 @@ nothing, but lets its owner try a password while guessers keep the door busy.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 import time
 from datetime import timedelta
@@ -23,6 +24,8 @@ from deniable_server.web.audience import current_audience
 IDLE = timedelta(hours=2)
 LONGEST = timedelta(hours=12)
 DEVICE = timedelta(days=180)
+HALF_WAY = timedelta(minutes=5)
+_HALF = "half"
 _TOKEN = "token"  # noqa: S105 - the name of the cookie's field
 
 
@@ -52,6 +55,22 @@ def log_in(user: str) -> bool:
     session.permanent = True
     session[_TOKEN] = token
     return current_store().accounts.open_session(user, _hash(token), now, now + int(LONGEST.total_seconds()))
+
+
+def half_way(user: str) -> None:
+    """Remembers for a few minutes, in the signed cookie of this visit, that the password of an account was shown."""
+    end()
+    session[_HALF] = [user, int(time.time()), _password_mark(user)]
+
+
+def half_way_user() -> str | None:
+    """Whose password was shown here lately, and is the same still."""
+    found = session.get(_HALF)
+    if not isinstance(found, list):
+        return None
+    user, since, mark = found
+    fresh = time.time() - since < HALF_WAY.total_seconds()
+    return str(user) if fresh and hmac.compare_digest(mark, _password_mark(user)) else None
 
 
 def user() -> str | None:
@@ -90,6 +109,12 @@ def _device_cookie() -> str:
 
 def _signer(user: str) -> TimestampSigner:
     return TimestampSigner(str(current_app.secret_key), salt=f"device of {user}", digest_method=hashlib.sha256)
+
+
+def _password_mark(user: str) -> str:
+    """It differs for another password, and tells nothing of it without the server's key."""
+    stored = current_store().accounts.password_hash(user) or ""
+    return hmac.new(str(current_app.secret_key).encode(), f"half way {stored}".encode(), "sha256").hexdigest()
 
 
 def _hash(token: str) -> bytes:

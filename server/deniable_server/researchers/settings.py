@@ -14,12 +14,15 @@ from deniable_server.context import current_store
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, DeletionForm, SettingsForm
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.watching import today
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
 
 bp = routes("settings", __name__)
 PLANNED = 1_000  # people, where nobody says another number
 
 
 @bp.get("/manage/surveys/<survey_id>/questions")
+@least(Role.VIEWER)
 def questions(survey_id: str) -> Page:
     """What is asked, and how well each answer is hidden."""
     published = current_store().surveys.published(survey_id)
@@ -30,6 +33,7 @@ def questions(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/plan")
+@least(Role.VIEWER)
 def planned(survey_id: str) -> Page:
     """What so many people will tell. Raises EstimateError for a number that is none of people."""
     published = current_store().surveys.published(survey_id)
@@ -44,12 +48,14 @@ def _people(written: str) -> int:
 
 
 @bp.get("/manage/surveys/<survey_id>/settings")
+@least(Role.VIEWER)
 def page(survey_id: str) -> Page:
     store = current_store()
     return _page(survey_id, SettingsForm.of(store.life.settings(survey_id)), DeletionForm())
 
 
 @bp.post("/manage/surveys/<survey_id>/settings")
+@least(Role.EDITOR)
 def keep(survey_id: str) -> Page:
     """Changes how a survey is to be run."""
     store = current_store()
@@ -63,6 +69,7 @@ def keep(survey_id: str) -> Page:
 
 
 @bp.post("/manage/surveys/<survey_id>/pause")
+@least(Role.EDITOR)
 def pause(survey_id: str) -> AnyResponse:
     """Stops taking answers for a while, or goes on. Nothing that waits is counted by it."""
     store = current_store()
@@ -73,6 +80,7 @@ def pause(survey_id: str) -> AnyResponse:
 
 
 @bp.post("/manage/surveys/<survey_id>/close")
+@least(Role.OWNER)
 def close(survey_id: str) -> AnyResponse:
     """Closes a survey for good, as far as these pages go.
 
@@ -84,6 +92,7 @@ def close(survey_id: str) -> AnyResponse:
 
 
 @bp.post("/manage/surveys/<survey_id>/archive")
+@least(Role.EDITOR)
 def archive(survey_id: str) -> AnyResponse:
     """Puts a closed survey out of sight, or back."""
     store = current_store()
@@ -94,6 +103,7 @@ def archive(survey_id: str) -> AnyResponse:
 
 
 @bp.post("/manage/surveys/<survey_id>/delete")
+@least(Role.OWNER)
 def delete(survey_id: str) -> Page:
     """Deletes all records of a survey, for whoever has written its id."""
     store, form = current_store(), DeletionForm()

@@ -14,6 +14,8 @@ from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import results_of, sizes_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.researchers.withheld import withheld
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
 
 bp = routes("researchers", __name__)
@@ -21,11 +23,12 @@ bp = routes("researchers", __name__)
 
 @bp.get("/manage")
 def surveys() -> Page:
-    """All surveys: how far each is, and what needs attention."""
-    return render_template("researchers/surveys.html", places=entries(current_store()), form=ActionForm())
+    """All surveys that one may see: how far each is, and what needs attention."""
+    return render_template("researchers/surveys.html", places=entries(current_store(), seen_surveys()), form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")
+@least(Role.VIEWER)
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     try:
@@ -39,6 +42,7 @@ def survey(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")
+@least(Role.VIEWER)
 def groups(survey_id: str) -> Page:
     """All groups side by side, and two of them compared."""
     published = current_store().surveys.published(survey_id)
@@ -54,6 +58,7 @@ def groups(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
+@least(Role.VIEWER)
 def download(survey_id: str, kind: str) -> Page:
     results = results_of(current_store(), survey_id, request.args)
     part = f"-group-{current_store().surveys.published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""

@@ -30,16 +30,19 @@ class Accounts(Protocol):
         """Makes an account, or changes its password and ends all its sessions."""
 
     def password_hash(self, user: str) -> str | None:
-        """The password hash of an account, or None if there is no such account."""
+        """The password hash of an account, or None if there is no such account, or it is disabled."""
 
     def users(self) -> list[str]:
         """The names of all accounts, sorted."""
 
     def remove_user(self, user: str) -> bool:
-        """Removes an account and ends all its sessions. False if there is none."""
+        """Removes an account, its roles and its sessions. False if there is none.
+
+        Raises LastError for the only operator, and for the only owner of a survey.
+        """
 
     def open_session(self, user: str, token_hash: bytes, now: int, until: int) -> bool:
-        """Opens a session, and forgets those that are over. False if the account is gone. Times are Unix seconds."""
+        """Opens a session, and forgets those that are over. False if the account is gone or disabled. Times are Unix seconds."""
 
     def session_user(self, token_hash: bytes, now: int) -> str | None:
         """Whose session this is, or None if there is no such session, or it is over."""
@@ -59,5 +62,5 @@ class Accounts(Protocol):
     def all_keys(self) -> list[Key]:
         """All keys, by name."""
 
-    def remove_key(self, name: str) -> bool:
-        """Revokes a key. False if there is none."""
+    def remove_key(self, name: str, survey: str | None = None) -> bool:
+        """Revokes a key. False if there is none; survey: or if it is not for this survey alone."""

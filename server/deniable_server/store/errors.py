@@ -29,6 +29,14 @@ class InvitationError(StoreError):
     """The invitation is none of this survey's, or spent; which of the two is not said."""
 
 
+class UnknownAccountError(StoreError):
+    """No account has this name."""
+
+
+class LastError(StoreError):
+    """Somebody has to be left who owns the survey, or who manages accounts."""
+
+
 class FullError(StoreError):
     """The disk is full. Nothing of the request was kept; it may be sent again."""
 

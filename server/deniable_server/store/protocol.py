@@ -1,7 +1,8 @@
-"""What any database must do: five shelves, each with what belongs together, and a copy of it all.
+"""What any database must do: shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts and keys.
-It keeps no order, no time finer than a day, and nothing about where a submission came from or which invitation it had. Every method is
+A store holds published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts with their
+roles, and keys. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which invitation it
+had. Every method is
 safe to call from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
 """
 
@@ -17,7 +18,11 @@ from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
+from deniable_server.store.audit import Audit
+from deniable_server.store.factors import Factors
 from deniable_server.store.life import Life
+from deniable_server.store.people import People
+from deniable_server.store.roles import Roles
 
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
@@ -36,8 +41,12 @@ class Published:
 class Surveys(Protocol):
     """The shelf of definitions."""
 
-    def publish(self, survey: Survey) -> bool:
-        """Publishes a survey. False if exactly this one was published before. Raises ConflictError for other bytes under its id."""
+    def publish(self, survey: Survey, owner: str | None = None) -> bool:
+        """Publishes a survey, which this account owns from then on; or nobody, and so the operators (`Roles`).
+
+        False if exactly this one was published before, whoever owns it. Raises ConflictError for other bytes under its id,
+        UnknownAccountError.
+        """
 
     def published(self, survey_id: str) -> Published:
         """A published survey. Raises UnknownSurveyError."""
@@ -130,6 +139,18 @@ class Store(Protocol):
 
     @property
     def life(self) -> Life: ...
+
+    @property
+    def people(self) -> People: ...
+
+    @property
+    def roles(self) -> Roles: ...
+
+    @property
+    def factors(self) -> Factors: ...
+
+    @property
+    def audit(self) -> Audit: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

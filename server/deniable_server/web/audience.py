@@ -1,13 +1,24 @@
-"""Whom routes are for. Each blueprint says it once, and who has to know reads it here; what nobody declared is open to nobody."""
+"""Whom routes are for. Each blueprint says it once, and each route of a survey the least role; who has to know reads it here.
+
+What nobody declared is closed: a route without an audience to everybody, a route of a survey without a role to all but its owners.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Blueprint, Flask, abort, current_app, g, redirect, request, url_for
+from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
+
+from deniable_server.context import current_store
+from deniable_server.store.audit import set_actor
+from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -15,17 +26,19 @@ class Audience:
     """login: only a researcher who is logged in may come. forms: the browser may send the pages' forms, to this server only.
 
     csrf: what is sent needs the token of a session, and replies may set its cookie. translated: texts are in the language that the
-    browser asks for, and else in English.
+    browser asks for, and else in English. operator: only an operator may come.
     """
 
     login: bool
     forms: bool
     csrf: bool
     translated: bool
+    operator: bool = False
 
 
 NOBODY = Audience(login=True, forms=False, csrf=False, translated=True)
 """For what has no audience; also that of a page that is not there, which is told in the language of whoever asked for it."""
+_LEAST: dict[Callable[..., Any] | None, Role] = {}
 
 
 class Routes(Blueprint):
@@ -36,18 +49,42 @@ class Routes(Blueprint):
         self.audience = audience
 
 
+def least(role: Role) -> Callable[[View], View]:
+    """Says that the view of a survey, `survey_id` in its address, is for whoever has this role in it, or a higher one."""
+
+    def mark(view: View) -> View:
+        _LEAST[view] = role
+        return view
+
+    return mark
+
+
+def least_role(endpoint: str) -> Role:
+    """The least role for the route of a survey."""
+    return _LEAST.get(current_app.view_functions.get(endpoint), Role.OWNER)
+
+
 def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
-    """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to."""
+    """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to.
+
+    Templates get `may_open`.
+    """
 
     def admit() -> Response | None:
+        set_actor(None)  # this thread has served others
         if request.endpoint is None:
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
-        return None if let_in() else redirect(url_for(door, next=request.path))
+        if not let_in():
+            return redirect(url_for(door, next=request.path))
+        _ask_role()
+        return None
 
     app.extensions["deniable_user"] = user
     app.before_request(admit)
+    app.teardown_request(lambda _: set_actor(None))
+    app.add_template_global(may_open)
 
 
 def let_in() -> bool:
@@ -56,6 +93,47 @@ def let_in() -> bool:
         return True
     g.user = current_app.extensions["deniable_user"]()
     return g.user is not None
+
+
+def _ask_role() -> None:
+    """Aborts for whoever is logged in and has no right to come here; `g.role` is the role in the survey that it is about, else None.
+
+    Raises UnknownSurveyError where there is no role: who sees nothing of a survey does not learn that it is there.
+    """
+    audience, survey_id = current_audience(), (request.view_args or {}).get("survey_id")
+    g.role = None
+    if not audience.login:
+        return
+    set_actor(g.user)
+    g.operator = (person := current_store().people.person(g.user)) is not None and person.operator
+    if audience.operator and not g.operator:
+        abort(403, "this page is for operators: those who manage the accounts")
+    if survey_id is not None:
+        g.role = current_store().roles.role(g.user, survey_id)
+        needed = least_role(request.endpoint or "")
+        if g.role < needed:
+            abort(403, f"this is for those who are {needed.word} of the survey, or more; you are {g.role.word}")
+
+
+def may_open(address: str) -> bool:
+    """Whether the researcher of the current request may open an address of the survey that it is about."""
+    try:
+        endpoint = _endpoint(address.partition("?")[0])
+    except HTTPException:
+        return False
+    return g.get("role") is not None and g.role >= least_role(endpoint)
+
+
+def _endpoint(path: str) -> str:
+    """The endpoint of a path, by whatever method it takes. Raises HTTPException where there is none."""
+    bound = current_app.url_map.bind("")
+    return str(bound.match(path, method=next(iter(bound.allowed_methods(path)), "GET"))[0])
+
+
+def seen_surveys() -> list[Published]:
+    """The published surveys in which the researcher of the current request has a role, by id."""
+    seen = current_store().roles.seen_by(g.get("user") or "")
+    return [published for published in current_store().surveys.all() if published.survey.id in seen]
 
 
 def current_audience() -> Audience:

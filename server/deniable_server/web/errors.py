@@ -6,6 +6,7 @@ import secrets
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.http import HTTP_STATUS_CODES
 
 from deniable.errors import EstimateError, SubmissionError
 from deniable_server.store.errors import (
@@ -13,9 +14,11 @@ from deniable_server.store.errors import (
     ConflictError,
     FullError,
     InvitationError,
+    LastError,
     PausedError,
     StoreError,
     UnavailableError,
+    UnknownAccountError,
     UnknownSurveyError,
 )
 from deniable_server.web.limiter import TooManyError
@@ -31,6 +34,8 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
     PausedError: (503, "paused"),
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),
+    LastError: (409, "last"),
+    UnknownAccountError: (404, "account"),
     FullError: (507, "full"),
     UnavailableError: (503, "unavailable"),
 }
@@ -48,9 +53,10 @@ def register(app: Flask) -> None:
 
 
 def reply(status: int, rule: str, message: str) -> Response:
-    """An error, as JSON for machines and as a page for people."""
+    """An error, as a problem in JSON for machines (RFC 9457) and as a page for people."""
     if request.path.startswith("/api/"):
-        response = jsonify(error={"rule": rule, "message": message})
+        response = jsonify(type="about:blank", title=HTTP_STATUS_CODES.get(status, "Error"), status=status, rule=rule, detail=message)
+        response.mimetype = "application/problem+json"
     else:
         response = make_response(render_template("error.html", status=status, rule=rule, message=message))
     response.status_code = status

@@ -24,6 +24,8 @@ FORGET = 3600.0  # seconds after the last wrong password for a name until it is 
 NAMES = 10_000
 HASHES_PER_SECOND, HASHES_AT_ONCE, HASHES_WAITING = 2.0, 1, 3
 BURST = 10
+WRONG_LINKS_PER_MINUTE = 10
+LONGEST_FOR_CODES = 900.0  # seconds: who is asked for a code has shown the password, so no stranger can lock somebody out
 
 Clock = Callable[[], float]
 
@@ -59,12 +61,17 @@ class Rate:
         with self._lock:
             self._left = min(self._burst, self._left + 1)
 
+    @property
+    def policy(self) -> str:
+        """What `RateLimit-Policy` says of it. How many are left is for nobody to know: it would tell how many others came."""
+        return f'"all";q={self._burst:.0f};w={self._burst / self._per_second:.0f}'
+
 
 class Delays:
-    """Wrong passwords in a row by name: after FREE of them the next must wait 1 second, then 2, 4, up to LONGEST."""
+    """Wrong passwords in a row by name: after FREE of them the next must wait 1 second, then 2, 4, up to `longest`."""
 
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock = time.monotonic, longest: float = LONGEST) -> None:
+        self._clock, self._longest = clock, longest
         self._key = secrets.token_bytes(32)
         self._names: OrderedDict[bytes, tuple[int, float]] = OrderedDict()  # how many, and when the last one was; oldest first
         self._lock = threading.Lock()
@@ -76,7 +83,7 @@ class Delays:
             failed, last = self._names.get(key, (0, now))
             if now - last > FORGET:
                 failed = 0
-            free_at = last + (min(LONGEST, 2.0 ** min(failed - FREE, 16)) if failed >= FREE else 0)
+            free_at = last + (min(self._longest, 2.0 ** min(failed - FREE, 16)) if failed >= FREE else 0)
             if now < free_at:
                 raise TooManyError(free_at - now)
             self._names[key] = failed + 1, now
@@ -125,6 +132,16 @@ class Lane:
     def _forgive(self, name: str) -> None:
         self._delays.forgive(name)
         self._rate.give_back()
+
+
+def wrong_links(clock: Clock = time.monotonic) -> Rate:
+    """How many links to make an account may be wrong; right ones do not count."""
+    return Rate(WRONG_LINKS_PER_MINUTE / 60, WRONG_LINKS_PER_MINUTE, clock)
+
+
+def current_wrong_links() -> Rate:
+    """The same, of the application that handles this request."""
+    return cast(Rate, current_app.extensions["deniable_wrong_links"])
 
 
 def current_rate() -> Rate:

@@ -40,7 +40,7 @@ def test_a_failure_that_may_pass_is_tried_again_and_then_told(server, connect, f
 
 @pytest.mark.parametrize("status", [301, 302, 307, 400, 401, 403, 404, 409, 413, 415])
 def test_a_no_is_not_asked_again(server, connect, fault, no_waiting, status):
-    server.always = fault(status=status, body=b'{"error": {"rule": "r", "message": "because"}}')
+    server.always = fault(status=status, body=b'{"rule": "r", "detail": "because"}')
     with pytest.raises(RejectedError) as caught:
         connect(3).get(PATH)
     assert caught.value.status == status
@@ -48,9 +48,7 @@ def test_a_no_is_not_asked_again(server, connect, fault, no_waiting, status):
     assert str(caught.value).endswith("because" if status >= 400 else "use that address")
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"<html>", b"[]", b'{"error": 1}', b'{"error": {"message": 5}}', b'{"error": {"message": ""}}', b"[" * 9999]
-)
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"detail": {}}', b'{"detail": 5}', b'{"detail": ""}', b"[" * 9999])
 def test_a_no_without_a_reason_is_still_told(server, connect, fault, body):
     server.always = fault(status=400, body=body)
     with pytest.raises(RejectedError, match="answered 400: no reason given"):
@@ -58,7 +56,7 @@ def test_a_no_without_a_reason_is_still_told(server, connect, fault, body):
 
 
 def test_a_reason_cannot_write_to_the_terminal(server, connect, fault):
-    server.always = fault(status=400, body=b'{"error": {"message": "\\u001b[2J gone"}}')
+    server.always = fault(status=400, body=b'{"detail": "\\u001b[2J gone"}')
     with pytest.raises(RejectedError, match="answered 400: an unprintable reason"):
         connect(0).get(PATH)
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,18 @@ def reserved() -> socket.socket:
     return holder
 
 
-def start(words: Sequence[str | Path], port: int, log: Path, **options: Any) -> subprocess.Popen[bytes]:
-    """Starts a server, and waits until it answers; `options` are those of Popen.
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as asked:
+        asked.request("GET", "/healthz")
+        asked.getresponse().read()
+        return True
+    return False
+
+
+def start(
+    words: Sequence[str | Path], port: int, log: Path, answers: Callable[[], bool] | None = None, **options: Any
+) -> subprocess.Popen[bytes]:
+    """Starts a server, and waits until it answers, or `answers` is true; `options` are those of Popen.
 
     Raises AssertionError, with its log, where it ends before it answers or takes longer than PATIENCE.
     """
@@ -45,9 +55,7 @@ def start(words: Sequence[str | Path], port: int, log: Path, **options: Any) -> 
         process = subprocess.Popen(list(map(str, words)), stdout=file, stderr=file, **options)
     deadline = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(OSError), contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as asked:
-            asked.request("GET", "/healthz")
-            asked.getresponse().read()
+        if answers() if answers else _answers(port):
             return process
         time.sleep(0.02)
     process.kill()
@@ -96,9 +104,9 @@ class ServerProcess:
         with self.store() as store:
             return keys.make(store, "lab", ["submit"])
 
-    def start(self, *options: str) -> None:
+    def start(self, *options: str, answers: Callable[[], bool] | None = None) -> None:
         words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port), *options]
-        self.process = start(words, self.port, self.log, start_new_session=True)
+        self.process = start(words, self.port, self.log, answers, start_new_session=True)
 
     def kill(self) -> None:
         """kill -9 of every process of the server."""

@@ -28,7 +28,7 @@ def send(client: FlaskClient, body: bytes, url: str = URL, **headers: str) -> Te
 
 
 def rule(reply: TestResponse) -> str:
-    return str(reply.get_json()["error"]["rule"])
+    return str(reply.get_json()["rule"])
 
 
 def changed(submission: Submission, **fields: Any) -> bytes:
@@ -104,7 +104,7 @@ def test_a_wrong_submission_names_the_rule_and_is_not_kept(
     submission = submissions(1)
     reply = send(client, make(submission), **key)
     assert (reply.status_code, rule(reply)) == (status, name)
-    assert len(reply.get_json()["error"]["message"]) > 20
+    assert len(reply.get_json()["detail"]) > 20
     assert tally_of(store, "study").n == 0
 
 
@@ -171,4 +171,4 @@ def test_results_need_a_researchers_password(client: FlaskClient, submissions: M
 def test_a_wrong_option_of_the_results_is_named(client: FlaskClient, query: str) -> None:
     reply = client.get(f"/api/v1/surveys/study/results?{query}", auth=("ada", "correct horse battery"))
     assert reply.status_code == 400
-    assert query.split("=")[0] in reply.get_json()["error"]["message"]
+    assert query.split("=")[0] in reply.get_json()["detail"]

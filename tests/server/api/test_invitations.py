@@ -63,7 +63,7 @@ def send(client: FlaskClient, submission: Submission, survey: str = "staff", **h
 
 
 def rule(reply: TestResponse) -> str:
-    return str(reply.get_json()["error"]["rule"])
+    return str(reply.get_json()["rule"])
 
 
 def test_a_code_lets_one_submission_in(client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:

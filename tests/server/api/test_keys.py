@@ -39,7 +39,7 @@ def send(client: FlaskClient, body: bytes, key: str | None = None, url: str = UR
 
 
 def message(reply: TestResponse) -> str:
-    return str(reply.get_json()["error"]["message"])
+    return str(reply.get_json()["detail"])
 
 
 @pytest.fixture
@@ -272,7 +272,7 @@ def test_beyond_the_limit_in_all_strangers_are_told_to_come_back_and_key_holders
     replies = [send(client, submissions().to_json()) for _ in range(5)]
     assert [reply.status_code for reply in replies] == [200] * 3 + [429] * 2
     assert replies[-1].headers["Retry-After"] == "1"
-    assert replies[-1].get_json()["error"]["rule"] == "later"
+    assert replies[-1].get_json()["rule"] == "later"
     assert send(client, submissions(7).to_json(), **key).status_code == 200
     assert tally_of(store, "study").n == 10
     assert client.get("/s/study").status_code == 200

@@ -121,7 +121,7 @@ def test_the_tally_gives_the_results_and_says_of_which_records(
 def test_a_wrong_part_is_told_by_its_rule_on_both_routes(sent: dict[Part, bytes], client: FlaskClient) -> None:
     for what in ("tally", "reports"):
         reply = client.get(f"/api/v1/surveys/towns/{what}?group=West", auth=AUTH)
-        assert (reply.status_code, reply.get_json()["error"]["message"]) == (
+        assert (reply.status_code, reply.get_json()["detail"]) == (
             400,
             "group must be one of the groups of survey towns: North, South",
         )

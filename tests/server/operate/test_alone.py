@@ -158,7 +158,7 @@ def test_a_server_stops_in_order_whatever_is_open(server: Any, submissions: Call
     took = stop(server, number)
     status, headers, body = half.reply()
     assert (status, headers["retry-after"]) == (503, "2")
-    assert "about to stop" in json.loads(body)["error"]["message"]
+    assert "about to stop" in json.loads(body)["detail"]
     for raw in waiting:
         raw.close()
     assert took < STOP_SECONDS

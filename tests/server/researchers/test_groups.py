@@ -83,7 +83,7 @@ def results(client: FlaskClient, query: str = "") -> Any:
 def error(client: FlaskClient, query: str, survey: str = "clinics") -> str:
     reply = client.get(f"/api/v1/surveys/{survey}/results{query}", auth=AUTH)
     assert reply.status_code == 400
-    return str(reply.get_json()["error"]["message"])
+    return str(reply.get_json()["detail"])
 
 
 # From the client to the pages, over HTTP.

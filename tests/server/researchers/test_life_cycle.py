@@ -129,7 +129,7 @@ def test_while_it_is_paused_people_are_asked_to_come_back_and_devices_keep_their
     assert (shown.status_code, "come back later" in shown.text, 'id="consent"' in shown.text) == (200, True, False)
     assert "kommen Sie später wieder" in client.get("/s/cycle?lang=de").text
     sent = client.post("/api/v1/surveys/cycle/submissions", data=record.to_json(), content_type="application/json")
-    assert (sent.status_code, sent.get_json()["error"]["rule"]) == (503, "paused"), "a status after which devices and the SDK try again"
+    assert (sent.status_code, sent.get_json()["rule"]) == (503, "paused"), "a status after which devices and the SDK try again"
     by_hand = client.get("/s/cycle/by-hand")
     assert (by_hand.status_code, "come back later" in by_hand.text) == (503, True)
     assert "paused" in text_of(ada.get("/manage"))
@@ -156,7 +156,7 @@ def test_whoever_pauses_and_looks_at_every_page_after_each_answer_sees_nothing(
     for _ in range(9):
         store.submissions.add("cycle", submissions(to=survey, group="North"))
         ada.post("/manage/surveys/cycle/pause")
-        seen.add(tuple(ada.get(address).text for address in addresses))
+        seen.add(tuple(re.sub(r'name="csrf_token"[^>]*>', "", ada.get(address).text) for address in addresses))
         ada.post("/manage/surveys/cycle/pause")
     assert len(seen) == 1
 

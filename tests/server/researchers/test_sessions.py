@@ -65,12 +65,17 @@ def command(tmp_path: Path, *words: str) -> str:
     return result.output
 
 
+def another_operator(tmp_path: Path) -> None:
+    command(tmp_path, "user", "add", "eve", "--operator", "--password-env", "PW")
+
+
 ENDS: dict[str, Callable[[FlaskClient, Path], object]] = {
     "logout": lambda ada, _: press(ada, "/logout"),
     "logout everywhere": lambda ada, _: press(ada, "/logout/everywhere"),
     "init": lambda ada, folder: command(folder, "init", "--user", "ada", "--password-env", "PW"),
     "a new password": lambda ada, folder: command(folder, "user", "password", "ada", "--password-env", "PW"),
-    "removal": lambda ada, folder: command(folder, "user", "remove", "ada"),
+    "removal": lambda ada, folder: (another_operator(folder), command(folder, "user", "remove", "ada")),
+    "disabling": lambda ada, folder: (another_operator(folder), command(folder, "user", "disable", "ada")),
     "the operator": lambda ada, folder: command(folder, "user", "log-out", "ada"),
 }
 
@@ -86,7 +91,7 @@ def test_a_cookie_opens_nothing_after(end: str, ada: FlaskClient, app: Flask, tm
 
 def test_another_account_keeps_its_sessions(ada: FlaskClient, store: Store, tmp_path: Path) -> None:
     command(tmp_path, "user", "add", "eve", "--password-env", "PW")
-    assert command(tmp_path, "user", "list") == "ada\neve\n"
+    assert command(tmp_path, "user", "list") == "ada\toperator\neve\tresearcher\n"
     command(tmp_path, "user", "remove", "eve")
     assert ada.get("/manage").status_code == 200
 

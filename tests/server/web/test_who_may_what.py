@@ -18,17 +18,39 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.api import keys
+from deniable_server.researchers import account_links
+from deniable_server.researchers.passwords import set_password
+from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Store
+from deniable_server.store.roles import Role
+from deniable_server.web import audience
 
 Make = Callable[..., Submission]
-ROLES = ("stranger", "respondent", "another site", "researcher", "key to submit", "key to results", "key elsewhere", "key to reports")
-PUBLIC = (200, 200, 200, 200, 200, 200, 200, 200)  # reading it is everybody's
-OWN_PAGE = (200, 200, 403, 200, 200, 200, 200, 200)  # sending it is everybody's, but for pages of other sites
-RESEARCHERS = (302, 302, 302, 200, 302, 302, 302, 302)
-SENT_ON = (302,) * 8  # who is logged in to the next page, others to the door
+INSIDE = ("researcher", "viewer", "analyst", "editor", "owner", "operator")  # logged in; a researcher and an operator have no role here
+ROLES = ("stranger", "respondent", "another site", *INSIDE, "key to submit", "key to results", "key elsewhere", "key to reports")
+
+
+def row(outside: int, *inside: int) -> tuple[int, ...]:
+    """What the pages of researchers reply: one status for all who are not logged in, and one for each who is."""
+    return (outside,) * 3 + inside + (outside,) * 4
+
+
+def of_survey(role: str, status: int = 200) -> tuple[int, ...]:
+    """Of a page of a survey: its members may open it from this role up; for others who are logged in there is no such survey."""
+    members = INSIDE[1:-1]
+    return row(302, 404, *(status if members.index(one) >= members.index(role) else 403 for one in members), 404)
+
+
+PUBLIC = (200,) * 13  # reading it is everybody's
+OWN_PAGE = (200, 200, 403, *(200,) * 10)  # sending it is everybody's, but for pages of other sites
+RESEARCHERS = row(302, *(200,) * 6)  # whoever is logged in
+SENT_ON = row(302, *(302,) * 6)  # who is logged in to the next page, others to the door
+OPERATORS = row(302, *(403,) * 5, 200)
+VIEWERS, ANALYSTS, EDITORS, OWNERS = map(of_survey, INSIDE[1:-1])
+
 
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
-    ("about.home", "GET"): (302,) * 8,
+    ("about.home", "GET"): (302,) * 13,
     ("respondents.survey", "GET"): PUBLIC,
     ("files.browser_file", "GET"): PUBLIC,
     ("files.static_file", "GET"): PUBLIC,
@@ -42,42 +64,62 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("health.healthz", "GET"): PUBLIC,
     ("health.readyz", "GET"): PUBLIC,
     ("api.definition", "GET"): PUBLIC,
-    ("api.submit", "POST"): (200, 200, 403, 200, 200, 403, 403, 403),  # one record
-    ("api.submit many", "POST"): (401, 401, 403, 401, 200, 403, 403, 403),
+    ("api.submit", "POST"): (*OWN_PAGE[:9], 200, 403, 403, 403),  # one record
+    ("api.submit many", "POST"): (401, 401, 403, *(401,) * 6, 200, 403, 403, 403),
     ("api.withdraw", "POST"): OWN_PAGE,
     ("api.check_invitation", "POST"): OWN_PAGE,
-    ("api.results", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # a session opens the pages only
-    ("api.progress", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),
-    ("api.tally", "GET"): (401, 401, 401, 401, 403, 200, 403, 403),  # what results are computed from
-    ("api.reports", "GET"): (401, 401, 401, 401, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api.results", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # a session opens the pages only
+    ("api.progress", "GET"): (*(401,) * 9, 403, 200, 403, 403),
+    ("api.tally", "GET"): (*(401,) * 9, 403, 200, 403, 403),  # what results are computed from
+    ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
+    ("api_document.openapi", "GET"): PUBLIC,
+    ("api_document.page", "GET"): PUBLIC,
     ("auth.login", "GET"): PUBLIC,
-    ("auth.login", "POST"): (400, 400, 400, 401, 400, 400, 400, 400),  # with a wrong password
+    ("auth.login", "POST"): row(400, *(401,) * 6),  # with a wrong password
+    ("auth.code", "GET"): (302,) * 13,  # to the door: nobody has shown a password here
+    ("auth.code", "POST"): row(400, *(302,) * 6),
+    ("joining.page", "GET"): PUBLIC,  # whoever has the link
+    ("joining.accept", "POST"): row(400, *(422,) * 6),  # without a name
+    ("account.page", "GET"): RESEARCHERS,
+    ("account.password", "POST"): row(302, *(422,) * 6),
+    ("second_factor.page", "GET"): RESEARCHERS,
+    ("second_factor.begin", "POST"): row(302, *(422,) * 6),
+    ("second_factor.remove", "POST"): row(302, *(422,) * 6),
     ("account.logout", "POST"): SENT_ON,
     ("account.logout_everywhere", "POST"): SENT_ON,
     ("researchers.surveys", "GET"): RESEARCHERS,
-    ("researchers.survey", "GET"): RESEARCHERS,
-    ("researchers.groups", "GET"): RESEARCHERS,
-    ("researchers.download", "GET"): RESEARCHERS,
-    ("building.crosstab", "GET"): RESEARCHERS,
-    ("building.download", "GET"): RESEARCHERS,
-    ("building.model", "GET"): RESEARCHERS,
-    ("building.download_model", "GET"): (302, 302, 302, 400, 302, 302, 302, 302),  # of nothing that was chosen
+    ("researchers.survey", "GET"): VIEWERS,
+    ("researchers.groups", "GET"): VIEWERS,
+    ("researchers.download", "GET"): VIEWERS,
+    ("building.crosstab", "GET"): VIEWERS,
+    ("building.download", "GET"): VIEWERS,
+    ("building.model", "GET"): ANALYSTS,
+    ("building.download_model", "GET"): of_survey("analyst", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
-    ("drafting.survey", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # with nothing in it
-    ("settings.questions", "GET"): RESEARCHERS,
-    ("settings.planned", "GET"): RESEARCHERS,
-    ("settings.page", "GET"): RESEARCHERS,
-    ("settings.keep", "POST"): SENT_ON,
-    ("settings.pause", "POST"): SENT_ON,
-    ("settings.archive", "POST"): SENT_ON,
-    ("settings.delete", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # without the survey's id
-    ("settings.close", "POST"): SENT_ON,
-    ("watch.page", "GET"): RESEARCHERS,
-    ("inviting.page", "GET"): RESEARCHERS,
-    ("inviting.codes", "POST"): (302, 302, 302, 422, 302, 302, 302, 302),  # of a survey without codes
+    ("drafting.survey", "POST"): row(302, *(422,) * 6),  # with nothing in it
+    ("people.page", "GET"): OPERATORS,
+    ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
+    ("people.invite", "POST"): OPERATORS,
+    ("people.take_back", "POST"): row(302, *(403,) * 5, 302),
+    ("audit.page", "GET"): OPERATORS,
+    ("survey_keys.page", "GET"): OWNERS,
+    ("survey_keys.make", "POST"): of_survey("owner", 422),
+    ("survey_keys.revoke", "POST"): of_survey("owner", 302),
+    ("members.page", "GET"): OWNERS,
+    ("members.change", "POST"): of_survey("owner", 422),  # nobody
+    ("settings.questions", "GET"): VIEWERS,
+    ("settings.planned", "GET"): VIEWERS,
+    ("settings.page", "GET"): VIEWERS,
+    ("settings.keep", "POST"): of_survey("editor", 302),
+    ("settings.pause", "POST"): of_survey("editor", 302),
+    ("settings.archive", "POST"): of_survey("editor", 302),
+    ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
+    ("settings.close", "POST"): of_survey("owner", 302),
+    ("watch.page", "GET"): VIEWERS,
+    ("inviting.page", "GET"): EDITORS,
+    ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css"}
-LOGGED_IN = ("researchers.", "inviting.", "settings.", "watch.", "building.")  # pages of surveys for whoever is logged in
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
@@ -88,16 +130,24 @@ def routes(app: Flask) -> Iterator[tuple[str, str]]:
 
 
 class Door:
-    """Everybody knocks at every route, each time with what the route takes."""
+    """Everybody knocks at every route, each time with what the route takes, and at three objects: a survey in which the members have
+    their roles, one of somebody else's, and one that is not there."""
 
-    def __init__(self, app: Flask, log_in: Callable[[Flask], FlaskClient], submissions: Make) -> None:
+    def __init__(self, app: Flask, log_in: Callable[..., FlaskClient], submissions: Make) -> None:
         self.app, self.log_in, self.submissions = app, log_in, submissions
         store: Store = app.extensions["deniable"]
         question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
         keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
-        self.survey, other = (Survey.from_dict({**keys_, "id": name}) for name in ("here", "elsewhere"))
-        store.surveys.publish(self.survey)
+        self.survey, hers, other = (Survey.from_dict({**keys_, "id": name}) for name in ("s-here", "s-hers", "elsewhere"))
+        for user in (*INSIDE, "she"):
+            set_password(store.accounts, user, "correct horse battery")
+        store.people.set_operator("operator", True)
+        store.surveys.publish(self.survey, "owner")
+        store.surveys.publish(hers, "she")
         store.surveys.publish(other)
+        for user in INSIDE[1:-2]:
+            store.roles.grant("s-here", user, Role.of(user))
+        self.link = account_links.make(store, "", operator=False)
         made = {
             "key to submit": keys.make(store, "submit", ["submit"]),
             "key to results": keys.make(store, "results", ["results"]),
@@ -109,10 +159,15 @@ class Door:
         self.headers["another site"] = {"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.test"}
 
     def knock(self, name: str, method: str, role: str, survey: str) -> TestResponse:
-        client = self.log_in(self.app) if role.startswith("researcher") else self.app.test_client()
+        client = self.log_in(self.app, role.removesuffix(" without a token")) if role.startswith(INSIDE) else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
-        values = {"survey_id": survey, "kind": "csv", "name": OTHER_NAMES.get(endpoint.split(".")[1], "x")}
+        values = {
+            "survey_id": survey,
+            "token": self.link.rpartition("/")[2],
+            "kind": "csv",
+            "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
+        }
         with self.app.test_request_context():
             path = self.app.url_for(endpoint, **{key: values[key] for key in rule.arguments})
         body = self.body(name, client, role) if method == "POST" else {}
@@ -125,9 +180,9 @@ class Door:
         if name in ("api.withdraw", "api.check_invitation"):
             return {"json": {"code": codes_base64(secret)}}
         if name == "auth.login":
-            return {"data": {"user": "ada", "password": "a wrong password", "csrf_token": token(client) if role == "researcher" else ""}}
-        if name.startswith(("account.", "drafting.", "settings.", "inviting.")):
-            return {"data": {"csrf_token": token(client) if role == "researcher" else ""}}
+            return {"data": {"user": role, "password": "a wrong password", "csrf_token": token(client) if role in INSIDE else ""}}
+        if self.app.blueprints[name.split(".")[0]].audience.csrf:
+            return {"data": {"csrf_token": token(client) if role in INSIDE else ""}}
         return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
 
     def wrong(self) -> list[str]:
@@ -135,7 +190,7 @@ class Door:
         found = []
         for (name, method), statuses in MATRIX.items():
             for role, expected in zip(ROLES, statuses, strict=True):
-                got = self.knock(name, method, role, "here").status_code
+                got = self.knock(name, method, role, "s-here").status_code
                 if got != expected:
                     found.append(f"{name} {method}, {role}: {expected} expected, got {got}")
         return found
@@ -153,7 +208,7 @@ def token(client: FlaskClient) -> str:
 
 
 @pytest.fixture
-def door(app: Flask, logged_in: Callable[[Flask], FlaskClient], submissions: Make) -> Door:
+def door(app: Flask, logged_in: Callable[..., FlaskClient], submissions: Make) -> Door:
     return Door(app, logged_in, submissions)
 
 
@@ -168,28 +223,93 @@ def test_everybody_may_what_the_matrix_says(door: Door) -> None:
 def test_no_form_of_researchers_counts_without_the_token_of_the_session(door: Door) -> None:
     asked = set()
     for endpoint, method in routes(door.app):
-        if method == "POST" and door.app.blueprints[endpoint.split(".")[0]].audience.csrf:
-            reply = door.knock(endpoint, method, "researcher without a token", "here")
+        whom = door.app.blueprints[endpoint.split(".")[0]].audience
+        if method == "POST" and whom.csrf:
+            reply = door.knock(endpoint, method, f"{'operator' if whom.operator else 'owner'} without a token", "s-here")
             assert reply.status_code == 400, endpoint
             asked.add(endpoint)
     assert {"auth.login", "account.logout", "drafting.survey", "settings.close", "inviting.codes"} <= asked
 
 
-def test_who_is_not_let_in_does_not_learn_whether_there_is_such_a_survey(door: Door) -> None:
-    named = [
-        (rule.endpoint, method) for rule in door.app.url_map.iter_rules() for method in rule.methods or () if "survey_id" in rule.arguments
-    ]
+def alike(one: TestResponse, name: str, other: TestResponse, other_name: str) -> bool:
+    """Whether two replies are the same but for the name of the survey that was asked for: their status, their bytes and their headers."""
+
+    def told(reply: TestResponse, name: str) -> tuple[object, ...]:
+        headers = [(key, value.replace(name, "#")) for key, value in reply.headers if key != "Set-Cookie"]
+        return reply.status_code, reply.text.replace(name, "#"), headers
+
+    return told(one, name) == told(other, other_name)
+
+
+def told_apart(door: Door) -> list[str]:
+    """Where somebody who may not see a survey gets something else than where there is none."""
+    found = []
+    named = {rule.endpoint for rule in door.app.url_map.iter_rules() if "survey_id" in rule.arguments}
     for (name, method), statuses in MATRIX.items():
-        if (name.split()[0], method) not in named:
+        if name.split()[0] not in named:
             continue
         for role, expected in zip(ROLES, statuses, strict=True):
-            reply = door.knock(name, method, role, "nothing")
+            missing, place = door.knock(name, method, role, "s-gone"), f"{name} {method}, {role}"
+            if door.app.blueprints[name.split(".")[0]].audience.login:
+                if not alike(missing, "s-gone", door.knock(name, method, role, "s-hers"), "s-hers"):
+                    found.append(f"{place}: somebody else's survey shows")
+                if role in INSIDE and missing.status_code != 404:
+                    found.append(f"{place}: no survey is no 404")
             many = name == "api.submit many" and expected == 401  # the survey's page is everybody's, so its id is no secret
-            if role == "researcher" if name.startswith(LOGGED_IN) else expected in OPEN or many:
-                assert reply.status_code == 404, (name, role)
-            else:
-                here = door.knock(name, method, role, "here")
-                assert (reply.status_code, reply.text.replace("nothing", "here")) == (here.status_code, here.text), (name, role)
+            if expected in OPEN or many:
+                if missing.status_code != 404:
+                    found.append(f"{place}: no survey is no 404")
+            elif (role not in INSIDE or expected == 404) and not alike(
+                missing, "s-gone", door.knock(name, method, role, "s-here"), "s-here"
+            ):
+                found.append(f"{place}: the survey shows")
+    return found
+
+
+def test_a_survey_that_somebody_may_not_see_looks_as_one_that_is_not_there(door: Door) -> None:
+    assert told_apart(door) == []
+
+
+def test_every_page_of_a_survey_says_its_least_role(app: Flask) -> None:
+    pages = [rule.endpoint for rule in app.url_map.iter_rules() if "survey_id" in rule.arguments]
+    pages = [endpoint for endpoint in pages if app.blueprints[endpoint.split(".")[0]].audience.login]
+    assert [endpoint for endpoint in pages if app.view_functions[endpoint] not in audience._LEAST] == []
+    assert len(pages) > 5
+
+
+@pytest.mark.parametrize(("path", "least"), [("results", "viewer"), ("tally", "viewer"), ("reports", "analyst")])
+def test_a_password_opens_by_the_api_what_its_role_may_see_and_shows_no_other_survey(door: Door, path: str, least: str) -> None:
+    def statuses(survey: str) -> dict[str, int]:
+        client = door.app.test_client()
+        auths = {user: (user, "correct horse battery") for user in INSIDE}
+        return {user: client.get(f"/api/v1/surveys/{survey}/{path}", auth=auth).status_code for user, auth in auths.items()}
+
+    members = INSIDE[1:-1]
+    expected = {user: 403 if members.index(user) < members.index(least) else 200 for user in members}
+    assert statuses("s-here") == {"researcher": 404, **expected, "operator": 404}
+    assert statuses("s-hers") == statuses("s-gone") == dict.fromkeys(INSIDE, 404)
+    assert statuses("elsewhere") == {**dict.fromkeys(INSIDE, 404), "operator": 200}  # nobody owns it
+
+
+def test_the_list_of_surveys_has_those_that_somebody_may_see(door: Door) -> None:
+    def listed(user: str) -> list[str]:
+        return sorted(
+            set(re.findall(r"/manage/surveys/([a-z-]+)", door.log_in(door.app, user).get("/manage").text))
+            & {"s-here", "s-hers", "elsewhere"}
+        )
+
+    seen = {user: listed(user) for user in (*INSIDE, "she")}
+    members = {user: ["s-here"] for user in INSIDE[1:-1]}
+    assert seen == {"researcher": [], **members, "operator": ["elsewhere"], "she": ["s-hers"]}
+
+
+def test_tabs_lead_where_the_role_may_go(door: Door) -> None:
+    for user, tabs in (("viewer", {"questions", "plan", "settings"}), ("owner", {"questions", "plan", "settings", "invite"})):
+        page = door.log_in(door.app, user).get("/manage/surveys/s-here/plan").text
+        trail = page.split('<nav class="trail"')[1].split("</nav>")[0]
+        found = set(re.findall(r"/manage/surveys/s-here/([a-z]+)", trail)) - {"groups"}
+        assert tabs <= found
+        assert ("invite" in found) == ("invite" in tabs)
 
 
 # Controls: what the matrix must notice.
@@ -205,7 +325,7 @@ def extended(door: Door) -> Door:
 def test_a_route_that_nobody_thought_of_is_noticed(extended: Door) -> None:
     extended.app.add_url_rule("/manage/surveys/<survey_id>/rows", "researchers.rows", lambda survey_id: "rows")
     assert set(routes(extended.app)) - set(MATRIX) - {("api.submit", "POST")} == {("researchers.rows", "GET")}
-    assert extended.knock("researchers.rows", "GET", "stranger", "here").status_code == 302  # and it is closed all the same
+    assert extended.knock("researchers.rows", "GET", "stranger", "s-here").status_code == 302  # and it is closed all the same
 
 
 def test_a_route_without_an_audience_is_noticed_and_open_to_nobody(extended: Door) -> None:
@@ -238,3 +358,28 @@ def test_pages_that_are_open_by_mistake_are_noticed(door: Door, monkeypatch: pyt
 def test_an_api_without_its_guard_is_noticed(door: Door) -> None:
     door.app.before_request_funcs["api"].clear()
     assert [line for line in door.wrong() if line.startswith("api.submit POST, another site: 403 expected, got 200")]
+
+
+def test_pages_that_ask_for_no_role_are_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audience, "_ask_role", lambda: None)
+    assert "researchers.survey GET, researcher: 404 expected, got 200" in door.wrong()
+    assert "researchers.survey GET, researcher: somebody else's survey shows" in told_apart(door)
+
+
+def test_a_page_whose_role_is_too_low_is_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(audience._LEAST, door.app.view_functions["settings.close"], Role.VIEWER)
+    assert [line.partition(":")[0] for line in door.wrong()] == [f"settings.close POST, {user}" for user in INSIDE[1:4]]
+
+
+def test_a_refusal_that_differs_from_a_missing_survey_is_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    role, store = door.app.extensions["deniable"].roles.role, door.app.extensions["deniable"]
+
+    def chatty(user: str, survey_id: str) -> Role:
+        try:
+            return role(user, survey_id)
+        except UnknownSurveyError:
+            store.surveys.published(survey_id)
+            raise UnknownSurveyError("this survey is somebody else's") from None
+
+    monkeypatch.setattr(store.roles, "role", chatty)
+    assert any("somebody else's survey shows" in line for line in told_apart(door))

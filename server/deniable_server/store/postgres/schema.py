@@ -17,6 +17,12 @@ ORDERED = {
     "settings": "survey",
     "sessions": "hash",
     "keys": "name",
+    "roles": 'survey, "user"',
+    "user_invitations": "hash",
+    "audit": "number",
+    "audit_head": "count",
+    "second_factors": '"user"',
+    "recovery_codes": '"user", hash',
     "users": "name",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
@@ -62,7 +68,24 @@ _LIFE = (
     "INSERT INTO spans SELECT survey, published_on, (now() AT TIME ZONE 'UTC')::date::text, sum(n) FROM tallies "
     "JOIN surveys ON id = survey WHERE mode <> 1 GROUP BY survey, published_on HAVING sum(n) >= 3",
 )
-STEPS = (_FIRST, _LIFE)
+_PEOPLE = (
+    "ALTER TABLE users ADD COLUMN operator INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
+    f"CREATE TABLE roles (survey {_TEXT} NOT NULL REFERENCES surveys (id) ON DELETE CASCADE, "
+    f'"user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, "user"))',
+    'CREATE INDEX roles_of_user ON roles ("user")',
+    "CREATE TABLE user_invitations (hash BYTEA PRIMARY KEY, operator INTEGER NOT NULL, until BIGINT NOT NULL, made_by TEXT)",
+    f'CREATE TABLE second_factors ("user" {_TEXT} PRIMARY KEY REFERENCES users (name) ON DELETE CASCADE, '
+    "sealed BYTEA NOT NULL, last BIGINT NOT NULL)",
+    f'CREATE TABLE recovery_codes ("user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, hash BYTEA NOT NULL, '
+    'PRIMARY KEY ("user", hash))',
+    "CREATE TABLE audit (number BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
+    "CREATE TABLE audit_head (count BIGINT PRIMARY KEY, hash TEXT NOT NULL)",
+    # Before, every account might do everything: it stays so for those that there are.
+    "UPDATE users SET operator = 1",
+    "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",
+)
+STEPS = (_FIRST, _PEOPLE, _LIFE)
 """What makes each version of the tables out of the one before."""
 
 

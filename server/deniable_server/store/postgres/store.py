@@ -1,4 +1,4 @@
-"""The store on PostgreSQL: the same five shelves."""
+"""The store on PostgreSQL: the same shelves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from deniable_server.store.errors import UnavailableError
 from deniable_server.store.postgres.server import Server
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
+from deniable_server.store.sql.audit import AuditShelf
+from deniable_server.store.sql.factors import FactorShelf
 from deniable_server.store.sql.life import LifeShelf
+from deniable_server.store.sql.people import PeopleShelf
+from deniable_server.store.sql.roles import RoleShelf
 from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.store.sql.surveys import SurveyShelf
 
@@ -23,6 +27,10 @@ class PostgresStore:
         self.submissions = SubmissionShelf(self.database, self.access)
         self.accounts = AccountShelf(self.database)
         self.life = LifeShelf(self.database)
+        self.people = PeopleShelf(self.database)
+        self.roles = RoleShelf(self.database)
+        self.factors = FactorShelf(self.database)
+        self.audit = AuditShelf(self.database)
 
     def backup(self, target: Path) -> None:
         """Raises UnavailableError always: PostgreSQL has tools of its own."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from deniable_server.store.audit import doing
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.published import find
@@ -17,9 +19,11 @@ class AccessShelf:
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         rows = [(survey_id, hash_) for hash_ in sorted(hashes)]
+        did = doing("codes.make", survey_id, f"{len(rows)} codes")
 
         def work(connection: Connection) -> None:
             find(connection, survey_id)
+            append(connection, did)
             connection.executemany("INSERT INTO invitations VALUES (?, ?, 0) ON CONFLICT DO NOTHING", rows)
 
         self._database.writer.run(work)

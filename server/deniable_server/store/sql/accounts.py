@@ -6,9 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from deniable_server.store.accounts import Key
-from deniable_server.store.errors import ConflictError, UnknownSurveyError
+from deniable_server.store.audit import Act, doing
+from deniable_server.store.errors import ConflictError, LastError, UnknownSurveyError
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.people import keep_an_operator
+from deniable_server.store.sql.roles import only_owner_of
 
 
 class AccountShelf:
@@ -18,16 +22,22 @@ class AccountShelf:
         self._database = database
 
     def set_password(self, user: str, password_hash: str) -> None:
-        statement = "INSERT INTO users VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
+        statement = (
+            "INSERT INTO users (name, password_hash) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET password_hash = excluded.password_hash"
+        )
+
+        made, changed = doing("account.make", user), doing("account.password", user)
 
         def work(connection: Connection) -> None:
+            found = connection.execute("SELECT 1 FROM users WHERE name = ?", [user]).fetchone()
+            append(connection, changed if found else made)
             connection.execute(statement, [user, password_hash])
             connection.execute('DELETE FROM sessions WHERE "user" = ?', [user])
 
         self._database.writer.run(work)
 
     def password_hash(self, user: str) -> str | None:
-        row = self._one("SELECT password_hash FROM users WHERE name = ?", user)
+        row = self._one("SELECT password_hash FROM users WHERE name = ? AND disabled = 0", user)
         return None if row is None else str(row[0])
 
     def users(self) -> list[str]:
@@ -35,13 +45,23 @@ class AccountShelf:
             return [name for (name,) in connection.execute("SELECT name FROM users ORDER BY name").fetchall()]
 
     def remove_user(self, user: str) -> bool:
-        return self._changed("DELETE FROM users WHERE name = ?", user)
+        did = doing("account.remove", user)
+
+        def work(connection: Connection) -> bool:
+            keep_an_operator(connection, user)
+            if owned := only_owner_of(connection, user):
+                raise LastError(f"nobody else owns {', '.join(owned)}: make somebody else an owner first")
+            return _noted(connection, did, "DELETE FROM users WHERE name = ?", user)
+
+        return self._database.writer.run(work)
 
     def open_session(self, user: str, token_hash: bytes, now: int, until: int) -> bool:
+        did = doing("account.log-in", user, who=user)
+
         def work(connection: Connection) -> bool:
             connection.execute("DELETE FROM sessions WHERE until <= ?", [now])
-            insert = "INSERT INTO sessions SELECT ?, name, ? FROM users WHERE name = ?"
-            return bool(connection.execute(insert, [token_hash, until, user]).rowcount)
+            insert = "INSERT INTO sessions SELECT ?, name, ? FROM users WHERE name = ? AND disabled = 0"
+            return _noted(connection, did, insert, token_hash, until, user)
 
         return self._database.writer.run(work)
 
@@ -53,9 +73,12 @@ class AccountShelf:
         self._changed("DELETE FROM sessions WHERE hash = ?", token_hash)
 
     def end_sessions(self, user: str) -> None:
-        self._changed('DELETE FROM sessions WHERE "user" = ?', user)
+        did, statement = doing("account.log-out-everywhere", user), 'DELETE FROM sessions WHERE "user" = ?'
+        self._database.writer.run(lambda connection: _noted(connection, did, statement, user))
 
     def add_key(self, key: Key, key_hash: bytes) -> None:
+        did = doing("key.make", key.name, f"{' '.join(key.scopes)} for {key.survey or 'all surveys'}")
+
         def work(connection: Connection) -> None:
             if connection.execute("SELECT 1 FROM keys WHERE name = ?", [key.name]).fetchone():
                 raise ConflictError("name must be that of no other key; a key with this name exists")
@@ -63,6 +86,7 @@ class AccountShelf:
                 raise UnknownSurveyError("no survey with this id is published here")
             row = [key.name, key_hash, " ".join(key.scopes), key.survey, key.made_on]
             connection.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?)", row)
+            append(connection, did)
 
         self._database.writer.run(work)
 
@@ -74,8 +98,12 @@ class AccountShelf:
         with self._database.reading() as connection:
             return [_key(row) for row in connection.execute(f"{_KEYS} ORDER BY name").fetchall()]
 
-    def remove_key(self, name: str) -> bool:
-        return self._changed("DELETE FROM keys WHERE name = ?", name)
+    def remove_key(self, name: str, survey: str | None = None) -> bool:
+        did, of_survey = doing("key.revoke", name), " AND survey = ?" if survey is not None else ""
+        values = [name] if survey is None else [name, survey]
+        return self._database.writer.run(
+            lambda connection: _noted(connection, did, f"DELETE FROM keys WHERE name = ?{of_survey}", *values)  # noqa: S608 - our own
+        )
 
     def _one(self, query: str, *values: Any) -> Any:
         with self._database.reading() as connection:
@@ -83,6 +111,14 @@ class AccountShelf:
 
     def _changed(self, statement: str, *values: Any) -> bool:
         return self._database.writer.run(lambda connection: connection.execute(statement, values).rowcount > 0)
+
+
+def _noted(connection: Connection, did: Act, statement: str, *values: Any) -> bool:
+    """Whether a statement changed anything; it is noted then."""
+    changed = connection.execute(statement, values).rowcount > 0
+    if changed:
+        append(connection, did)
+    return changed
 
 
 _KEYS = "SELECT name, scopes, survey, made_on FROM keys"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 
+from deniable_server.store.audit import doing
 from deniable_server.store.errors import StoreError
 from deniable_server.store.life import Settings, Span
 from deniable_server.store.sql import spans
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.published import find
@@ -38,10 +40,14 @@ class LifeShelf:
         return {row[0]: settings_from(row[1:]) for row in rows}
 
     def keep(self, survey_id: str, settings: Settings) -> None:
+        said = ", ".join(f"{name} {value}" for name, value in asdict(settings).items() if value is not None and name != "deleted_on")
+        did = doing("survey.settings", survey_id, said)
+
         def work(connection: Connection) -> None:
             find(connection, survey_id)
             row = [int(value) if isinstance(value, bool) else value for value in astuple(settings)]
             connection.execute(_KEEP, [survey_id, *row])
+            append(connection, did)
             if close_if_full(connection, survey_id):
                 self._database.intake.touch(survey_id)
                 self._database.changed(connection)
@@ -54,6 +60,8 @@ class LifeShelf:
             return spans.of(connection, survey_id)
 
     def erase(self, survey_id: str, day: str) -> None:
+        did = doing("survey.delete-records", survey_id)
+
         def work(connection: Connection) -> None:
             survey = find(connection, survey_id).survey
             if settings_of(connection, survey_id).deleted_on:
@@ -62,6 +70,7 @@ class LifeShelf:
                 connection.execute(f"DELETE FROM {table} WHERE survey = ?", [survey_id])  # noqa: S608 - our own names
             connection.execute("UPDATE surveys SET is_open = 0 WHERE id = ?", [survey_id])
             connection.execute(_MARK, [survey_id, day])
+            append(connection, did)
             self._database.intake.discard(survey_id)
             self._database.intake.prepare(connection, survey)
             self._database.changed(connection)

@@ -13,6 +13,7 @@ from deniable_server.store.sql.connection import Connection
 
 COLUMNS = "definition, is_open, published_on"
 PAUSED = 2  # in the column is_open, where 1 is open and 0 closed
+UNKNOWN = "no survey with this id is published here"
 
 
 def published_of(row: Sequence[Any]) -> Published:
@@ -24,7 +25,7 @@ def find(connection: Connection, survey_id: str) -> Published:
     """One survey. Raises UnknownSurveyError."""
     row = connection.execute(f"SELECT {COLUMNS} FROM surveys WHERE id = ?", [survey_id]).fetchone()  # noqa: S608 - our own constant
     if row is None:
-        raise UnknownSurveyError("no survey with this id is published here")
+        raise UnknownSurveyError(UNKNOWN)
     return published_of(row)
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from deniable.survey import Survey
+from deniable_server.store.audit import doing
 from deniable_server.store.errors import ClosedError, ConflictError, StoreError
 from deniable_server.store.protocol import Published
+from deniable_server.store.roles import Role
 from deniable_server.store.sql import clock
+from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import COLUMNS, PAUSED, find, published_of
+from deniable_server.store.sql.roles import give
 from deniable_server.store.sql.settings import settings_of
 
 
@@ -18,7 +23,9 @@ class SurveyShelf:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def publish(self, survey: Survey) -> bool:
+    def publish(self, survey: Survey, owner: str | None = None) -> bool:
+        did = doing("survey.publish", survey.id, f"digest {survey.digest}" + (f", owner {owner}" if owner else ""))
+
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
             if row and bytes(row[0]) != survey.definition:
@@ -29,6 +36,10 @@ class SurveyShelf:
                 return False
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, clock.today()])
             self._database.intake.prepare(connection, survey)
+            if owner is not None:
+                require_account(connection, owner)
+                give(connection, survey.id, owner, Role.OWNER)
+            append(connection, did)
             return True
 
         return self._database.writer.run(work)
@@ -43,12 +54,15 @@ class SurveyShelf:
         return [published_of(row) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
+        did = doing("survey.reopen" if is_open else "survey.close", survey_id)
+
         def work(connection: Connection) -> None:
             find(connection, survey_id)
             if is_open:
                 if day := settings_of(connection, survey_id).deleted_on:
                     raise ClosedError(f"survey {survey_id} cannot be opened: its records were deleted on {day}")
                 connection.execute("UPDATE settings SET close_on = NULL, close_at = NULL, archived = 0 WHERE survey = ?", [survey_id])
+            append(connection, did)
             connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [int(is_open), survey_id])
             self._database.intake.touch(survey_id)
 
@@ -60,9 +74,12 @@ class SurveyShelf:
                 self._database.due()  # it is closed all the same; there is no room for this now
 
     def pause(self, survey_id: str, paused: bool) -> None:
+        did = doing("survey.pause" if paused else "survey.resume", survey_id)
+
         def work(connection: Connection) -> None:
             if not find(connection, survey_id).is_open:
                 raise ClosedError(f"survey {survey_id} is closed")
+            append(connection, did)
             connection.execute("UPDATE surveys SET is_open = ? WHERE id = ?", [PAUSED if paused else 1, survey_id])
 
         self._database.writer.run(work)

@@ -105,6 +105,49 @@ def sessions_and_keys(db: Database) -> None:
         db.execute(statement)
 
 
+people = Migrations("deniable_server_people")  # after those of accounts and surveys
+
+
+@people(name="first")
+def operators_and_roles(db: Database) -> None:
+    """Operators, and roles per survey (`Role`). Before, every account might do everything: it stays so for those that there are."""
+    for statement in (
+        "ALTER TABLE users ADD COLUMN operator INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE roles (survey TEXT NOT NULL REFERENCES surveys (id) ON DELETE CASCADE, "
+        "user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, user)) WITHOUT ROWID",
+        "CREATE INDEX roles_of_user ON roles (user)",
+        "UPDATE users SET operator = 1",
+        "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",
+    ):
+        db.execute(statement)
+
+
+@people(name="second")
+def links_that_make_accounts(db: Database) -> None:
+    """Invitations of researchers: of the token in a link its SHA-256."""
+    columns = "hash BLOB PRIMARY KEY, operator INTEGER NOT NULL, until INTEGER NOT NULL, made_by TEXT"
+    db.execute(f"CREATE TABLE user_invitations ({columns}) WITHOUT ROWID")
+
+
+@people(name="third")
+def second_factors(db: Database) -> None:
+    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used."""
+    owner = "REFERENCES users (name) ON DELETE CASCADE"
+    for statement in (
+        f"CREATE TABLE second_factors (user TEXT PRIMARY KEY {owner}, sealed BLOB NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID",
+        f"CREATE TABLE recovery_codes (user TEXT NOT NULL {owner}, hash BLOB NOT NULL, PRIMARY KEY (user, hash)) WITHOUT ROWID",
+    ):
+        db.execute(statement)
+
+
+@people(name="fourth")
+def audit_log(db: Database) -> None:
+    """What researchers did (`store.audit`), and how many entries and which last hash there are."""
+    db.execute("CREATE TABLE audit (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)")
+    db.execute("CREATE TABLE audit_head (count INTEGER PRIMARY KEY, hash TEXT NOT NULL)")
+
+
 life = Migrations("deniable_server_life")
 
 
@@ -125,7 +168,7 @@ def spans_and_settings(db: Database) -> None:
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, accounts, life)
+    db, sets = Database(connection), (migrations, accounts, people, life)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""The store on SQLite: one file with five shelves."""
+"""The store on SQLite: one file with shelves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from pathlib import Path
 
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
+from deniable_server.store.sql.audit import AuditShelf
+from deniable_server.store.sql.factors import FactorShelf
 from deniable_server.store.sql.life import LifeShelf
+from deniable_server.store.sql.people import PeopleShelf
+from deniable_server.store.sql.roles import RoleShelf
 from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.store.sql.surveys import SurveyShelf
 from deniable_server.store.sqlite import backup
@@ -25,6 +29,10 @@ class SqliteStore:
         self.submissions = SubmissionShelf(self.database, self.access)
         self.accounts = AccountShelf(self.database)
         self.life = LifeShelf(self.database)
+        self.people = PeopleShelf(self.database)
+        self.roles = RoleShelf(self.database)
+        self.factors = FactorShelf(self.database)
+        self.audit = AuditShelf(self.database)
 
     def backup(self, target: Path) -> None:
         try:

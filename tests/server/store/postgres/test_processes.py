@@ -27,7 +27,7 @@ from deniable_server.store import open_store
 
 pytestmark = pytest.mark.slow
 WEB = 3
-KILLS = int(os.environ.get("DENIABLE_KILLS", 9))
+KILLS = int(os.environ.get("DENIABLE_KILLS", 6))
 CRASHES = 3  # every so many kills the database crashes too
 
 

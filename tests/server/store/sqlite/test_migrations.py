@@ -24,7 +24,9 @@ from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 from deniable_server.store.accounts import Key
 from deniable_server.store.errors import ConflictError, StoreError, UnavailableError
+from deniable_server.store.people import Person
 from deniable_server.store.protocol import Store
+from deniable_server.store.roles import Role
 from deniable_server.store.sql import tallies
 from deniable_server.store.sqlite import schema
 
@@ -111,6 +113,9 @@ def check(version: str, path: Path) -> None:
             usable = {code for code in history.codes if store.access.usable("staff", invitation_hash("staff", bytes.fromhex(code)))}
             assert usable == set(history.codes) - spent
         assert {user: store.accounts.password_hash(user) for user in store.accounts.users()} == {"ada": "hash of ada", "ben": "hash of ben"}
+        for name in surveys:  # before there were roles, every account might do everything
+            assert store.roles.members(name) == {"ada": Role.OWNER, "ben": Role.OWNER}
+        assert store.people.all() == [Person("ada", True, False), Person("ben", True, False)]
         if version not in ("first", "second"):
             assert store.accounts.session_user(b"s" * 32, 200) == "ada"
             lab = Key("lab", ("submit", "read"), None, "2026-11-20")

@@ -1,0 +1,46 @@
+"""`deniable-server audit`: what researchers and operators did, and whether the log of it is whole."""
+
+from __future__ import annotations
+
+import click
+
+from deniable_server.config import Database
+from deniable_server.operate.cli_database import database, opened
+
+
+@click.group("audit")
+def audit_commands() -> None:
+    """What researchers and operators did. Nothing of respondents is in it."""
+
+
+@audit_commands.command("show")
+@database
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="The newest N entries only.")
+@click.option("--json", "as_json", is_flag=True, help="Print each entry as it is kept: canonical JSON.")
+def show(db: Database, most: int | None, as_json: bool) -> None:
+    """Print the log, the newest entry last.
+
+    A line for each: number, time (UTC), account, act, object and detail, with tabs between them; an account of "-" is this command line.
+    """
+    with opened(db) as store:
+        for entry in reversed(store.audit.entries(most=most)):
+            did = entry.did
+            line = "\t".join((str(entry.number), did.at, did.who or "-", did.act, did.on, did.detail))
+            click.echo(entry.text if as_json else line.rstrip())
+
+
+@audit_commands.command("verify")
+@database
+@click.option("--head", metavar="HASH", help="A head that this command printed before: the log must have it still.")
+def verify(db: Database, head: str | None) -> None:
+    """Look at every entry: whether one was changed, removed or moved. The exit code is 1 if one was.
+
+    Prints the head, the hash of the last entry. Note it in another place: whoever can write to the database can write a whole log anew,
+    and only a head that was noted before shows it.
+    """
+    with opened(db) as store:
+        found = store.audit.verify(head)
+    for fault in found.faults:
+        click.echo(f"FAULT  {fault}")
+    click.echo(f"{found.count} {'entry' if found.count == 1 else 'entries'}; head {found.head}")
+    raise click.exceptions.Exit(1 if found.faults else 0)

@@ -1,0 +1,75 @@
+"""`deniable-server backup` and `deniable-server restore`: a copy of everything, and a server's database of it again."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from deniable_server.config import Database, copy_key, key_file
+from deniable_server.operate import locked
+from deniable_server.operate.cli_access import asked_password
+from deniable_server.operate.cli_database import database, failing, opened
+from deniable_server.operate.restore import restore
+from deniable_server.store.protocol import Store
+
+
+@click.command()
+@database
+@click.argument("target", type=click.Path(exists=False, dir_okay=False, path_type=Path))
+@click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
+@click.option("--password-env", metavar="VAR", help="Lock the copy, and the key in it, with the password in this environment variable.")
+def backup(db: Database, target: Path, with_key: bool, password_env: str | None) -> None:
+    """Copy the database to the new file TARGET, while the server runs.
+
+    What waits to be counted can be read with the server's key only: keep a copy of the key in another place, or lock the backup with
+    a password, which puts the key into it. `deniable-server restore` makes a server's database of it again.
+    """
+    if with_key and password_env:
+        raise click.UsageError("--with-key and --password-env must not be given together: a locked backup has the key in itself")
+    with opened(db) as store:
+        if password_env:
+            _locked_backup(store, db, target, asked_password(password_env))
+        else:
+            if with_key and key_file(target).exists():
+                raise FileExistsError(f"{key_file(target)} is there already")
+            store.backup(target)
+            if with_key:
+                copy_key(db.key, key_file(target))
+    key = f", with the key in {key_file(target)}" if with_key else ", locked, with the key in it" if password_env else ", without its key"
+    click.echo(f"{target} is a copy of {db}{key}.")
+
+
+def _locked_backup(store: Store, db: Database, target: Path, password: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="deniable-backup-", dir=target.absolute().parent) as folder:
+        plain = Path(folder) / "plain.db"
+        store.backup(plain)
+        locked.lock(plain, db.key, password, target)
+
+
+@click.command("restore")
+@database
+@click.argument("backup", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--key",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="The server's key, if it is not in the file BACKUP.key.",
+)
+@click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
+def restore_backup(db: Database, backup: Path, key: Path | None, password_env: str | None) -> None:
+    """Make the database of a server from BACKUP, which stays as it is.
+
+    There must be no database in that place yet. All records are counted anew first, and nothing is written if anything is wrong.
+    Whoever withdrew a record after the backup was made has to do so again.
+
+    \b
+    Example:
+      deniable-server restore copy.db --db survey.db
+    """
+    if db.path is None:
+        raise click.ClickException(f"{db} is restored with PostgreSQL's own tools")
+    with failing(db):
+        records = restore(backup, key, asked_password(password_env) if password_env else None, db.path)
+    click.echo(f"{db} is what {backup} was: {records:,} counted record{'' if records == 1 else 's'}.")

@@ -1,0 +1,20 @@
+"""The log of what researchers and operators did, for operators."""
+
+from __future__ import annotations
+
+from flask import render_template, request
+
+from deniable_server.context import current_store
+from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.pages import OPERATORS, Page, routes
+
+bp = routes("audit", __name__, OPERATORS)
+ON_A_PAGE = 100
+
+
+@bp.get("/manage/audit")
+def page() -> Page:
+    """The newest entries; with ?before=N those before number N."""
+    before = request.args.get("before", type=int)
+    entries = current_store().audit.entries(before if before is None else max(1, min(before, 1 << 62)), ON_A_PAGE)
+    return render_template("researchers/audit.html", entries=entries, form=ActionForm())

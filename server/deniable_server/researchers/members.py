@@ -1,0 +1,45 @@
+"""Who has which role in a survey: for its owners to say."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, url_for
+
+from deniable_server.context import current_store
+from deniable_server.researchers.forms import MemberForm
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.store.errors import LastError, UnknownAccountError
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
+
+bp = routes("members", __name__)
+
+
+@bp.get("/manage/surveys/<survey_id>/members")
+@least(Role.OWNER)
+def page(survey_id: str) -> Page:
+    return _page(survey_id, MemberForm())
+
+
+@bp.post("/manage/surveys/<survey_id>/members")
+@least(Role.OWNER)
+def change(survey_id: str) -> Page:
+    """Gives somebody a role, another one, or none."""
+    form, roles = MemberForm(), current_store().roles
+    if form.validate():
+        try:
+            if form.role.data == "none":
+                roles.revoke(survey_id, form.user.data)
+            else:
+                roles.grant(survey_id, form.user.data, Role.of(form.role.data))
+            return redirect(url_for(".page", survey_id=survey_id))
+        except UnknownAccountError:
+            form.user.errors = ["Nobody on this server has this name."]
+        except LastError as error:
+            form.role.errors = [f"{str(error).capitalize()}."]
+    return _page(survey_id, form), 422
+
+
+def _page(survey_id: str, form: MemberForm) -> str:
+    store = current_store()
+    shown = {"published": store.surveys.published(survey_id), "members": store.roles.members(survey_id)}
+    return render_template("researchers/members.html", **shown, form=form)

@@ -1,0 +1,105 @@
+"""The second factor of an account: an app that shows codes, and recovery codes for the day on which it is lost."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+import time
+from typing import cast
+from urllib.parse import urlsplit
+
+from flask import current_app, g, redirect, render_template, url_for
+
+from deniable_server.context import current_store
+from deniable_server.researchers import sessions, totp
+from deniable_server.researchers.forms import ConfirmForm, FactorForm
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.passwords import current_passwords
+from deniable_server.store.factors import Factors
+from deniable_server.web.limiter import Delays, TooManyError
+from deniable_server.web.links import server_address
+
+bp = routes("second_factor", __name__)
+RECOVERY_CODES = 10
+
+
+@bp.get("/manage/account/second-factor")
+def page() -> Page:
+    form = FactorForm()
+    form.secret.data = totp.written(secrets.token_bytes(totp.SECRET_BYTES))
+    return _page(form)
+
+
+@bp.post("/manage/account/second-factor")
+def begin() -> Page:
+    """Sets up the app whose code proves that it has the secret, and shows the recovery codes: this once."""
+    form, now = FactorForm(), time.time()
+    secret = totp.read(form.secret.data or "")
+    if secret is None:
+        form.secret.data = totp.written(secrets.token_bytes(totp.SECRET_BYTES))
+        form.code.errors = ["Begin again with this new secret."]
+    elif form.validate() and _password_holds(form):
+        step = totp.step_of(secret, form.code.data, now)
+        if step is not None:
+            codes = [recovery_code() for _ in range(RECOVERY_CODES)]
+            current_store().factors.set_secret(g.user, secret, step, [hash_of(code) for code in codes])
+            return render_template("researchers/recovery.html", codes=codes, form=form)
+        form.code.errors = ["This is not the code that the app shows now. Check the clock of the device."]
+    return _page(form), 422
+
+
+@bp.post("/manage/account/second-factor/remove")
+def remove() -> Page:
+    form = ConfirmForm()
+    if form.validate() and _password_holds(form):
+        current_store().factors.remove(g.user)
+        return redirect(url_for("account.page"))
+    return _page(form), 422
+
+
+def _page(form: FactorForm | ConfirmForm) -> str:
+    factors = current_store().factors
+    shown: dict[str, object] = {"has": factors.secret(g.user) is not None, "left": factors.recovery_left(g.user)}
+    if isinstance(form, FactorForm):
+        secret = totp.read(form.secret.data) or b""
+        shown["address"] = totp.address(secret, g.user, f"deniable {urlsplit(server_address()).hostname}")
+    return render_template("researchers/second_factor.html", form=form, remove=ConfirmForm(), **shown)
+
+
+def _password_holds(form: FactorForm | ConfirmForm) -> bool:
+    try:
+        if current_passwords().hold(g.user, form.current.data, sessions.device(g.user)):
+            return True
+        form.current.errors = ["This is not your password."]
+    except TooManyError as error:
+        form.current.errors = [f"Too many tries. Wait {error.seconds} seconds, then try again."]
+    return False
+
+
+def proved(factors: Factors, user: str, written: str) -> bool:
+    """Whether this is a code of the user's app that was not used before, or a recovery code; it is used up then."""
+    secret, code = factors.secret(user), "".join(written.split())
+    if secret is None:
+        return False
+    step = totp.step_of(secret, code, time.time())
+    if step is not None:
+        return factors.take_step(user, step)
+    return factors.take_recovery(user, hash_of(code))
+
+
+def recovery_code() -> str:
+    """80 random bits, as people copy them."""
+    text = base64.b32encode(secrets.token_bytes(10)).decode().lower()
+    return "-".join(text[place : place + 4] for place in range(0, len(text), 4))
+
+
+def hash_of(code: str) -> bytes:
+    """What the store has of a recovery code, however it was typed."""
+    plain = "".join(code.split()).replace("-", "").lower()
+    return hashlib.sha256(plain.encode(errors="surrogatepass")).digest()
+
+
+def current_codes() -> Delays:
+    """How often a code may be wrong, in the application that handles this request."""
+    return cast(Delays, current_app.extensions["deniable_codes"])

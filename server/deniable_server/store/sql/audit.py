@@ -1,0 +1,44 @@
+"""The shelf of what was done."""
+
+from __future__ import annotations
+
+from deniable_server.store.audit import BEGINNING, Act, Checked, Entry, check
+from deniable_server.store.errors import UnavailableError
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.database import Database
+
+
+class AuditShelf:
+    """The `Audit` of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def entries(self, before: int | None = None, most: int | None = None) -> list[Entry]:
+        query = "SELECT entry FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?"
+        with self._database.reading() as connection:
+            rows = connection.execute(query, [before or 1 << 62, 1 << 62 if most is None else most]).fetchall()
+        try:
+            return [Entry.of(text) for (text,) in rows]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UnavailableError("the audit log has an entry that cannot be read; `deniable-server audit verify` says which") from None
+
+    def verify(self, noted: str | None = None) -> Checked:
+        with self._database.scanning() as connection:
+            kept = _head(connection)
+            rows = connection.execute("SELECT number, entry, hash FROM audit ORDER BY number")
+            return check(iter(rows), kept, noted)
+
+
+def append(connection: Connection, did: Act) -> None:
+    """In the writer's turn, and the transaction of the act: notes it."""
+    count, head = _head(connection)
+    entry = Entry(count + 1, did, head)
+    connection.execute("INSERT INTO audit VALUES (?, ?, ?)", [entry.number, entry.text, entry.hash])
+    connection.execute("DELETE FROM audit_head")
+    connection.execute("INSERT INTO audit_head VALUES (?, ?)", [entry.number, entry.hash])
+
+
+def _head(connection: Connection) -> tuple[int, str]:
+    row = connection.execute("SELECT count, hash FROM audit_head").fetchone()
+    return (0, BEGINNING) if row is None else (int(row[0]), str(row[1]))

@@ -1,0 +1,76 @@
+"""The shelf of second factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from deniable_server.store.audit import doing
+from deniable_server.store.sql.audit import append
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.people import require_account
+
+
+class FactorShelf:
+    """The `Factors` of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def secret(self, user: str) -> bytes | None:
+        with self._database.reading() as connection:
+            row = connection.execute('SELECT sealed FROM second_factors WHERE "user" = ?', [user]).fetchone()
+        return None if row is None else self._database.seal.open(bytes(row[0]), _place(user))
+
+    def set_secret(self, user: str, secret: bytes, step: int, recovery: Sequence[bytes]) -> None:
+        sealed, did = self._database.seal.close(secret, _place(user)), doing("factor.set", user)
+
+        def work(connection: Connection) -> None:
+            require_account(connection, user)
+            append(connection, did)
+            _forget(connection, user)
+            connection.execute("INSERT INTO second_factors VALUES (?, ?, ?)", [user, sealed, step])
+            connection.executemany("INSERT INTO recovery_codes VALUES (?, ?)", [(user, one) for one in sorted(recovery)])
+
+        self._database.writer.run(work)
+
+    def take_step(self, user: str, step: int) -> bool:
+        statement = 'UPDATE second_factors SET last = ? WHERE "user" = ? AND last < ?'
+        return self._database.writer.run(lambda connection: connection.execute(statement, [step, user, step]).rowcount > 0)
+
+    def take_recovery(self, user: str, code_hash: bytes) -> bool:
+        did, statement = doing("factor.recover", user, who=user), 'DELETE FROM recovery_codes WHERE "user" = ? AND hash = ?'
+
+        def work(connection: Connection) -> bool:
+            found = connection.execute(statement, [user, code_hash]).rowcount > 0
+            if found:
+                append(connection, did)
+            return found
+
+        return self._database.writer.run(work)
+
+    def recovery_left(self, user: str) -> int:
+        with self._database.reading() as connection:
+            (left,) = connection.execute('SELECT count(*) FROM recovery_codes WHERE "user" = ?', [user]).fetchone()
+        return int(left)
+
+    def remove(self, user: str) -> bool:
+        did = doing("factor.remove", user)
+
+        def work(connection: Connection) -> bool:
+            found = _forget(connection, user)
+            if found:
+                append(connection, did)
+            return found
+
+        return self._database.writer.run(work)
+
+
+def _forget(connection: Connection, user: str) -> bool:
+    connection.execute('DELETE FROM recovery_codes WHERE "user" = ?', [user])
+    return connection.execute('DELETE FROM second_factors WHERE "user" = ?', [user]).rowcount > 0
+
+
+def _place(user: str) -> str:
+    """What a sealed secret is bound to: it opens no other account, wherever a thief writes it."""
+    return f"second factor of {user}"

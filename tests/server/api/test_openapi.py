@@ -1,0 +1,133 @@
+"""The API's description says what the routes are and what they reply: whatever is sent, no failure and nothing that is not written there.
+
+`make fuzz-api` sends 2,000 requests to each operation; the suite a few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from flask import Flask
+from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import checks
+from schemathesis.core.failures import FailureGroup
+
+from deniable.survey import Survey
+from deniable.wire.submission import Submission
+from deniable_server.api import keys
+from deniable_server.api.openapi import document
+from deniable_server.store.protocol import Store
+
+CASES = int(os.environ.get("DENIABLE_API_CASES", "40"))
+OPERATIONS = [(path, method) for path, item in document()["paths"].items() for method in item if method != "parameters"]
+EXACT = (
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+)
+Make = Callable[..., Submission]
+
+
+def routes(app: Flask) -> Iterator[tuple[str, str]]:
+    for rule in app.url_map.iter_rules():
+        if rule.endpoint.startswith("api."):
+            for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
+                yield re.sub(r"<(\w+)>", r"{\1}", rule.rule.removeprefix("/api/v1")), method.lower()
+
+
+def test_every_route_is_described_and_nothing_else(app: Flask) -> None:
+    assert sorted(routes(app)) == sorted(OPERATIONS)
+
+
+@pytest.mark.parametrize("endpoint", ["unheard", "v2"])
+def test_a_route_that_is_not_described_is_noticed(app: Flask, endpoint: str) -> None:
+    app.add_url_rule(f"/api/v1/{endpoint}", f"api.{endpoint}", lambda: "")
+    assert sorted(routes(app)) != sorted(OPERATIONS)
+
+
+def test_the_page_shows_every_operation_and_every_status(client: FlaskClient) -> None:
+    text = client.get("/api/v1/").text
+    for path, method in OPERATIONS:
+        operation = document()["paths"][path][method]
+        assert f"{method.upper()} {path}" in text.replace("&lt;", "<")
+        section = text[text.index(f'id="{operation["operationId"]}"') :].partition("</section>")[0]
+        assert [f'<th scope="row">{status}</th>' in section for status in operation["responses"]] == [True] * len(operation["responses"])
+    assert client.get("/api/v1/openapi.json").get_json() == document()
+
+
+@pytest.fixture
+def groups(store: Store) -> Survey:
+    question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
+    source = {"deniable": 1, "id": "groups", "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
+    store.surveys.publish(Survey.from_dict(source))
+    return store.surveys.published("groups").survey
+
+
+def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStrategy[Any]) -> set[int]:
+    """Sends CASES requests to one operation, with a key or none, to surveys that exist or not; returns the statuses of the replies."""
+    schema = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", app)
+    operation = schema[path][method]
+    credentials = [
+        None,
+        "dk_none",
+        *(keys.make(store, scope, [scope]) for scope in keys.SCOPES),
+        *[keys.make(store, "all", list(keys.SCOPES))] * 3,
+    ]
+    seen: set[int] = set()
+
+    @settings(max_examples=CASES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(
+        case=operation.as_strategy(),
+        survey=st.sampled_from(["study", "groups", None]),
+        query=st.sampled_from([{}, {}, {"group": "North"}, {"by_hand": "1"}, {"form": "parquet"}, None]),
+        key=st.sampled_from(credentials[::-1]),
+        body=bodies,
+    )
+    def send(case: Any, survey: str | None, query: dict[str, str] | None, key: str | None, body: Any) -> None:
+        if survey is not None:
+            case.path_parameters["survey_id"] = survey
+        if query is not None and method == "get":
+            case.query = query
+        if body is not None and method == "post":
+            case.body = body
+        headers = {"Accept-Encoding": "identity", **({} if key is None else {"Authorization": f"Bearer {key}"})}
+        response = case.call(headers=headers)
+        case.validate_response(response, checks=EXACT)
+        seen.add(response.status_code)
+
+    send()
+    return seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_whatever_is_sent_the_reply_is_one_that_is_described(
+    app: Flask, store: Store, groups: Survey, submissions: Make, path: str, method: str
+) -> None:
+    good = [submissions(), submissions(2), submissions(to=groups, group="North"), submissions(to=groups, mode="by_hand", group="South")]
+    whole: list[Any] = [json.loads(each.to_json()) for each in good] if path.endswith("submissions") else [{"code": "A" * 20}]
+    with app.test_client() as client:  # so that there is something to show
+        for submission in [submissions() for _ in range(20)]:
+            assert (
+                client.post("/api/v1/surveys/study/submissions", data=submission.to_json(), content_type="application/json").status_code
+                == 200
+            )
+    seen = check(app, store, path, method, st.sampled_from([None, *whole]))
+    assert seen > {200}  # right requests were sent, and wrong ones
+
+
+def test_a_reply_that_is_not_described_is_noticed(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.view_functions, "api.tally", lambda survey_id: ("", 418))
+    with pytest.raises(FailureGroup) as failed:
+        check(app, store, "/surveys/{survey_id}/tally", "get", st.none())
+    assert "418" in str(failed.value.exceptions[0])
