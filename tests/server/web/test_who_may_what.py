@@ -54,6 +54,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("respondents.survey", "GET"): PUBLIC,
     ("files.browser_file", "GET"): PUBLIC,
     ("files.static_file", "GET"): PUBLIC,
+    ("files.logo", "GET"): (404,) * 13,  # there is none
     ("about.definition", "GET"): PUBLIC,
     ("about.privacy", "GET"): PUBLIC,
     ("about.accessibility", "GET"): PUBLIC,
