@@ -125,9 +125,10 @@ def may_open(address: str) -> bool:
 
 
 def _endpoint(path: str) -> str:
-    """The endpoint of a path, by whatever method it takes. Raises HTTPException where there is none."""
+    """The endpoint of a path: of what is read there, else of what can be sent there. Raises HTTPException where there is none."""
     bound = current_app.url_map.bind("")
-    return str(bound.match(path, method=next(iter(bound.allowed_methods(path)), "GET"))[0])
+    methods = set(bound.allowed_methods(path))
+    return str(bound.match(path, method="GET" if "GET" in methods else next(iter(methods), "GET"))[0])
 
 
 def seen_surveys() -> list[Published]:

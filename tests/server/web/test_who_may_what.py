@@ -93,7 +93,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
     ("building.crosstab", "GET"): VIEWERS,
-    ("building.download", "GET"): VIEWERS,
+    ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
     ("building.model", "GET"): ANALYSTS,
     ("building.download_model", "GET"): of_survey("analyst", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
@@ -111,7 +111,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
-    ("settings.keep", "POST"): of_survey("editor", 302),
+    ("settings.keep", "POST"): of_survey("owner", 302),
     ("settings.pause", "POST"): of_survey("editor", 302),
     ("settings.archive", "POST"): of_survey("editor", 302),
     ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
@@ -205,7 +205,7 @@ def codes_base64(secret: bytes) -> str:
 
 
 def token(client: FlaskClient) -> str:
-    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage").text)[0])
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage/account").text)[0])
 
 
 @pytest.fixture
