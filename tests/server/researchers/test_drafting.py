@@ -375,17 +375,24 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
     assert [draft.id for draft in store.drafts.all()] == [other.id]
 
 
-def test_drafts_stand_on_the_list_of_surveys_and_are_deleted_by_their_author(editor: Open, ada: FlaskClient, store: Store) -> None:
-    own, bens = editor(), store.drafts.begin("ben", EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
+def test_drafts_stand_on_the_list_of_their_author_who_deletes_them(editor: Open, ada: FlaskClient, store: Store) -> None:
+    own, bens = editor(EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"')), store.drafts.begin("ben", EXAMPLE)
     store.accounts.set_password("ben", "hash")
     listed = ada.get("/manage").text
-    assert "About marriage" in listed
     assert "A &lt;b&gt;bold&lt;/b&gt; one" in listed
-    assert f"/manage/drafts/{bens.id}/delete" not in listed
-    assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 403
+    assert "About marriage" not in listed
+    for tab in ("", "/source", "/plan", "/preview", "/preview/page", "/preview/definition", "/survey.yaml"):
+        assert ada.get(f"/manage/drafts/{bens.id}{tab}").status_code == 404, tab
+    assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 404
     assert ada.post(f"{own.path}/delete").status_code == 302
     assert ada.get(own.path).status_code == 404
-    store.accounts.remove_user("ben")
+    assert store.drafts.all() == [bens]
+
+
+def test_drafts_of_who_has_no_account_any_more_are_the_operators(ada: FlaskClient, store: Store) -> None:
+    bens = store.drafts.begin("ben", EXAMPLE)
+    store.people.set_operator("ada", True)
+    assert "About marriage" in ada.get("/manage").text
     assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 302
     assert store.drafts.all() == []
 

@@ -60,6 +60,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("respondents.survey", "GET"): PUBLIC,
     ("files.browser_file", "GET"): PUBLIC,
     ("files.static_file", "GET"): PUBLIC,
+    ("files.logo", "GET"): (404,) * 13,  # there is none
     ("about.definition", "GET"): PUBLIC,
     ("about.privacy", "GET"): PUBLIC,
     ("about.accessibility", "GET"): PUBLIC,
@@ -102,8 +103,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.download", "GET"): VIEWERS,
     ("building.crosstab", "GET"): VIEWERS,
     ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
-    ("building.model", "GET"): VIEWERS,
-    ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
+    ("building.model", "GET"): ANALYSTS,
+    ("building.download_model", "GET"): of_survey("analyst", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): SENT_ON,
     ("drafting.edit", "GET"): AUTHORS,
@@ -130,14 +131,14 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
-    ("settings.keep", "POST"): of_survey("editor", 302),
+    ("settings.keep", "POST"): of_survey("owner", 302),
     ("settings.pause", "POST"): of_survey("editor", 302),
-    ("settings.archive", "POST"): of_survey("owner", 302),
+    ("settings.archive", "POST"): of_survey("editor", 302),
     ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
-    ("watch.page", "GET"): VIEWERS,
     ("data.page", "GET"): ANALYSTS,
     ("data.download", "GET"): ANALYSTS,
     ("settings.close", "POST"): of_survey("owner", 302),
+    ("watch.page", "GET"): VIEWERS,
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
@@ -229,7 +230,7 @@ def codes_base64(secret: bytes) -> str:
 
 
 def token(client: FlaskClient) -> str:
-    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage").text)[0])
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage/account").text)[0])
 
 
 @pytest.fixture
