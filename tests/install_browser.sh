@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the tests have their three browsers: Chromium and Firefox with what drives them, and WebKit with a screen that
-# nobody sees. What is missing comes from Debian's packages; where that may not be, this says what to install.
+# nobody sees; and R, which reads what is downloaded of a survey. What is missing comes from Debian's packages; where that may not be, this says what to install.
 set -eu
 have() { command -v "$1" >/dev/null 2>&1; }
 missing=""
@@ -9,6 +9,8 @@ have firefox-esr || have firefox || missing="$missing firefox-esr"
 have WebKitWebDriver || missing="$missing webkit2gtk-driver"
 have Xvfb || missing="$missing xvfb"
 /usr/bin/python3 -c 'import gi; gi.require_version("WebKit2", "4.1")' 2>/dev/null || missing="$missing python3-gi gir1.2-webkit2-4.1"
+have Rscript || missing="$missing r-base-core"
+[ -d /usr/lib/R/site-library/haven ] || missing="$missing r-cran-haven"
 [ -n "$missing" ] || exit 0
 if have apt-get && [ "$(id -u)" = 0 ]; then
     apt-get update -qq
@@ -16,6 +18,6 @@ if have apt-get && [ "$(id -u)" = 0 ]; then
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
     exit 0
 fi
-echo "The tests need browsers that are not installed. On Debian or Ubuntu:" >&2
+echo "The tests need programs that are not installed. On Debian or Ubuntu:" >&2
 echo "    sudo apt-get install --no-install-recommends$missing" >&2
 exit 1

@@ -6,14 +6,16 @@ What leaves is a `Submission`; it is in the outbox before its first attempt.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -63,8 +65,8 @@ class SurveyClient:
     survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
     folder), or ":memory:" to keep them no longer than this process. ledger: the file that keeps, for each person whom `submit` and
     `submit_many` then must name, the sum of what they gave away, or True for the one in the user's data folder; person_cap: that sum's
-    cap, as max_epsilon. auth: a researcher's name and password, for `results` and `analysis` only. key: what `deniable-server key make`
-    printed, for submissions of many records, and for `results` and `analysis` where there is no auth; nothing else carries it.
+    cap, as max_epsilon. auth: a researcher's name and password, for `results`, `analysis` and `bundle` only. key: what `deniable-server key
+    make` printed, for submissions of many records, and for these three where there is no auth; nothing else carries it.
     Neither travels over plain http to another machine. timeout: seconds for each wait on the network. retries: further attempts after the
     first one fails.
 
@@ -415,6 +417,26 @@ class SurveyClient:
 
         collected = Collected(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
         return collected.analysis(reports, confidence=confidence, method=method, target=target, simultaneous=simultaneous)
+
+    def bundle(self, survey_id: str, path: str | Path, *, only: str | None = None, licence: str = "cc-by-4.0") -> None:
+        """Writes all that a survey has to download and to publish to a zip: perturbed rows, codebook, figures, scripts, report.
+
+        only: one of its files instead, such as rows.sav. licence: what the files say that others may do with them: cc-by-4.0, cc0-1.0 or
+        none. Needs `auth` or a key with the scope reports. The server makes it; a file that is there is replaced when all has come.
+
+        Raises RefusedError where the survey is not the pinned one, RejectedError (400 for another file or licence, 401 or 403 without the
+        right to it), DeliveryError; OSError as `open` does.
+        """
+        survey, target = self._published(survey_id), Path(path)
+        name = "" if only is None else f"/{quote(only)}"
+        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as made:
+            try:
+                self._transport.save(f"/api/v1/surveys/{survey.id}/bundle{name}", {"licence": licence}, self._auth, made)
+                made.flush()
+                os.replace(made.name, target)
+            except BaseException:
+                os.unlink(made.name)
+                raise
 
 
 def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:

@@ -9,10 +9,12 @@ from deniable.errors import MissingExtraError
 _PACKAGES = {
     "estimate": ("formulaic", "pandas", "scipy"),
     "parquet": ("pyarrow",),
+    "docx": ("docx",),
     "xlsx": ("openpyxl",),
     "postgres": ("psycopg", "psycopg_pool"),
+    "xlsform": ("pyxform",),
 }
-_OF = {"parquet": "tables", "xlsx": "tables"}
+_OF = {"parquet": "tables", "xlsx": "tables", "docx": "bundle"}
 
 
 def missing(what: str, need: str) -> MissingExtraError | None:

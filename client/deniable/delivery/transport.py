@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from time import sleep
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -23,6 +23,7 @@ MAX_WORD = 1 << 16
 LONGEST_WAIT = 120.0
 _FIRST_WAIT, _LONGEST_BACKOFF = 0.5, 30.0
 _TRY_AGAIN = (408, 425, 429)
+_MADE_WITHIN = 600.0  # seconds that a server may take to make a file before it sends any of it
 
 
 class Transport:
@@ -41,6 +42,10 @@ class Transport:
     def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
         """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
         return self._request("GET", path, limit=limit or MAX_REPLY, params=params, auth=auth)
+
+    def save(self, path: str, params: Mapping[str, Any], auth: httpx.Auth | None, into: IO[bytes]) -> None:
+        """Writes the body of a 200 to a file as it comes, from the start again at each attempt. Raises DeliveryError, RejectedError."""
+        self._request("GET", path, limit=MAX_REPLY, params=params, auth=auth, into=into, timeout=_MADE_WITHIN)
 
     def post(self, path: str, body: bytes, expected: Any, auth: httpx.Auth | None = None) -> None:
         """Sends JSON until the server replies 200 with exactly `expected`. Raises DeliveryError, RejectedError.
@@ -73,10 +78,16 @@ class Transport:
             sleep(max(asked, backoff(attempt)))
             attempt += 1
 
-    def _once(self, method: str, path: str, limit: int, **options: Any) -> tuple[int, httpx.Headers, bytes]:
+    def _once(self, method: str, path: str, limit: int, into: IO[bytes] | None = None, **options: Any) -> tuple[int, httpx.Headers, bytes]:
         self._http.cookies.clear()  # a cookie would tie one respondent's submissions together
         with self._http.stream(method, self.url + path, **options) as response:
             body = bytearray()
+            if into is not None and response.status_code == 200:
+                into.seek(0)
+                into.truncate()
+                for chunk in response.iter_bytes():
+                    into.write(chunk)
+                return response.status_code, response.headers, b""
             for chunk in response.iter_bytes():
                 body += chunk
                 if len(body) > limit:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from typing import IO, Any
@@ -20,6 +19,7 @@ from deniable.errors import MissingExtraError
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.record import unpack
+from deniable_server.researchers.records import in_order
 from deniable_server.researchers.results import Records
 from deniable_server.store.protocol import Store
 
@@ -27,9 +27,6 @@ PACKED = "packed"
 FORMS = {PACKED: "application/octet-stream", "arrow": "application/vnd.apache.arrow.stream", "parquet": "application/vnd.apache.parquet"}
 """What reports can be asked for as, and the media type of each."""
 
-_BUCKETS = 16  # by the first half byte, so that a sixteenth of the records or so is in memory at a time
-_IN_MEMORY = 1 << 20  # bytes of a bucket that need no file
-_WORD = 8
 _ROWS = 1 << 16  # of a table that are written at a time
 
 
@@ -41,7 +38,7 @@ def spooled(store: Store, records: Records, form: str) -> tuple[IO[bytes], int]:
     write = _packed if form == PACKED else partial(_table, form)
     file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - whoever sends it closes it
     try:
-        write(file, records.survey, ((part, _sorted(store, records.survey, part)) for part in records.parts))
+        write(file, records.survey, ((part, in_order(store, records.survey, part)) for part in records.parts))
         size = file.tell()
         file.flush()
         file.seek(0)
@@ -49,37 +46,6 @@ def spooled(store: Store, records: Records, form: str) -> tuple[IO[bytes], int]:
         file.close()
         raise
     return file, size
-
-
-def _sorted(store: Store, survey: Survey, part: Part) -> Iterator[bytes]:
-    """The records of a part in the order of their bytes, many at a time."""
-    size = survey.record.bytes
-    with ExitStack() as stack:
-        buckets = [stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY)) for _ in range(_BUCKETS)]
-        for reports in store.submissions.reports(survey.id, part):
-            rows = _rows(reports, size)
-            for number in np.unique(rows[:, 0] >> 4).tolist():
-                buckets[number].write(rows[rows[:, 0] >> 4 == number].tobytes())
-        for bucket in buckets:
-            bucket.seek(0)
-            rows = _rows(bucket.read(), size)
-            if len(rows):
-                yield _in_order(rows)
-
-
-def _rows(reports: bytes, size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    return np.frombuffer(reports, dtype=np.uint8).reshape(-1, size)
-
-
-def _in_order(rows: np.ndarray[Any, np.dtype[np.uint8]]) -> bytes:
-    """Records sorted by their bytes; those of up to eight as numbers, which is ten times as fast where many are alike."""
-    n, size = rows.shape
-    if size > _WORD:
-        return np.sort(np.ascontiguousarray(rows).reshape(-1).view(f"V{size}")).tobytes()
-    words = np.zeros((n, _WORD), dtype=np.uint8)
-    words[:, :size] = rows
-    ordered = np.sort(words.view(">u8").reshape(-1).astype(np.uint64))
-    return ordered.astype(">u8").view(np.uint8).reshape(n, _WORD)[:, :size].tobytes()
 
 
 Parts = Iterable[tuple[Part, Iterator[bytes]]]

@@ -17,6 +17,7 @@ from deniable.wire.submission import MAX_COUNT, Submission, secret_of
 from deniable_server.api import callers
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
+from deniable_server.researchers import bundles
 from deniable_server.researchers.results import records_of, results_of
 from deniable_server.researchers.watching import watched
 from deniable_server.web import limits, sites
@@ -133,6 +134,26 @@ def reports(survey_id: str) -> Response:
     response = send_file(file, FORMS[form], as_attachment=True, download_name=f"{survey_id}-reports.{form}", conditional=False, etag=False)
     response.content_length = size
     return response
+
+
+@bp.get("/surveys/<survey_id>/bundle")
+def bundle(survey_id: str) -> Response:
+    """The perturbed records and all that is needed to use and to publish them, as a zip. Rights as for the reports.
+
+    licence: may be given, one of those that a researcher can choose.
+    """
+    return _bundle(survey_id, bundles.ALL)
+
+
+@bp.get("/surveys/<survey_id>/bundle/<path:name>")
+def bundle_file(survey_id: str, name: str) -> Response:
+    """One file of these."""
+    return _bundle(survey_id, name)
+
+
+def _bundle(survey_id: str, name: str) -> Response:
+    callers.require("reports", survey_id)
+    return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
 
 
 def _limited(response: Response, rate: Rate) -> Response:

@@ -60,7 +60,9 @@ for _command in (settings_command, pause_command, archive_command, delete_comman
 @click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
-    """Make the database, its secret key, and the account of an operator, who manages the others.
+    """Make the database, its key and the first account.
+
+    The account is an operator's, who manages the others.
 
     Where there is an account of this name, it gets a new password, which ends its sessions.
     """
@@ -194,7 +196,7 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 @click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
 @click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
 def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
-    """Check the installation: key, permissions, disk, backup, address.
+    """Check key, permissions, disk, backup and address.
 
     A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a
     fault, and all faults are listed.

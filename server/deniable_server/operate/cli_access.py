@@ -111,7 +111,10 @@ def invite_user(db: Database, operator: bool, public_url: str | None) -> None:
 @click.argument("name")
 @click.option("--no", "taken", is_flag=True, help="Take it away.")
 def make_operator(db: Database, name: str, taken: bool) -> None:
-    """Make an account an operator's: it manages accounts, and the surveys that nobody owns."""
+    """Make an account an operator's.
+
+    It manages accounts, and the surveys that nobody owns.
+    """
     with opened(db) as store:
         store.people.set_operator(name, not taken)
     click.echo(f"{name} is {'no operator any more' if taken else 'an operator'}.")
@@ -121,7 +124,10 @@ def make_operator(db: Database, name: str, taken: bool) -> None:
 @database
 @click.argument("name")
 def remove_factor(db: Database, name: str) -> None:
-    """Take the second factor of an account away, where its device and its recovery codes are lost."""
+    """Take the second factor of an account away.
+
+    For somebody who has lost the device and the recovery codes.
+    """
     with opened(db) as store:
         if not store.factors.remove(name):
             raise click.ClickException(f"{name} has no second factor")
@@ -133,7 +139,10 @@ def remove_factor(db: Database, name: str) -> None:
 @click.argument("name")
 @click.option("--no", "enabled", is_flag=True, help="Enable it again.")
 def disable_user(db: Database, name: str, enabled: bool) -> None:
-    """Disable an account: it opens nothing until it is enabled again. Its sessions end; its roles stay."""
+    """Disable an account, or enable it again.
+
+    A disabled account opens nothing. Its sessions end; its roles stay.
+    """
     with opened(db) as store:
         store.people.set_disabled(name, not enabled)
     click.echo(f"{name} is {'enabled' if enabled else 'disabled, and logged out everywhere'}.")
@@ -145,7 +154,7 @@ def disable_user(db: Database, name: str, enabled: bool) -> None:
 @click.argument("name")
 @click.argument("role", type=click.Choice([*(role.word for role in reversed(Role)), "none"]))
 def grant(db: Database, survey_id: str, name: str, role: str) -> None:
-    """Give an account a role in a survey: owner, editor, analyst, viewer; or none.
+    """Give an account a role in a survey.
 
     \b
     Example, where the owner has left:

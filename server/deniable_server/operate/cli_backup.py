@@ -21,7 +21,9 @@ from deniable_server.store.protocol import Store
 @click.option("--with-key", is_flag=True, help="Copy the server's key too, to TARGET.key.")
 @click.option("--password-env", metavar="VAR", help="Lock the copy, and the key in it, with the password in this environment variable.")
 def backup(db: Database, target: Path, with_key: bool, password_env: str | None) -> None:
-    """Copy the database to the new file TARGET, while the server runs.
+    """Copy the database to a new file TARGET.
+
+    The server may run meanwhile.
 
     What waits to be counted can be read with the server's key only: keep a copy of the key in another place, or lock the backup with
     a password, which puts the key into it. `deniable-server restore` makes a server's database of it again.
@@ -59,10 +61,10 @@ def _locked_backup(store: Store, db: Database, target: Path, password: str) -> N
 )
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
 def restore_backup(db: Database, backup: Path, key: Path | None, password_env: str | None) -> None:
-    """Make the database of a server from BACKUP, which stays as it is.
+    """Make the database of a server from BACKUP.
 
-    There must be no database in that place yet. All records are counted anew first, and nothing is written if anything is wrong.
-    Whoever withdrew a record after the backup was made has to do so again.
+    BACKUP stays as it is. There must be no database in that place yet. All records are counted anew first, and nothing is written if
+    anything is wrong. Whoever withdrew a record after the backup was made has to do so again.
 
     \b
     Example:

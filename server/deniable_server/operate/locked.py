@@ -7,6 +7,7 @@ A header, then the key and the database in pieces, each encrypted and bound to i
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +30,7 @@ def is_locked(path: Path) -> bool:
 
 def lock(db: Path, key: Path, password: str, target: Path) -> None:
     """Writes a database and its key, locked, to a new file. Raises FileExistsError, and OSError; no file is left then."""
-    salt, state = os.urandom(argon2id.SALTBYTES), sodium.crypto_secretstream_xchacha20poly1305_state()
+    salt, state = secrets.token_bytes(argon2id.SALTBYTES), sodium.crypto_secretstream_xchacha20poly1305_state()
     header = sodium.crypto_secretstream_xchacha20poly1305_init_push(state, _derived(password, salt))
     with db.open("rb") as database, new_file(target) as file:
         try:

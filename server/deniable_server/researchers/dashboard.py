@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from deniable.plan import Progress
@@ -29,8 +29,8 @@ class Entry:
         return "archived" if self.settings.archived else "open" if self.published.is_open else "closed"
 
 
-def entries(store: Store, seen: Sequence[Published]) -> dict[str, list[Entry]]:
-    """Some surveys by the list they stand in; in each, those first that need attention, and of those alike the newest."""
+def entries(store: Store, seen: Iterable[Published]) -> dict[str, list[Entry]]:
+    """These surveys by the list they stand in; in each, those first that need attention, and of those alike the newest."""
     settings = store.life.all_settings()
     found = [_entry(store, published, settings.get(published.survey.id, Settings())) for published in seen]
     found.sort(key=lambda entry: entry.published.published_on, reverse=True)

@@ -114,3 +114,12 @@ def _needed(channel: Channel, confidence: float) -> int:
 
 def _minus(text: str) -> str:
     return text.replace("-", "−")
+
+
+def length(size: int, at_most: bool = False) -> str:
+    """About how long a file is: `under 1 kB`, `43 kB`, `2.7 MB`, with two digits or more; `under 43 kB` where it is that long at most."""
+    if size < 1000:
+        return "under 1 kB"
+    power = min(3, (len(str(size)) - 1) // 3)
+    value = size / 1000**power
+    return f"{'under ' if at_most else ''}{value:,.{1 if value < 10 else 0}f} {('kB', 'MB', 'GB')[power - 1]}"

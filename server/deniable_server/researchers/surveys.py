@@ -23,7 +23,7 @@ bp = routes("researchers", __name__)
 
 @bp.get("/manage")
 def surveys() -> Page:
-    """All surveys that one may see: how far each is, and what needs attention."""
+    """All surveys in which one has a role: how far each is, and what needs attention."""
     return render_template("researchers/surveys.html", places=entries(current_store(), seen_surveys()), form=ActionForm())
 
 

@@ -67,7 +67,7 @@ def least_role(endpoint: str) -> Role:
 def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
     """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to.
 
-    Templates get `may_open`.
+    Templates get `may_open` and `may_do`.
     """
 
     def admit() -> Response | None:
@@ -85,6 +85,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
     app.before_request(admit)
     app.teardown_request(lambda _: set_actor(None))
     app.add_template_global(may_open)
+    app.add_template_global(may_do)
 
 
 def let_in() -> bool:
@@ -121,14 +122,19 @@ def may_open(address: str) -> bool:
         endpoint = _endpoint(address.partition("?")[0])
     except HTTPException:
         return False
+    return may_do(endpoint)
+
+
+def may_do(endpoint: str) -> bool:
+    """Whether the researcher of the current request may go to an endpoint of the survey that it is about."""
     return g.get("role") is not None and g.role >= least_role(endpoint)
 
 
 def _endpoint(path: str) -> str:
-    """The endpoint of a path: of what is read there, else of what can be sent there. Raises HTTPException where there is none."""
+    """The endpoint of a path: that of reading it where it can be read. Raises HTTPException where there is none."""
     bound = current_app.url_map.bind("")
-    methods = set(bound.allowed_methods(path))
-    return str(bound.match(path, method="GET" if "GET" in methods else next(iter(methods), "GET"))[0])
+    allowed = sorted(bound.allowed_methods(path))
+    return str(bound.match(path, method="GET" if "GET" in allowed else next(iter(allowed), "GET"))[0])
 
 
 def seen_surveys() -> list[Published]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tests.kit.servers.listening import listening
 
 from deniable.delivery import transport
 from deniable.delivery.transport import Transport, backoff, retry_after
@@ -123,3 +125,47 @@ def test_a_server_that_is_not_there_is_a_delivery_error(connect, no_waiting):
     with pytest.raises(DeliveryError, match="ConnectError"):
         connect(1, "http://127.0.0.1:9").get("/")
     assert len(no_waiting) == 1
+
+
+class Cutting(ThreadingHTTPServer):
+    """Sends a file in whole only after so many attempts, and else ends the connection in its middle."""
+
+    def __init__(self, cuts: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Halves)
+        self.cuts, self.file = cuts, bytes(range(256)) * 100
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Halves(BaseHTTPRequestHandler):
+    server: Cutting
+
+    def do_GET(self) -> None:
+        whole, self.server.cuts = self.server.cuts <= 0, self.server.cuts - 1
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.server.file)))
+        self.end_headers()
+        self.wfile.write(self.server.file if whole else self.server.file[::-1][: len(self.server.file) // 2])
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def test_a_file_that_is_cut_short_is_fetched_again_from_its_start(connect, no_waiting, tmp_path):
+    with listening(Cutting(2)) as server, open(tmp_path / "file", "w+b") as file:
+        connect(2, server.url).save("/file", {}, None, file)
+    assert (tmp_path / "file").read_bytes() == server.file
+    assert len(no_waiting) == 2
+
+
+def test_a_file_that_never_comes_whole_or_is_refused_is_an_error(server, connect, no_waiting, tmp_path):
+    with (
+        listening(Cutting(9)) as cutting,
+        open(tmp_path / "file", "w+b") as file,
+        pytest.raises(DeliveryError, match="RemoteProtocolError"),
+    ):
+        connect(1, cutting.url).save("/file", {}, None, file)
+    with open(tmp_path / "file", "w+b") as file, pytest.raises(RejectedError, match="answered 404"):
+        connect(1).save("/api/v1/surveys/nothing", {}, None, file)

@@ -1,6 +1,7 @@
-"""Guesses passwords as fast as the server answers: `python guessers.py URL form|basic HOW_MANY SECONDS` prints the statuses it got.
+"""Guesses as fast as the server answers: `python guessers.py URL WAY HOW_MANY SECONDS` prints the statuses it got.
 
-A process of its own, so that its work is not taken for the server's. Every other guess is for ada, the rest for names made up.
+A process of its own, so that its work is not taken for the server's. WAY: form and basic guess passwords, every other one ada's, the
+rest of names made up; ada guesses hers alone; codes guesses those of her second factor, with her password; links those that make accounts.
 """
 
 from __future__ import annotations
@@ -32,18 +33,59 @@ class Form:
     """The login page, with the token and the cookie that it gives out once."""
 
     def __init__(self) -> None:
-        self.token = self.cookie = ""
+        self.token = self.cookie = self.set_cookie = ""
 
     def __call__(self, connection: http.client.HTTPConnection, name: str, password: str) -> int:
         if not self.token:
             connection.request("GET", "/login")
             reply = connection.getresponse()
             self.cookie = (reply.getheader("Set-Cookie") or "").split(";")[0]
-            self.token = html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', reply.read().decode())[0])
+            self.token = token_of(reply.read())
         body = urlencode({"user": name, "password": password, "csrf_token": self.token})
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": self.cookie}
         connection.request("POST", "/login", body, headers)
+        reply = finished(connection)
+        self.set_cookie = (reply.getheader("Set-Cookie") or "").split(";")[0]
+        return reply.status
+
+
+class Ada(Form):
+    """The same, for ada alone."""
+
+    def __call__(self, connection: http.client.HTTPConnection, name: str, password: str) -> int:
+        return super().__call__(connection, "ada", password)
+
+
+class Codes:
+    """The page after the password, which is known."""
+
+    def __init__(self) -> None:
+        self.token = self.cookie = ""
+
+    def __call__(self, connection: http.client.HTTPConnection, name: str, password: str) -> int:
+        if not self.token:
+            door = Form()
+            door(connection, "ada", "correct horse battery")
+            self.cookie = door.set_cookie
+            connection.request("GET", "/login/code", headers={"Cookie": self.cookie})
+            reply = connection.getresponse()
+            self.cookie = (reply.getheader("Set-Cookie") or "").split(";")[0]
+            self.token = token_of(reply.read())
+        body = urlencode({"code": f"{secrets.randbelow(10**6):06d}", "csrf_token": self.token})
+        connection.request("POST", "/login/code", body, {"Content-Type": "application/x-www-form-urlencoded", "Cookie": self.cookie})
         return finished(connection).status
+
+
+def links(connection: http.client.HTTPConnection, name: str, password: str) -> int:
+    connection.request("GET", f"/join/{secrets.token_urlsafe(32)}")
+    return finished(connection).status
+
+
+WAYS: dict[str, Callable[[], Guess]] = {"form": Form, "basic": lambda: basic, "ada": Ada, "codes": Codes, "links": lambda: links}
+
+
+def token_of(page: bytes) -> str:
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', page.decode())[0])
 
 
 def finished(connection: http.client.HTTPConnection) -> http.client.HTTPResponse:
@@ -66,7 +108,7 @@ def guess(url: str, way: Guess, until: float, statuses: Counter[int]) -> None:
 def main() -> None:
     url, way, how_many, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
     until, counted = time.monotonic() + seconds, [Counter[int]() for _ in range(how_many)]
-    threads = [threading.Thread(target=guess, args=[url, basic if way == "basic" else Form(), until, own]) for own in counted]
+    threads = [threading.Thread(target=guess, args=[url, WAYS[way](), until, own]) for own in counted]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -42,7 +42,7 @@ def routes(app: Flask) -> Iterator[tuple[str, str]]:
     for rule in app.url_map.iter_rules():
         if rule.endpoint.startswith("api."):
             for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
-                yield re.sub(r"<(\w+)>", r"{\1}", rule.rule.removeprefix("/api/v1")), method.lower()
+                yield re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule.removeprefix("/api/v1")), method.lower()
 
 
 def test_every_route_is_described_and_nothing_else(app: Flask) -> None:
@@ -96,6 +96,8 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     def send(case: Any, survey: str | None, query: dict[str, str] | None, key: str | None, body: Any) -> None:
         if survey is not None:
             case.path_parameters["survey_id"] = survey
+            if "name" in case.path_parameters:
+                case.path_parameters["name"] = "rows.csv"
         if query is not None and method == "get":
             case.query = query
         if body is not None and method == "post":

@@ -26,6 +26,7 @@ from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import reports as spooling
+from deniable_server.researchers import records as ordering
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
@@ -160,7 +161,7 @@ def test_the_order_of_the_reports_shows_neither_when_they_came_nor_together_with
 
 
 def test_reports_in_the_order_of_the_rows_would_be_found_out(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spooling, "_sorted", lambda store, survey, part: store.submissions.reports(survey.id, part))
+    monkeypatch.setattr(spooling, "in_order", lambda store, survey, part: store.submissions.reports(survey.id, part))
     assert len(downloads(store, get, ORDERS)) > 1
 
 
@@ -224,7 +225,7 @@ def test_records_that_do_not_fit_in_memory_are_sorted_all_the_same(
     sent: dict[Part, bytes], get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = get("reports")
-    monkeypatch.setattr(spooling, "_IN_MEMORY", 16)
+    monkeypatch.setattr(ordering, "_IN_MEMORY", 16)
     assert get("reports") == whole
 
 

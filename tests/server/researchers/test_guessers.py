@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -18,11 +19,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from tests.kit import breaks
+from tests.kit.breaks import guessers
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
+from deniable_server.researchers import account_links
+from deniable_server.researchers.passwords import set_password
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +95,7 @@ def attack(server: Any, survey: Survey, submissions: Make, many: int = GUESSERS)
     server.publish(Survey.from_dict({**survey.to_dict(), "id": "study"}))
     server.start()
     before = respondents(server.url, submissions)
-    guessers = [
+    running = [
         subprocess.Popen(
             [sys.executable, breaks.GUESSERS, server.url, way, str(many // 2), str(SECONDS + 1)], stdout=subprocess.PIPE, text=True
         )
@@ -98,7 +103,7 @@ def attack(server: Any, survey: Survey, submissions: Make, many: int = GUESSERS)
     ]
     honest = respondents(server.url, submissions)
     guesses: Counter[str] = Counter()
-    for guesser in guessers:
+    for guesser in running:
         guesses += Counter(json.loads(guesser.communicate(timeout=120)[0]))
     peak = max(peak_mib(pid) for pid in processes(server.process.pid))
     server.stop()
@@ -132,6 +137,44 @@ def test_guessers_are_told_to_wait_and_respondents_are_not(make_server: Callable
     if MEASURED:
         assert statistics.median(seen.honest.seconds) < 2 * statistics.median(seen.before.seconds)
         assert seen.peak_mib < 400
+
+
+GUESSES = {"ada": "401", "codes": "401", "links": "404"}
+"""What a guess gets that was looked at."""
+
+
+def looked_at(server: Any, store_of: Callable[[], Any], way: str) -> tuple[Counter[str], int]:
+    """Guesses as fast as they are answered, for SECONDS, in one way: the statuses; and how often eve was let in meanwhile."""
+    with store_of() as store:
+        set_password(store.accounts, "eve", "correct horse battery")
+        link = account_links.make(store, "", operator=False)
+        if way == "codes":
+            store.factors.set_secret("ada", os.urandom(20), 0, [])
+    server.start()
+    command = [sys.executable, breaks.GUESSERS, server.url, way, "4", str(SECONDS)]
+    entered, until = 0, time.monotonic() + SECONDS
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as guesser, httpx.Client(base_url=server.url) as eve:
+        while time.monotonic() < until - 0.5:
+            eve.cookies.clear()  # a device that nobody knows
+            csrf = guessers.token_of(eve.get("/login").content)
+            reply = eve.post("/login", data={"user": "eve", "password": "correct horse battery", "csrf_token": csrf})
+            entered += reply.status_code == 302
+            assert eve.get(link).status_code == 200
+        statuses = Counter[str](json.loads(guesser.communicate(timeout=120)[0]))
+    return statuses, entered
+
+
+@pytest.mark.parametrize("way", GUESSES)
+def test_guesses_in_one_place_are_slowed_to_a_few_and_other_people_get_in(make_server: Callable[..., Any], way: str) -> None:
+    """Five at once, and then one after 1, 2, 4, … seconds: ten in the first minute. Of links ten at once, and one in six seconds."""
+    server = make_server()
+    statuses, entered = looked_at(server, server.store, way)
+    print(f"{way}: {dict(statuses)} in {SECONDS:.0f} s; eve got in {entered} times")
+    assert set(statuses) <= {GUESSES[way], "429"}
+    assert statuses["429"] > 10
+    most = 10 + SECONDS / 6 if way == "links" else 5 + math.log2(SECONDS + 1) + 1
+    assert 1 <= statuses[GUESSES[way]] <= most
+    assert entered > 0
 
 
 def test_a_server_that_hashes_whatever_comes_is_found_out(make_server: Callable[..., Any], survey: Survey, submissions: Make) -> None:

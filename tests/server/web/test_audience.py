@@ -13,11 +13,24 @@ RESPONDENTS = Audience(login=False, forms=False, csrf=False, translated=True)
 AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
+    "preview": replace(RESPONDENTS, login=True),
     "api_document": replace(RESPONDENTS, translated=False),
     **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
     **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),
     **dict.fromkeys(
-        ("account", "second_factor", "members", "survey_keys", "researchers", "drafting", "inviting", "settings", "watch", "building"),
+        (
+            "account",
+            "second_factor",
+            "data",
+            "members",
+            "survey_keys",
+            "researchers",
+            "drafting",
+            "inviting",
+            "settings",
+            "watch",
+            "building",
+        ),
         Audience(login=True, forms=True, csrf=True, translated=False),
     ),
 }

@@ -9,6 +9,7 @@ from deniable_server.store.postgres.server import Server
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
+from deniable_server.store.sql.drafts import DraftShelf
 from deniable_server.store.sql.factors import FactorShelf
 from deniable_server.store.sql.life import LifeShelf
 from deniable_server.store.sql.people import PeopleShelf
@@ -26,11 +27,12 @@ class PostgresStore:
         self.access = AccessShelf(self.database)
         self.submissions = SubmissionShelf(self.database, self.access)
         self.accounts = AccountShelf(self.database)
-        self.life = LifeShelf(self.database)
         self.people = PeopleShelf(self.database)
         self.roles = RoleShelf(self.database)
         self.factors = FactorShelf(self.database)
         self.audit = AuditShelf(self.database)
+        self.life = LifeShelf(self.database)
+        self.drafts = DraftShelf(self.database)
 
     def backup(self, target: Path) -> None:
         """Raises UnavailableError always: PostgreSQL has tools of its own."""

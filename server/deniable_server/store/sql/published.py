@@ -12,8 +12,8 @@ from deniable_server.store.protocol import Published
 from deniable_server.store.sql.connection import Connection
 
 COLUMNS = "definition, is_open, published_on"
-PAUSED = 2  # in the column is_open, where 1 is open and 0 closed
 UNKNOWN = "no survey with this id is published here"
+PAUSED = 2  # in the column is_open, where 1 is open and 0 closed
 
 
 def published_of(row: Sequence[Any]) -> Published:

@@ -1,0 +1,43 @@
+"""Data: the perturbed rows of a survey and all that belongs to them, to be downloaded and published."""
+
+from __future__ import annotations
+
+from flask import abort, render_template, request
+
+from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about, left_out
+from deniable_server.context import current_store
+from deniable_server.researchers import bundles, figures
+from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.results import counted
+from deniable_server.store.protocol import by_hand, estimated
+from deniable_server.store.roles import Role
+from deniable_server.web.audience import least
+
+bp = routes("data", __name__)
+LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: who uses them names you", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}
+assert set(LICENCE_NAMES) == set(LICENCES)
+
+
+@bp.get("/manage/surveys/<survey_id>/data")
+@least(Role.ANALYST)
+def page(survey_id: str) -> Page:
+    """What can be downloaded, and how long it is about."""
+    store = current_store()
+    published = store.surveys.published(survey_id)
+    counts, survey = store.submissions.counts(survey_id), published.survey
+    sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
+    n = sum(sizes.values())
+    lengths = {name: figures.length(*told) for name, told in about(survey, n).items()}
+    shown = {"published": published, **sizes, "lengths": lengths, "files": FILES, "missing": left_out(survey, n)}
+    shown |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
+    return render_template("researchers/data.html", **shown)
+
+
+@bp.get("/manage/surveys/<survey_id>/data/<path:name>")
+@least(Role.ANALYST)
+def download(survey_id: str, name: str) -> Page:
+    """The bundle, or one of its files."""
+    if name != bundles.ALL and name not in FILES:
+        abort(404)
+    return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()

@@ -1,0 +1,101 @@
+"""The page with the downloads of a survey: it names every file, how long it is about, and why the rows may be published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about
+from deniable.simulate import simulate
+from deniable.survey import Survey
+from deniable.wire.part import Part
+from deniable.wire.submission import Submission
+from deniable_server.researchers.figures import length
+from deniable_server.store.protocol import Store
+
+PAGE = "/manage/surveys/study/data"
+
+
+@pytest.fixture
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    return logged_in(app)
+
+
+@pytest.fixture
+def sent(store: Store, survey: Survey) -> int:
+    truth = {item.id: [1 / item.k] * item.k for item in survey.items}
+    store.submissions.add("study", Submission(bytes(16), survey.digest, 4000, simulate(survey, truth, n=4000).reports, mode="organisation"))
+    return 4000
+
+
+def buttons(page: str) -> dict[str, str]:
+    """The downloads of the page by what they are called."""
+    return {unescape(name): unescape(address) for address, name in re.findall(r'formaction="([^"]+)"[^>]*>([^<]+)</button>', page)}
+
+
+def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskClient, sent: int) -> None:
+    page = ada.get(PAGE).text
+    found = buttons(page)
+    assert set(found) == {*FILES, *(name for name in found if name.startswith("Download all, under"))}
+    assert len(found) == len(FILES) + 1
+    for name, address in found.items():
+        reply = ada.get(address, query_string={"licence": "cc0-1.0"})
+        assert (reply.status_code, len(reply.data) > 0) == (200, True), name
+    assert PUBLISHABLE in unescape(page)
+    assert "4,000 records" in page
+    assert set(re.findall(r'<option value="([^"]+)"', page)) == set(LICENCES)
+
+
+def test_files_are_as_long_as_the_page_says_within_a_tenth_and_packed_ones_at_most(ada: FlaskClient, sent: int, survey: Survey) -> None:
+    page = ada.get(PAGE).text
+    for name, said in about(survey, sent).items():
+        real = len(ada.get(f"{PAGE}/{name}").data)
+        assert real <= said.size if said.at_most else abs(real - said.size) <= real / 10, (name, said, real)
+        assert length(*said) in page
+    assert {name for name, said in about(survey, sent).items() if not said.at_most} == {"rows.csv", "rows.sav", "rows.dta"}
+
+
+def test_what_cannot_be_made_is_no_link_and_says_why(ada: FlaskClient, sent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.bundle.workbook.MOST_ROWS", 3999)
+    page = ada.get(PAGE).text
+    assert "rows.xlsx" not in buttons(page)
+    assert "It is left out: a sheet holds at most 3,999 rows below its header, and there are 4,000 records." in page
+    assert "ows.xlsx is left out" in ada.get(f"{PAGE}/rows.xlsx").text
+
+
+def test_the_page_counts_records_made_by_hand_apart(ada: FlaskClient, store: Store) -> None:
+    question = {"id": "stole", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
+    coins = Survey.from_dict({"deniable": 1, "batch": 1, "id": "coins", "title": "T", "about": "A.", "questions": [question]})
+    store.surveys.publish(coins)
+    for i, (mode, n) in enumerate({"device": 30, "by_hand": 4}.items()):
+        raw = simulate(coins, {"stole": [0.5, 0.5]}, n=n).reports
+        part = Part(mode=mode)  # type: ignore[arg-type]
+        store.submissions.add("coins", Submission(bytes([i] * 16), coins.digest, n, raw, part.group, part.mode))
+    assert "30 records, and 4 made by hand" in ada.get("/manage/surveys/coins/data").text
+
+
+def test_a_survey_without_records_has_the_page_and_the_files(ada: FlaskClient) -> None:
+    assert "0 records" in ada.get(PAGE).text
+    assert ada.get(f"{PAGE}/bundle.zip").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "under 1 kB"),
+        (999, "under 1 kB"),
+        (1000, "1.0 kB"),
+        (43_210, "43 kB"),
+        (2_650_000, "2.6 MB"),
+        (10**10, "10 GB"),
+        (10**13, "10,000 GB"),
+    ],
+)
+def test_a_length_is_told_in_two_digits(size: int, words: Any) -> None:
+    assert length(size) == words
