@@ -283,6 +283,8 @@ def doors(ada: FlaskClient, app: Flask, tmp_path: Path, query: str = "") -> dict
             found["api bundle"] = (reply.status_code == 200, reply.text if reply.status_code != 200 else "")
         with ada.get("/manage/surveys/cycle/data/rows.csv") as reply:
             found["page data"] = (reply.status_code == 200, reply.text)
+    reply = ada.get(f"/manage/surveys/cycle/chart/q.svg{query}")
+    found["chart"] = (reply.status_code == 200, reply.text)
     group = [f"--group={query.partition('=')[2]}"] if query else []
     done = CliRunner().invoke(main, ["results", "cycle", "--db", str(tmp_path / "deniable.db"), *group])
     found["command"] = (done.exit_code == 0, done.output)

@@ -101,6 +101,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.survey", "GET"): VIEWERS,
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
+    ("researchers.chart", "GET"): of_survey("viewer", 404),  # of nothing that is estimated yet
     ("building.crosstab", "GET"): VIEWERS,
     ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
     ("building.model", "GET"): VIEWERS,
@@ -191,6 +192,7 @@ class Door:
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
             "draft_id": drafts.begin("owner", DRAFT).id if "draft_id" in rule.arguments else "",
+            "question": "q",
             "kind": "yaml" if "draft_id" in rule.arguments else "csv",
             "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
         }
