@@ -92,7 +92,7 @@ def close(survey_id: str) -> AnyResponse:
 
 
 @bp.post("/manage/surveys/<survey_id>/archive")
-@least(Role.EDITOR)
+@least(Role.OWNER)
 def archive(survey_id: str) -> AnyResponse:
     """Puts a closed survey out of sight, or back."""
     store = current_store()

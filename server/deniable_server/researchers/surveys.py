@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Response, abort, render_template, request
 
+from deniable.bundle.report import picture
 from deniable_server.context import current_store
 from deniable_server.researchers import figures
 from deniable_server.researchers.cards import cards, scale_of
@@ -65,3 +66,18 @@ def download(survey_id: str, kind: str) -> Page:
     name = f"{survey_id}-results{part}{'-by-hand' if results.by_hand else ''}.{kind}"
     body, mimetype = (results.to_csv(), "text/csv") if kind == "csv" else (results.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@bp.get("/manage/surveys/<survey_id>/chart/<question>.svg")
+@least(Role.VIEWER)
+def chart(survey_id: str, question: str) -> Page:
+    """The chart of one question, for a text or a poster. Aborts with 404 where there is none."""
+    published = current_store().surveys.published(survey_id)
+    texts = {one.id: one.text for one in published.survey.questions}
+    if question not in texts:
+        abort(404, "this survey has no such question")
+    drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
+    if not drawn:
+        abort(404, "nothing is estimated of this question yet")
+    name = f"{survey_id}-{question}.svg"
+    return Response(drawn, mimetype="image/svg+xml", headers={"Content-Disposition": f'attachment; filename="{name}"'})

@@ -156,7 +156,7 @@ def test_whoever_pauses_and_looks_at_every_page_after_each_answer_sees_nothing(
     for _ in range(9):
         store.submissions.add("cycle", submissions(to=survey, group="North"))
         ada.post("/manage/surveys/cycle/pause")
-        seen.add(tuple(re.sub(r'name="csrf_token"[^>]*>', "", ada.get(address).text) for address in addresses))
+        seen.add(tuple(re.sub(r'name="csrf_token" value="[^"]*"', "", ada.get(address).text) for address in addresses))
         ada.post("/manage/surveys/cycle/pause")
     assert len(seen) == 1
 
@@ -283,6 +283,8 @@ def doors(ada: FlaskClient, app: Flask, tmp_path: Path, query: str = "") -> dict
             found["api bundle"] = (reply.status_code == 200, reply.text if reply.status_code != 200 else "")
         with ada.get("/manage/surveys/cycle/data/rows.csv") as reply:
             found["page data"] = (reply.status_code == 200, reply.text)
+    reply = ada.get(f"/manage/surveys/cycle/chart/q.svg{query}")
+    found["chart"] = (reply.status_code == 200, reply.text)
     group = [f"--group={query.partition('=')[2]}"] if query else []
     done = CliRunner().invoke(main, ["results", "cycle", "--db", str(tmp_path / "deniable.db"), *group])
     found["command"] = (done.exit_code == 0, done.output)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -356,3 +357,19 @@ def test_each_question_begins_with_its_answer_in_words_that_are_no_surer_than_it
     assert said["hours"] == "The mean is between {} and {}, on a scale from 0 to 14.".format(*figures.mean(mean)[1:])
     for card in page.split('<section class="card question"')[1:]:
         assert 0 < card.index('class="said"') < card.index("<svg")
+
+
+def test_the_chart_of_each_question_is_a_picture_by_itself_with_its_figures(answered: FlaskClient, store: Store) -> None:
+    found = results_of(store, "kinds", {"confidence": "0.9"})
+    for question in KINDS.questions:
+        reply = answered.get(f"{PAGE}/chart/{question.id}.svg?confidence=0.9")
+        assert (reply.status_code, reply.mimetype) == (200, "image/svg+xml")
+        drawn = ElementTree.fromstring(reply.data)
+        words = " ".join(drawn.itertext())
+        assert "script" not in {element.tag.rpartition("}")[2] for element in drawn.iter()}
+        rows = [row for row in found[question.id].rows if row.option == "yes" or not question.labels]
+        figured = [] if question.rounds else [f"{100 * row.estimate:.1f}% ({100 * row.low:.1f}% to {100 * row.high:.1f}%)" for row in rows]
+        assert [figure for figure in figured if figure not in words.replace("−", "-")] == []
+    page = answered.get(f"{PAGE}?confidence=0.9").text
+    assert all(f"/chart/{question.id}.svg?" in page for question in KINDS.questions)
+    assert answered.get(f"{PAGE}/chart/nothing.svg").status_code == 404

@@ -101,10 +101,11 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.survey", "GET"): VIEWERS,
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
+    ("researchers.chart", "GET"): of_survey("viewer", 404),  # of nothing that is estimated yet
     ("building.crosstab", "GET"): VIEWERS,
     ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
-    ("building.model", "GET"): ANALYSTS,
-    ("building.download_model", "GET"): of_survey("analyst", 400),  # of nothing that was chosen
+    ("building.model", "GET"): VIEWERS,
+    ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
     ("drafting.survey", "POST"): SENT_ON,
     ("drafting.edit", "GET"): AUTHORS,
@@ -133,12 +134,12 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.page", "GET"): VIEWERS,
     ("settings.keep", "POST"): of_survey("owner", 302),
     ("settings.pause", "POST"): of_survey("editor", 302),
-    ("settings.archive", "POST"): of_survey("editor", 302),
+    ("settings.archive", "POST"): of_survey("owner", 302),
     ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
+    ("watch.page", "GET"): VIEWERS,
     ("data.page", "GET"): ANALYSTS,
     ("data.download", "GET"): ANALYSTS,
     ("settings.close", "POST"): of_survey("owner", 302),
-    ("watch.page", "GET"): VIEWERS,
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
@@ -191,6 +192,7 @@ class Door:
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
             "draft_id": drafts.begin("owner", DRAFT).id if "draft_id" in rule.arguments else "",
+            "question": "q",
             "kind": "yaml" if "draft_id" in rule.arguments else "csv",
             "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
         }

@@ -60,7 +60,7 @@ class LifeShelf:
             return spans.of(connection, survey_id)
 
     def erase(self, survey_id: str, day: str) -> None:
-        did = doing("survey.delete-records", survey_id)
+        did = doing("survey.delete", survey_id, "all records")
 
         def work(connection: Connection) -> None:
             survey = find(connection, survey_id).survey

@@ -77,7 +77,7 @@ class SurveyShelf:
                 self._database.due()  # it is closed all the same; there is no room for this now
 
     def pause(self, survey_id: str, paused: bool) -> None:
-        did = doing("survey.pause" if paused else "survey.resume", survey_id)
+        did = doing("survey.pause" if paused else "survey.go-on", survey_id)
 
         def work(connection: Connection) -> None:
             if not find(connection, survey_id).is_open:
