@@ -32,6 +32,8 @@ ROOMS = {
     "extras": ("which extra brings what is missing", "errors"),
     "mechanism": ("what a coin does; it never tosses one", ""),
     "survey": ("what is asked", "errors mechanism"),
+    "xlsform": ("an XLSForm, mapped to a survey", "errors extras survey"),
+    "topics": ("surveys to begin with", ""),
     "privacy": ("what answers give away, and an account of it", "errors extras persons private_files mechanism survey"),
     "wire": ("what travels and is stored", "errors mechanism survey"),
     "device": ("all that ever holds a true answer", "errors persons files extras mechanism survey wire"),
@@ -45,7 +47,10 @@ ROOMS = {
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery"),
     "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate plan collected session"),
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
-    "cli": ("the command line", "errors persons files extras survey privacy wire delivery estimate simulate plan verify client"),
+    "cli": (
+        "the command line",
+        "errors persons files extras survey xlsform topics privacy wire delivery estimate simulate plan verify client",
+    ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
 
@@ -65,7 +70,7 @@ SERVER = {
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
     "server/researchers": (
         "pages for researchers",
-        "errors mechanism survey wire privacy estimate bundle plan server/store server/context server/web",
+        "errors mechanism survey xlsform topics wire privacy estimate bundle plan server/store server/context server/web",
     ),
     "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
     "server": (

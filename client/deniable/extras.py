@@ -12,6 +12,7 @@ _PACKAGES = {
     "docx": ("docx",),
     "xlsx": ("openpyxl",),
     "postgres": ("psycopg", "psycopg_pool"),
+    "xlsform": ("pyxform",),
 }
 _OF = {"parquet": "tables", "xlsx": "tables", "docx": "bundle"}
 

@@ -26,6 +26,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         joining,
         members,
         people,
+        preview,
         second_factor,
         sessions,
         settings,
@@ -58,7 +59,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp)
     persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
-    for routes in (*public, *persons, surveys.bp, drafting.bp, building.bp, inviting.bp, watch.bp, data.bp, settings.bp):
+    for routes in (*public, *persons, surveys.bp, drafting.bp, preview.bp, building.bp, inviting.bp, watch.bp, data.bp, settings.bp):
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie

@@ -57,12 +57,42 @@ class Database:
         return f"postgresql://{who.partition(':')[0]}{at}{where}"
 
 
+MOST_LOGO = 200_000  # bytes
+_PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
+
+
+@dataclass(frozen=True)
+class Logo:
+    """A picture, as it is served."""
+
+    content: bytes = field(repr=False)
+    mimetype: str
+
+    @classmethod
+    def of(cls, path: Path) -> Logo:
+        """A file that ends in .png, .svg, .jpg or .webp. Raises ValueError for another, and for one that is too large; OSError."""
+        if (mimetype := _PICTURES.get(path.suffix.lower())) is None:
+            raise ValueError(f"the logo must be a file that ends in {', '.join(_PICTURES)}, got {path.name!r}")
+        content = path.read_bytes()
+        if len(content) > MOST_LOGO:
+            raise ValueError(f"the logo must have at most {MOST_LOGO:,} bytes, got {len(content):,}")
+        return cls(content, mimetype)
+
+
+@dataclass(frozen=True)
+class Institution:
+    """Who runs a server; empty where nobody says it."""
+
+    name: str = ""
+    logo: Logo | None = None
+
+
 @dataclass(frozen=True)
 class Config:
     """db: the database, or its path or url. secret_key: signs researchers' cookies. public_url: the address people use, if not this one's.
 
     most_per_second: submissions without a key, from everybody together; more are told to come back later.
-    listening: this machine's address, where there is no other.
+    listening: this machine's address, where there is no other. institution: whose name and picture researchers' pages bear.
     """
 
     db: str | Path | Database = field(repr=False)
@@ -70,6 +100,7 @@ class Config:
     public_url: str | None = None
     most_per_second: int = MOST_PER_SECOND
     listening: str = "http://localhost"
+    institution: Institution = Institution()
 
     def __post_init__(self) -> None:
         if len(self.secret_key) < 32:

@@ -59,15 +59,23 @@ def write(driver: Chrome, text: str) -> None:
 def test_from_an_idea_to_estimates_without_leaving_the_page(ada: Chrome, page: Any, site: Any) -> None:
     right = json.dumps(SURVEY, indent=1)
 
+    press(ada, "[name=blank]")
+    arrives(ada, "About marriage")
+    press(ada, ".trail a[href$='/source']")
+    arrives(ada, "About marriage: source")
     write(ada, right.replace('"scale"', '"scales"'))
-    press(ada, "#check")
-    arrives(ada, "Error: New survey")
+    press(ada, "#save")
+    arrives(ada, "Error: A whole journey: source")
     assert "did you mean scale?" in ada.find_element(By.CSS_SELECTOR, "[role=alert]").text
 
     write(ada, right)
-    press(ada, "#check")
-    arrives(ada, "New survey")
+    press(ada, "#save")
+    arrives(ada, "A whole journey: source")
+    press(ada, ".trail a[href$='/plan']")
+    arrives(ada, "A whole journey: plan")
     assert "How precise a share will be" in ada.find_element(By.TAG_NAME, "main").text
+    press(ada, ".trail a[href$='/source']")
+    arrives(ada, "A whole journey: source")
     press(ada, "#publish")
     arrives(ada, "A whole journey: invite")
 

@@ -12,7 +12,9 @@ import click
 from deniable.cli.bundle import bundle_command
 from deniable.cli.check import check_command, schema_command
 from deniable.cli.estimate import estimate_command
+from deniable.cli.import_ import import_command
 from deniable.cli.ledger import ledger_command
+from deniable.cli.new import new_command
 from deniable.cli.plan import plan_command
 from deniable.cli.resend import resend_command
 from deniable.cli.results import compare_command, crosstab_command, regress_command, results_command, watch_command
@@ -48,8 +50,8 @@ def main() -> None:
 
 
 for _command in (
-    *(check_command, schema_command, plan_command, submit_command, withdraw_command, resend_command, results_command),
-    *(watch_command, crosstab_command, compare_command, regress_command, bundle_command),
+    *(new_command, import_command, check_command, schema_command, plan_command, submit_command, withdraw_command, resend_command),
+    *(results_command, watch_command, crosstab_command, compare_command, regress_command, bundle_command),
     *(estimate_command, ledger_command, verify_command),
 ):
     main.add_command(_command)

@@ -32,15 +32,19 @@ from deniable.plan.precision import (
     widest_share,
 )
 from deniable.plan.progress import Progress, progress
+from deniable.plan.proposals import ROUGH, Outlook, Proposal, outlook, proposals, verdict, widest
 from deniable.plan.result import Plan, QuestionPlan
 from deniable.plan.survey import half_width_of, people_needed, plan
 
 __all__ = [
     "NO_PRIVACY",
+    "ROUGH",
     "Asked",
     "Mechanism",
+    "Outlook",
     "Plan",
     "Progress",
+    "Proposal",
     "QuestionPlan",
     "best",
     "cell_half_width",
@@ -51,6 +55,7 @@ __all__ = [
     "half_width",
     "half_width_of",
     "mean_half_width",
+    "outlook",
     "people_needed",
     "plan",
     "planned_half_width",
@@ -59,6 +64,7 @@ __all__ = [
     "power_of_share",
     "private",
     "progress",
+    "proposals",
     "sample_size",
     "sample_size_for_difference",
     "sample_size_for_share",
@@ -66,5 +72,7 @@ __all__ = [
     "smallest_share",
     "split_or_sample",
     "std_error",
+    "verdict",
+    "widest",
     "widest_share",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from deniable.errors import EstimateError
@@ -65,8 +65,7 @@ def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float
     The less privacy a question takes, the fewer. Raises EstimateError.
     """
     channels = {item.channel for item in survey.items}
-    most = max(precision.sample_size(private(channel), half_width, confidence=confidence) for channel in channels)
-    return math.ceil(most / _part_asked(survey))
+    return math.ceil(max(_sample_size(channel, half_width, confidence) for channel in channels) / _part_asked(survey))
 
 
 def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95) -> float:
@@ -76,7 +75,17 @@ def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95) -> float:
     """
     asked = max(1, int(n * _part_asked(survey)))
     channels = {item.channel for item in survey.items}
-    return max(precision.planned_half_width(private(channel), asked, confidence=confidence) for channel in channels)
+    return max(_half_width(channel, asked, confidence) for channel in channels)
+
+
+@lru_cache(maxsize=4096)  # up to a second of computing, which a page of many surveys asks for again and again
+def _sample_size(channel: Channel, half_width: float, confidence: float) -> int:
+    return precision.sample_size(private(channel), half_width, confidence=confidence)
+
+
+@lru_cache(maxsize=4096)
+def _half_width(channel: Channel, n: int, confidence: float) -> float:
+    return precision.planned_half_width(private(channel), n, confidence=confidence)
 
 
 def _part_asked(survey: Survey) -> float:

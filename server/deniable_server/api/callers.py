@@ -48,7 +48,7 @@ def require(scope: str, survey_id: str) -> None:
     if user is None:
         challenge = WWWAuthenticate("basic", {"realm": "deniable"})
         raise Unauthorized(f"a researcher's name and password are needed, or a key with the scope {scope}", www_authenticate=challenge)
-    if current_store().factors.secret(user) is not None:
+    if current_store().factors.any(user):
         raise Forbidden("this account has a second factor: a program needs a key in place of the password")
     if current_store().roles.role(user, survey_id) < needed:
         raise Forbidden(f"this is for those who are {needed.word} of the survey, or more")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import redirect, render_template, request, url_for
+from flask import g, redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
 from wtforms import SelectMultipleField, StringField, SubmitField
 from wtforms.validators import InputRequired, Length
@@ -30,6 +30,15 @@ class KeyForm(FlaskForm):  # type: ignore[misc]
         option_widget=CheckboxInput(),
     )
     submit = SubmitField("Make the key")
+
+
+@bp.get("/manage/keys")
+def overview() -> Page:
+    """The keys of all surveys that one owns, and the way to each."""
+    store = current_store()
+    owned = [survey for survey, role in store.roles.seen_by(g.user).items() if role == Role.OWNER]
+    keys_of = {survey: [key for key in store.accounts.all_keys() if key.survey == survey] for survey in owned}
+    return render_template("researchers/all_keys.html", keys_of=keys_of)
 
 
 @bp.get("/manage/surveys/<survey_id>/keys")

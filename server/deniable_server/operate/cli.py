@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import httpx
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
-from deniable_server.config import MOST_PER_SECOND, Config, Database, make_key
+from deniable_server.config import MOST_PER_SECOND, Config, Database, Institution, Logo, make_key
 from deniable_server.operate import doctor
 from deniable_server.operate.cli_access import asked_password, grant, key_commands, password_option, user_commands
 from deniable_server.operate.cli_audit import audit_commands
@@ -27,6 +28,7 @@ _METHOD = (
     "target respondents: feldman-cousins, constrained-score or score."
 )
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
 
 
@@ -158,9 +160,9 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 )
 @click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
 @click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
-def serve(
-    db: Database, host: str, port: int, public_url: str | None, most_per_second: int, certificate: Path | None, key: Path | None
-) -> None:
+@click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
+@click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
+def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
 
     Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
@@ -169,10 +171,13 @@ def serve(
     from deniable_server.operate.serve import serve as run
 
     require(db)
+    certificate, key, logo = (more[name] for name in ("certificate", "key", "logo"))
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key must be given together")
     with failing(db):
-        run(db, Listening(host, port, (certificate, key) if certificate and key else None), public_url, most_per_second)
+        institution = Institution(more["institution"].strip(), Logo.of(logo) if logo else None)
+        at = Listening(host, port, (certificate, key) if certificate and key else None)
+        run(db, at, public_url, most_per_second, institution)
 
 
 @main.command()

@@ -20,7 +20,8 @@ def audit_commands() -> None:
 def show(db: Database, most: int | None, as_json: bool) -> None:
     """Print the log, the newest entry last.
 
-    A line for each: number, time (UTC), account, act, object and detail, with tabs between them; an account of "-" is this command line.
+    A line for each: number, time (UTC), account, act, object and detail, with tabs between them. An account of "-" is the server: its
+    command line, or what it does by itself.
     """
     with opened(db) as store:
         for entry in reversed(store.audit.entries(most=most)):

@@ -63,8 +63,8 @@ def _locked_backup(store: Store, db: Database, target: Path, password: str) -> N
 def restore_backup(db: Database, backup: Path, key: Path | None, password_env: str | None) -> None:
     """Make the database of a server from BACKUP.
 
-    BACKUP stays as it is. There must be no database in that place yet. All records are counted anew first, and nothing is written if anything is wrong.
-    Whoever withdrew a record after the backup was made has to do so again.
+    BACKUP stays as it is. There must be no database in that place yet. All records are counted anew first, and nothing is written if
+    anything is wrong. Whoever withdrew a record after the backup was made has to do so again.
 
     \b
     Example:

@@ -23,7 +23,7 @@ from granian.log import LogLevels
 from granian.server.embed import Server
 
 from deniable_server import create_app
-from deniable_server.config import Config, Database
+from deniable_server.config import Config, Database, Institution
 from deniable_server.front import Front
 from deniable_server.operate import alone, upkeep
 from deniable_server.store import open_store
@@ -58,7 +58,7 @@ class Listening:
         return f"{'https' if self.certificate else 'http'}://{self.name}:{self.port}"
 
 
-def serve(db: Database, at: Listening, public_url: str | None, most_per_second: int) -> None:
+def serve(db: Database, at: Listening, public_url: str | None, most_per_second: int, institution: Institution) -> None:
     """Serves until the process is told to stop, and then ends it.
 
     Raises FileNotFoundError where `deniable-server init` has not been, alone.InUseError where another process has the port or
@@ -68,7 +68,7 @@ def serve(db: Database, at: Listening, public_url: str | None, most_per_second: 
     if at.certificate:
         _check_certificate(*at.certificate)
         public_url = public_url or at.url
-    config = replace(Config.for_database(db, public_url, most_per_second), listening=at.url)
+    config = replace(Config.for_database(db, public_url, most_per_second), listening=at.url, institution=institution)
     if path := Database.at(config.db).path:
         alone.lock(path)  # on PostgreSQL several servers may share a database
     listener = alone.listen(at.host, at.port)

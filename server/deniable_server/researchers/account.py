@@ -37,7 +37,7 @@ def password() -> Page:
 
 
 def _page(form: PasswordForm) -> str:
-    return render_template("researchers/account.html", form=form, has_factor=current_store().factors.secret(g.user) is not None)
+    return render_template("researchers/account.html", form=form, has_factor=current_store().factors.any(g.user))
 
 
 @bp.post("/logout")

@@ -8,7 +8,7 @@ from flask import make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
-from deniable_server.researchers import sessions
+from deniable_server.researchers import passkeys, sessions
 from deniable_server.researchers.forms import CodeForm, LoginForm
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.researchers.second_factor import current_codes, proved
@@ -30,8 +30,8 @@ def login() -> Page:
         held = current_passwords().hold(user, form.password.data, sessions.device(user))
     except TooManyError as error:
         form.password.errors = [_told(error)]
-        return _later("researchers/login.html", form, error)
-    if held and current_store().factors.secret(user) is not None:
+        return _wait(render_template("researchers/login.html", form=form), error)
+    if held and current_store().factors.any(user):
         sessions.half_way(user)
         return redirect(url_for(".code", next=request.args.get("next")))
     if not held or not sessions.log_in(user):
@@ -47,18 +47,33 @@ def code() -> Page:
     if user is None:
         return redirect(url_for(".login", next=request.args.get("next")))
     if not form.validate_on_submit():
-        return render_template("researchers/code.html", form=form)
+        return _ask_factor(form, user)
     who = sessions.device(user) or user
     try:
         current_codes().begin(who)
     except TooManyError as error:
         form.code.errors = [_told(error)]
-        return _later("researchers/code.html", form, error)
-    if not proved(current_store().factors, user, form.code.data) or not sessions.log_in(user):
-        form.code.errors = ["This code is wrong, or was used before."]
-        return render_template("researchers/code.html", form=form), 401
+        return _wait(_ask_factor(form, user), error)
+    answer = form.credential.data
+    held = _passkey_held(user, answer) if answer else proved(current_store().factors, user, form.code.data)
+    if not held or not sessions.log_in(user):
+        form.code.errors = ["This passkey is none of yours." if answer else "This code is wrong, or was used before."]
+        return _ask_factor(form, user), 401
     current_codes().forgive(who)
     return _entered(user)
+
+
+def _ask_factor(form: CodeForm, user: str) -> str:
+    known = current_store().factors.passkeys(user)
+    options = passkeys.request_options(known) if known and passkeys.site() else ""
+    return render_template("researchers/code.html", form=form, options=options)
+
+
+def _passkey_held(user: str, answer: str) -> bool:
+    """Whether this is an answer of one of the user's passkeys to the challenge of this visit, for the first time."""
+    factors = current_store().factors
+    found = passkeys.shown(answer, factors.passkeys(user))
+    return found is not None and factors.use_passkey(user, *found)
 
 
 def _entered(user: str) -> AnyResponse:
@@ -72,8 +87,8 @@ def _told(error: TooManyError) -> str:
     return f"Too many tries. Wait {wait}, then try again."
 
 
-def _later(template: str, form: LoginForm | CodeForm, error: TooManyError) -> AnyResponse:
-    response = make_response(render_template(template, form=form), 429)
+def _wait(page: str, error: TooManyError) -> AnyResponse:
+    response = make_response(page, 429)
     response.retry_after = error.seconds
     return response
 

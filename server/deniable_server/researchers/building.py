@@ -51,7 +51,7 @@ def download(survey_id: str, kind: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/model")
-@least(Role.VIEWER)
+@least(Role.ANALYST)
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
@@ -69,7 +69,7 @@ def model(survey_id: str) -> Page:
 
 
 @bp.get("/manage/surveys/<survey_id>/model.json")
-@least(Role.VIEWER)
+@least(Role.ANALYST)
 def download_model(survey_id: str) -> Page:
     """The model as the library has it."""
     fitted = fit_of(current_store(), survey_id, request.args)

@@ -14,6 +14,8 @@ from deniable.survey.question import Question
 from deniable_server.researchers import figures
 from deniable_server.researchers.chart import Histogram, Scale, histogram
 
+_MOST_SAID = 5  # options that are told in a sentence
+
 
 @dataclass(frozen=True)
 class Card:
@@ -66,6 +68,25 @@ class Card:
         return tuple(("" if set(options) in (whole, {""}) else ", ".join(options), warning) for warning, options in said.items())
 
     @property
+    def said(self) -> tuple[tuple[str, str], ...]:
+        """The answer before any chart: (option, `between 18 and 27 of 100`), of two options for the first one; none for many options.
+
+        Of a question with a mean there is one, of no option.
+        """
+        if self.mean and self.scale:
+            one, low, high = figures.mean(self.mean)
+            return (("", f"between {low} and {high}"),) if one else ()
+        first = self.rows[:1] if self._one_figure else self.rows
+        if len(first) > _MOST_SAID or any(row.low is None for row in first):
+            return ()
+        return tuple((row.option, figures.between(row.low, row.high)) for row in first)
+
+    @property
+    def _one_figure(self) -> bool:
+        """Whether the share of the first option says all: of two, the other is what is left."""
+        return len(self.question.categories) - (not self.question.required) == 2 and not self.question.labels
+
+    @property
     def headline(self) -> tuple[str, str, str]:
         """What the summary says: of what, the figure, its interval. Of several options it says how wide their intervals are at most.
 
@@ -79,7 +100,7 @@ class Card:
                 f"{low} to {high}" if one else "–",
             )
         first = self.rows[0]
-        if len(self.question.categories) - (not self.question.required) == 2 and not self.question.labels:
+        if self._one_figure:
             return first.option, figures.percent(first.estimate), figures.interval(first.low, first.high)
         options = figures.several(len(self.rows), "option")
         widths = [(row.high - row.low) / 2 for row in self.rows if row.low is not None and row.high is not None]

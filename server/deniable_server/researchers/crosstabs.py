@@ -77,7 +77,9 @@ def cross_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Cross 
 def asked(store: Store, survey_id: str, options: Mapping[str, str]) -> Asked:
     """What the options say; the first two questions where they say nothing. Raises EstimateError naming what is wrong."""
     survey = store.surveys.published(survey_id).survey
-    first, second, *_ = categorical(survey)
+    if len(items := categorical(survey)) < 2:
+        raise EstimateError(f"a cross table needs two questions that are no rounded numbers, survey {survey.id} has {len(items)}")
+    first, second, *_ = items
     rows = item_of(survey, "rows", options.get("rows") or first.id)
     columns = item_of(survey, "columns", options.get("columns") or (second.id if rows.id != second.id else first.id))
     layer = item_of(survey, "layer", options["layer"]) if options.get("layer") else None

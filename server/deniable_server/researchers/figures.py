@@ -35,6 +35,13 @@ def interval(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{number(low)} to {percent(high)}"
 
 
+def between(low: float | None, high: float | None) -> str:
+    """The limits of a share as people of a hundred, rounded outwards: `between 18 and 27 of 100`; empty where there are none."""
+    if low is None or high is None:
+        return ""
+    return f"between {math.floor(100 * low + 1e-9)} and {math.ceil(100 * high - 1e-9)} of 100"
+
+
 def several(n: int, noun: str) -> str:
     """`1 response`, `4,000 responses`."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -110,10 +110,23 @@ class FactorForm(ConfirmForm):
     code = StringField("Code of the app", [InputRequired("Enter the code that the app shows."), Length(max=20)], render_kw=_CODE)
 
 
+class PasskeyForm(ConfirmForm):
+    """A new passkey: its name, and the answer of the browser that made it."""
+
+    name = StringField("What to call it", [InputRequired("Give the passkey a name."), Length(max=64)], render_kw={"autocomplete": "off"})
+    credential = HiddenField()
+
+    def validate_name(self, field: StringField) -> None:
+        """Refuses what cannot be read in a list."""
+        if not field.data.isprintable():
+            raise ValidationError("Choose a name of letters, digits and signs that can be printed.")
+
+
 class CodeForm(FlaskForm):  # type: ignore[misc]
-    """A code of the app, or a recovery code."""
+    """A code of the app, or a recovery code; or the answer of a passkey."""
 
     code = StringField("Code", [InputRequired("Enter a code."), Length(max=64)], render_kw=_CODE)
+    credential = HiddenField()
     submit = SubmitField("Log in")
 
 
@@ -164,14 +177,14 @@ class DeletionForm(FlaskForm):  # type: ignore[misc]
 class DraftForm(FlaskForm):  # type: ignore[misc]
     """A survey file, chosen or written, and how many people may answer it."""
 
-    file = FileField("Choose a survey file, YAML or JSON,")
-    source = TextAreaField("or write it here", render_kw={"rows": 18, "spellcheck": "false", "autocomplete": "off"})
-    n = IntegerField("How many people may answer?", [NumberRange(1, MOST_PEOPLE, "Enter a whole number of people, 1 or more.")])
-    check = SubmitField("Check and plan")
-    publish = SubmitField("Publish")
+
+class _WithFile(FlaskForm):  # type: ignore[misc]
+    """A form whose file is read in the place of what is written in its field `source`."""
+
+    source: TextAreaField
+    file: FileField
 
     def validate_file(self, field: FileField) -> None:
-        """Reads the chosen file in the place of what is written."""
         if not field.data:
             return
         try:
@@ -182,6 +195,25 @@ class DraftForm(FlaskForm):  # type: ignore[misc]
     def text(self) -> str:
         """The survey as it is to be read: browsers send lines that end in two characters."""
         return (self.source.data or "").replace("\r\n", "\n")
+
+
+class BeginForm(FlaskForm):  # type: ignore[misc]
+    """What a draft begins with: a file, a topic, or nothing."""
+
+    file = FileField("A survey file (YAML or JSON), or an XLSForm (.xlsx or .xls)")
+    upload = SubmitField("Begin with this file")
+
+
+class SourceForm(_WithFile):
+    """A survey file as it is written. revision: of the text that the page was made from."""
+
+    source = TextAreaField("Survey file", render_kw={"rows": 24, "spellcheck": "false", "autocomplete": "off"})
+    file = FileField("Or choose a file in its place")
+    revision = HiddenField()
+    save = SubmitField("Save and check")
+    publish = SubmitField("Publish")
+    over = SubmitField("Put mine in its place")
+    keep = SubmitField("Keep mine as a draft of its own")
 
 
 class CodesForm(FlaskForm):  # type: ignore[misc]

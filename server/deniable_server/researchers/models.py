@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from deniable_server.researchers.fitting import Fit, Model, fitted
 from deniable_server.researchers.results import records_of
 from deniable_server.store.protocol import Store
 
+_TERM = re.compile(r"^(.+)\[T\.(.+?)\]")
 MEAN = "mean:"
 """What stands before the id of an outcome whose mean is modelled, and not its options."""
 
@@ -85,7 +87,7 @@ def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> Line:
     naive = fit.naive and fit.naive.get(name)
     if naive and model.model == "logit":
         naive = (math.exp(naive[0]), math.exp(naive[1]), math.exp(naive[2]))
-    return Line(name, shown[0], shown[1], shown[2], naive or None)
+    return Line(_TERM.sub(r"\1: \2", name), shown[0], shown[1], shown[2], naive or None)
 
 
 def _has_mean(item: Question) -> bool:

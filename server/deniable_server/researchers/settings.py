@@ -55,9 +55,9 @@ def page(survey_id: str) -> Page:
 
 
 @bp.post("/manage/surveys/<survey_id>/settings")
-@least(Role.EDITOR)
+@least(Role.OWNER)
 def keep(survey_id: str) -> Page:
-    """Changes how a survey is to be run."""
+    """Changes how a survey is to be run: for owners, since what is set here can close it and delete its records."""
     store = current_store()
     before = store.life.settings(survey_id)
     form = SettingsForm.of(before)
@@ -92,7 +92,7 @@ def close(survey_id: str) -> AnyResponse:
 
 
 @bp.post("/manage/surveys/<survey_id>/archive")
-@least(Role.OWNER)
+@least(Role.EDITOR)
 def archive(survey_id: str) -> AnyResponse:
     """Puts a closed survey out of sight, or back."""
     store = current_store()

@@ -24,7 +24,10 @@ _actor: ContextVar[str | None] = ContextVar("actor", default=None)
 
 @dataclass(frozen=True)
 class Act:
-    """at: UTC, YYYY-MM-DDTHH:MM:SSZ; who: an account, or None for the command line; act: two words such as survey.close; on: its object."""
+    """at: UTC, YYYY-MM-DDTHH:MM:SSZ; who: an account, or None for the server and its command line; act: such as survey.close.
+
+    on: its object: a survey, an account, a key, or what is known of a link.
+    """
 
     at: str
     who: str | None
@@ -90,7 +93,7 @@ def acting(user: str | None) -> Iterator[None]:
 
 
 def set_actor(user: str | None) -> None:
-    """What this thread does from now on is done by this account; None: by the command line."""
+    """What this thread does from now on is done by this account; None: by the server."""
     _actor.set(user)
 
 

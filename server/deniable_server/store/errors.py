@@ -13,6 +13,10 @@ class UnknownSurveyError(StoreError):
     """No survey with this id is published."""
 
 
+class UnknownDraftError(StoreError):
+    """No draft with this id is kept, or not any more."""
+
+
 class ClosedError(StoreError):
     """The survey takes no more submissions."""
 

@@ -1,8 +1,9 @@
 """What any database must do: shelves, each with what belongs together, and a copy of it all.
 
-A store holds published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts with their
-roles, and keys. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which invitation it
-had. Every method is safe to call from several threads; what writes raises FullError and UnavailableError, what reads UnavailableError.
+A store holds drafts, published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts with
+their roles, and keys. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which
+invitation it had. Every method is safe to call from several threads; what writes raises FullError and UnavailableError, what reads
+UnavailableError.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.accounts import Accounts
 from deniable_server.store.audit import Audit
+from deniable_server.store.drafts import Drafts
 from deniable_server.store.factors import Factors
 from deniable_server.store.life import Life
 from deniable_server.store.people import People
@@ -43,8 +45,8 @@ class Surveys(Protocol):
     def publish(self, survey: Survey, owner: str | None = None) -> bool:
         """Publishes a survey, which this account owns from then on; or nobody, and so the operators (`Roles`).
 
-        False if exactly this one was published before, whoever owns it. Raises ConflictError for other bytes under its id,
-        UnknownAccountError.
+        False if exactly this one was published before, whoever owns it. Raises ConflictError for other bytes under its id, and for an id
+        that begins with `PREVIEW`: those are tried, never published; UnknownAccountError.
         """
 
     def published(self, survey_id: str) -> Published:
@@ -150,6 +152,9 @@ class Store(Protocol):
 
     @property
     def life(self) -> Life: ...
+
+    @property
+    def drafts(self) -> Drafts: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

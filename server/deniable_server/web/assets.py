@@ -11,7 +11,7 @@ from flask import Response
 
 from deniable_server.web.compression import gzipped, negotiated
 
-_MIME = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css"}
+_MIME = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 @dataclass(frozen=True)

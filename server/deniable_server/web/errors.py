@@ -19,6 +19,7 @@ from deniable_server.store.errors import (
     StoreError,
     UnavailableError,
     UnknownAccountError,
+    UnknownDraftError,
     UnknownSurveyError,
 )
 from deniable_server.web.limiter import TooManyError
@@ -30,6 +31,7 @@ class WithheldError(EstimateError):
 
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
+    UnknownDraftError: (404, "draft"),
     ClosedError: (403, "closed"),
     PausedError: (503, "paused"),
     ConflictError: (409, "conflict"),

@@ -8,12 +8,13 @@ from flask import Response, abort, url_for
 from markupsafe import Markup
 
 from deniable_server import paths
+from deniable_server.context import current_config
 from deniable_server.web import assets
 from deniable_server.web.audience import Audience, Routes
 
 bp = Routes("files", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
 _BROWSER = {**assets.load(paths.BROWSER, ".mjs"), **assets.load(paths.BROWSER, ".js")}
-_STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs")}
+_STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs"), **assets.load(paths.STATIC, ".svg")}
 MODULES = {name: asset.integrity for name, asset in _BROWSER.items()}
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
 _CHECKED = {f"/browser/{name}": value for name, value in MODULES.items() if name.endswith(".mjs")}
@@ -39,6 +40,15 @@ def browser_file(name: str) -> Response:
 @bp.get("/static/<name>")
 def static_file(name: str) -> Response:
     return _file(_STATIC, name)
+
+
+@bp.get("/logo")
+def logo() -> Response:
+    """The picture of the institution that runs this server, where it gave one."""
+    picture = current_config().institution.logo
+    if picture is None:
+        abort(404)
+    return Response(picture.content, mimetype=picture.mimetype)
 
 
 def _file(files: dict[str, assets.Asset], name: str) -> Response:

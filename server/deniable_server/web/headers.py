@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from flask import Flask, Response
+from flask import Flask, Response, current_app, request
 
 from deniable_server.context import current_config
 from deniable_server.web.audience import current_audience
@@ -27,6 +29,23 @@ _FIXED = {
 }
 
 
+View = TypeVar("View", bound=Callable[..., Any])
+_FRAMED: set[Callable[..., Any] | None] = set()
+_HOLDERS: set[Callable[..., Any] | None] = set()
+
+
+def framed(view: View) -> View:
+    """Marks a view whose page this server's own pages may hold in a frame. It must take nothing from anybody."""
+    _FRAMED.add(view)
+    return view
+
+
+def holds_frames(view: View) -> View:
+    """Marks a view whose page holds another one of this server in a frame."""
+    _HOLDERS.add(view)
+    return view
+
+
 def register(app: Flask) -> None:
     """Adds the headers to every reply of the application."""
     app.after_request(secure)
@@ -37,6 +56,12 @@ def secure(response: Response) -> Response:
     response.headers.update(_FIXED)
     forms = "'self'" if current_audience().forms else "'none'"
     response.headers["Content-Security-Policy"] = _POLICY + forms
+    view = current_app.view_functions.get(request.endpoint or "")
+    if view in _FRAMED:
+        response.headers["X-Frame-Options"] = "SAMEORIGIN"
+        response.headers["Content-Security-Policy"] = (_POLICY + forms).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    if view in _HOLDERS:
+        response.headers["Content-Security-Policy"] += "; frame-src 'self'"
     if current_config().https:
         response.headers["Strict-Transport-Security"] = "max-age=31536000"
     return response

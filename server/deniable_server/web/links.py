@@ -10,9 +10,10 @@ from deniable_server.context import current_config
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `respondents_link` and `server_address`."""
+    """Gives the templates `respondents_link`, `server_address` and `institution`."""
     app.add_template_global(respondents_link)
     app.add_template_global(server_address)
+    app.context_processor(lambda: {"institution": current_config().institution})
 
 
 def server_address() -> str:

@@ -125,7 +125,7 @@ def urls(app: Flask) -> Iterator[str]:
         for rule in app.url_map.iter_rules():
             for survey in ("open", "invited", CANARY):
                 values = {"survey_id": survey, "name": CANARY if survey == CANARY else "base.css", "kind": "json"}
-                yield app.url_for(rule.endpoint, **{name: values[name] for name in rule.arguments})
+                yield app.url_for(rule.endpoint, **{name: values.get(name, CANARY) for name in rule.arguments})
 
 
 def has_it(content: bytes) -> bool:

@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 from deniable.survey import Survey
 from deniable_server.api import keys
 from deniable_server.store.protocol import Store
+from deniable_server.store.roles import Role
 
 PATH = "/manage/surveys/hers/keys"
 
@@ -50,6 +51,22 @@ def test_a_key_is_for_what_was_ticked_in_this_survey_until_it_is_revoked(
     assert "lab" in eve.get(PATH).text
     assert send(eve, f"{PATH}/revoke", name="lab").status_code == 302
     assert status(client, key, "hers", "results") == 401
+
+
+def test_the_overview_has_the_keys_of_surveys_that_one_owns_and_no_others(eve: FlaskClient, store: Store) -> None:
+    for name, survey in (("one-of-hers", "hers"), ("of-study", "study"), ("of-all", None)):
+        keys.make(store, name, ["results"], survey)
+    store.accounts.set_password("ada", "hash")
+    store.roles.grant("study", "ada", Role.OWNER)
+    store.roles.grant("study", "eve", Role.EDITOR)
+    page = eve.get("/manage/keys").text
+    assert [name in page for name in ("one-of-hers", PATH, "of-study", "of-all", "/manage/surveys/study")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_an_owner_revokes_keys_of_the_survey_alone(eve: FlaskClient, store: Store) -> None:

@@ -79,7 +79,7 @@ def test_the_commands_take_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     done = CliRunner().invoke(main, words, env={"PASSWORD": "correct horse battery"})
     assert (done.exit_code, done.output.split(" ")[0]) == (0, "study.db")
     assert {path.name for path in tmp_path.iterdir()} >= {"study.db", "study.db.key"}
-    assert CliRunner().invoke(main, ["user", "list"], env={"DENIABLE_DB": "sqlite:///study.db"}).output == "ada\n"
+    assert CliRunner().invoke(main, ["user", "list"], env={"DENIABLE_DB": "sqlite:///study.db"}).output == "ada\toperator\n"
 
 
 def test_a_config_shows_neither_its_key_nor_where_its_data_is() -> None:

@@ -1,23 +1,37 @@
-"""A survey is written, checked and published on a page: mistakes are told with their lines, nothing is lost, nothing is kept before."""
+"""A survey is written as a draft, field by field or as a file: all mistakes are told at once, and nothing is lost."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
+from tests.client.test_xlsform import workbook
+from tests.kit.documents import documents
+from tests.kit.forms import filled
+from tests.kit.patience import wait_for
 from werkzeug.test import TestResponse
 
-from deniable.plan import plan
+from deniable.plan import outlook, plan, proposals
 from deniable.survey import Survey
+from deniable.survey.document import parse
+from deniable.survey.dump import to_yaml
+from deniable.topics import TOPICS
+from deniable.xlsform import read_xlsform
 from deniable_server.researchers.drafting import EXAMPLE
+from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store
 
 NEW = "/manage/new"
+WRONG = EXAMPLE.replace("ln 9", "99").replace("yes_no", "yess")
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.yaml"))
 
 
 @pytest.fixture
@@ -26,97 +40,394 @@ def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
     return logged_in(app)
 
 
-def send(ada: FlaskClient, source: str = EXAMPLE, do: str = "check", n: str = "800", file: bytes | None = None) -> TestResponse:
-    fields: dict[str, object] = {"source": source, "n": n, do: "1"}
-    if file is not None:
-        fields["file"] = (io.BytesIO(file), "survey.yaml")
-    return ada.post(NEW, data=fields, content_type="multipart/form-data")
+class Editor:
+    """A draft in a browser without JavaScript."""
+
+    def __init__(self, ada: FlaskClient, store: Store, text: str = EXAMPLE) -> None:
+        self.ada, self.store = ada, store
+        self.id = store.drafts.begin("ada", text).id
+        self.path = f"/manage/drafts/{self.id}"
+        self.page = ada.get(self.path)
+
+    @property
+    def draft(self) -> Draft:
+        return self.store.drafts.draft(self.id)
+
+    @property
+    def value(self) -> Any:
+        return parse(self.draft.text).value
+
+    def press(self, do: str, **typed: str) -> TestResponse:
+        """Types into the fields as they stand on the page, and presses a button."""
+        sent = filled(self.page.text, "editor")
+        assert set(typed) <= {*sent, "new_language"}
+        self.page = self.ada.post(self.path, data={**sent, **typed, "do": do})
+        return self.page
+
+    def source(self, do: str, text: str, revision: str | None = None, file: bytes | None = None) -> TestResponse:
+        fields: dict[str, Any] = {"source": text, "revision": revision or self.draft.revision, do: "1"}
+        if file is not None:
+            fields["file"] = (io.BytesIO(file), "survey.yaml")
+        return self.ada.post(f"{self.path}/source", data=fields, content_type="multipart/form-data")
 
 
-def written(page: TestResponse) -> str:
-    """What stands in the editor."""
-    found = re.search(r"<textarea[^>]*>\r?\n(.*?)</textarea>", page.text, re.S)
-    assert found
-    return found[1].replace("&#34;", '"').replace("&#39;", "'").replace("&gt;", ">")
+Open = Callable[..., Editor]
 
 
-def test_the_page_begins_with_a_survey_that_is_right(ada: FlaskClient) -> None:
-    assert Survey.from_text(written(ada.get(NEW))) == Survey.from_text(EXAMPLE)
+@pytest.fixture
+def editor(ada: FlaskClient, store: Store) -> Open:
+    return lambda text=EXAMPLE: Editor(ada, store, text)
 
 
-def test_a_check_shows_what_the_planner_says_and_publishes_nothing(ada: FlaskClient, store: Store) -> None:
-    page = send(ada)
-    assert page.status_code == 200
-    for table in plan(Survey.from_text(EXAMPLE), n=800).tables()[1:4]:
-        assert f">{table.title}</h2>" in page.text
-        cells = [cell for row in table.rows for cell in row]
-        assert [f">{cell}</" in page.text for cell in cells] == [True] * len(cells)
-    assert [one.survey.id for one in store.surveys.all()] == ["study"]
+def mistakes(page: TestResponse) -> dict[str, str]:
+    """What is said beside each field."""
+    found = re.findall(r'id="([^"]*)-mistake" data-live>([^<]+)<', page.text)
+    return dict(found)
 
 
-def test_publish_publishes_what_the_page_holds_and_leads_to_its_links(ada: FlaskClient, store: Store) -> None:
-    reply = send(ada, EXAMPLE.replace("\n", "\r\n"), "publish")
-    assert (reply.status_code, reply.headers["Location"]) == (302, "/manage/surveys/affairs/invite")
-    assert store.surveys.published("affairs").survey.digest == Survey.from_text(EXAMPLE).digest
-    assert "/s/affairs#digest=" in ada.get(reply.headers["Location"]).text
+# --- without loss ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("do", ["check", "publish"])
-def test_all_that_is_wrong_is_told_with_its_line_and_nothing_is_lost(ada: FlaskClient, store: Store, do: str) -> None:
-    wrong = EXAMPLE.replace("ln 9", "99").replace("yes_no", "yess")
-    page = send(ada, wrong, do)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_a_form_that_nobody_touches_leaves_the_file_as_it_is(editor: Open, path: Path) -> None:
+    one = editor(path.read_text())
+    assert one.press("save").status_code == 200
+    assert one.draft.text == path.read_text()  # to the comment
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_a_change_of_one_field_changes_nothing_else(editor: Open, path: Path) -> None:
+    one = editor(path.read_text())
+    before = one.value
+    one.press("save", title="Another title")
+    assert one.value == {**before, "title": "Another title"}
+    assert Survey.from_text(one.draft.text).title == "Another title"
+
+
+@pytest.mark.slow
+@given(documents())
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_survey_comes_back_from_a_browser_as_it_was(ada: FlaskClient, store: Store, value: dict[str, Any]) -> None:
+    one = Editor(ada, store, to_yaml(value))
+    one.press("save", contact="Ada")
+    assert one.value == {**value, "contact": "Ada"}
+    store.drafts.remove(one.id)
+
+
+# --- fields ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor: Open, store: Store) -> None:
+    one = editor()
+    for _ in range(2):
+        one.press("remove 0")
+    assert "questions" not in one.value
+    one.press("save", id="habits", title="Habits", about="Who asks,\r\nand why.", epsilon="3")
+    one.press("add", new_language="")
+    one.press("add", **{"questions-0-text": "Do you smoke?", "questions-0-id": "smokes"})
+    one.press("save", **{"questions-1-text": "How often?", "questions-1-id": "often", "questions-1-type": "choice"})
+    one.press(
+        "save", **{"questions-1-options": "daily\r\nat times", "questions-1-show_if_question": "smokes", "questions-1-show_if_is": "yes"}
+    )
+    one.press("add")
+    one.press("save", **{"questions-2-text": "Age?", "questions-2-id": "age", "questions-2-type": "number"})
+    one.press(
+        "language", new_language="de", **{"questions-2-low": "16", "questions-2-high": "99", "questions-2-bins": "16: young\r\n30: old"}
+    )
+    one.press("up 2", **{"languages-0-title": "Gewohnheiten", "questions-1-words-0-options": "täglich\r\nab und zu"})
+    one.press("up 1")
+    expected = (
+        "deniable: 1\nid: habits\ntitle: Habits\nabout: |-\n  Who asks,\n  and why.\nepsilon: 3\nquestions:\n"
+        "- {id: age, text: Age?, type: number, low: 16, high: 99, bins: [{name: young, from: 16}, {name: old, from: 30}]}\n"
+        "- {id: smokes, text: Do you smoke?, type: yes_no}\n"
+        "- {id: often, text: How often?, type: choice, options: [daily, at times], show_if: {question: smokes, is: [yes]}}\n"
+        "translations: {de: {title: Gewohnheiten, questions: {often: {options: [täglich, ab und zu]}}}}\n"
+    )
+    assert mistakes(one.page) == {}
+    assert Survey.from_text(one.draft.text).digest == Survey.from_text(expected).digest
+    reply = one.press("publish")
+    assert (reply.status_code, reply.headers["Location"]) == (302, "/manage/surveys/habits/invite")
+    assert store.surveys.published("habits").survey.digest == Survey.from_text(expected).digest
+    assert store.drafts.all() == []
+
+
+def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
+    one = editor()
+    typed = {"epsilon": "99", "questions-0-text": "Töpfe & <b>Pfannen</b>?", "questions-1-options": "one\r\none"}
+    for button in (
+        "save",
+        "add",
+        "copy 0",
+        "down 0",
+        "up 1",
+        "remove 3",
+        "language",
+        "unlanguage 0",
+        "publish",
+        "move 9 9",
+        "nonsense",
+        "add 1 2",
+        "",
+    ):
+        page = one.press(button, **typed)
+        sent = filled(page.text, "editor")
+        found = [next((key for key, value in sent.items() if value == text), "") for text in typed.values()]
+        assert all(found), (button, found)
+        typed = dict(zip(found, typed.values(), strict=True))
+    assert page.status_code == 422
+
+
+def test_each_mistake_stands_beside_its_field_and_in_the_list_above(editor: Open) -> None:
+    one = editor(EXAMPLE.replace("none, one or two", "none, none").replace("ln 9", "99") + "groups: [North]\nlater: {}\nlanguage: e\n")
+    page = one.press("publish", **{"questions-0-id": "two words", "questions-0-show_if_question": "", "questions-0-show_if_is": "yes"})
+    assert page.status_code == 422
+    found = mistakes(page)
+    assert set(found) == {"epsilon", "groups", "language", "questions-0-id", "questions-0-show_if_question", "questions-1-options"}
+    assert found["questions-1-options"] == "No. 2 must differ from the other options, got options[0] again."
+    for place in found:
+        assert f'href="#{place}"' in page.text
+        assert re.search(rf'<(input|textarea|select)[^>]*aria-invalid="true"[^>]*id="{place}"', page.text), place
+    assert "later is not a known key" in page.text
+    assert re.search(r"Question 2: Options</a>: no\. 2 must differ", page.text)
+
+
+def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(editor: Open) -> None:
+    one = editor(EXAMPLE + "translations: {de: {title: T, questions: {children: {options: [a, b, c]}}}}\n")
+    one.press("language", new_language="ar")
+    found = mistakes(one.press("save", **{"questions-1-words-0-options": "a\r\nb", "languages-0-title": "x" * 201}))
+    assert set(found) == {"questions-1-words-0-options", "languages-0-title", "languages-1-tag"}
+
+
+def test_what_is_said_of_the_plan_is_what_the_planner_says_and_a_proposal_is_done_at_one_press(editor: Open) -> None:
+    questions = "".join(f"- {{id: q{place}, text: Q, type: yes_no}}\n" for place in range(12))
+    one = editor(EXAMPLE.partition("questions:")[0].replace("ln 9", "4") + "questions:\n" + questions)
+    page = one.press("save", n="800")
+    assert "12 questions, 800 people: 21.0 points" in page.text
+    for row in outlook(Survey.from_text(one.draft.text), 800):
+        assert f"<code>{row.question}</code> ± {100 * row.half_width:.1f} points" in page.text
+    (offered,) = proposals(one.value, 800)
+    assert f'value="propose {offered.words}"' in page.text
+    assert f"{100 * offered.half_width:.1f} points" in page.text
+    one.press(f"propose {offered.words}", title="Typed meanwhile")
+    assert one.value == {**offered.document, "title": "Typed meanwhile"}
+    assert "12 questions, 800 people: 11.2 points" in one.page.text
+    one.press("propose Ask nobody anything")
+    assert one.value == {**offered.document, "title": "Typed meanwhile"}
+
+
+@pytest.mark.parametrize("n", ["0", "many", "", "99999999999999"])
+def test_a_number_of_people_that_is_none_is_told_and_nothing_typed_is_lost(editor: Open, n: str) -> None:
+    one = editor()
+    page = one.press("save", n=n, title="Typed")
+    assert "n" in mistakes(page)
+    assert one.value["title"] == "Typed"
+
+
+# --- two windows ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_second_of_two_windows_is_told_and_loses_nothing(editor: Open, ada: FlaskClient, store: Store) -> None:
+    one = editor()
+    other = Editor(ada, store)
+    other.id, other.path, other.page = one.id, one.path, one.page
+    one.press("save", title="Mine")
+    page = other.press("save", title="Yours", about="Much that was typed")
+    assert (page.status_code, "was changed meanwhile" in page.text) == (409, True)
+    assert filled(page.text, "editor")["about"] == "Much that was typed"
+    assert other.press("publish").status_code == 409
+    assert one.value["title"] == "Mine"
+    reply = other.press("keep")
+    (kept,) = [draft for draft in store.drafts.all() if reply.headers["Location"] == f"/manage/drafts/{draft.id}"]
+    assert (parse(kept.text).value["title"], one.value["title"]) == ("Yours", "Mine")
+
+
+def test_the_second_window_may_put_its_own_in_the_place(editor: Open, ada: FlaskClient, store: Store) -> None:
+    one = editor()
+    other = Editor(ada, store)
+    other.id, other.path, other.page = one.id, one.path, one.page
+    one.press("save", title="Mine")
+    other.press("save", title="Yours")
+    assert other.press("over").status_code == 200
+    assert one.value["title"] == "Yours"
+    assert other.press("save", title="Yours again").status_code == 200
+    assert one.press("save").status_code == 409
+
+
+def test_the_same_holds_for_the_source(editor: Open, store: Store) -> None:
+    one = editor()
+    before = one.draft.revision
+    assert one.source("save", EXAMPLE + "# mine\n").status_code == 200
+    page = one.source("publish", EXAMPLE + "# yours\n", before)
+    assert (page.status_code, "# yours" in page.text, "# mine" in one.draft.text) == (409, True, True)
+    assert one.source("keep", EXAMPLE + "# yours\n", before).status_code == 302
+    assert sorted("# yours" in draft.text for draft in store.drafts.all()) == [False, True]
+    assert one.source("over", EXAMPLE + "# yours\n", before).status_code == 200
+    assert "# yours" in one.draft.text
+
+
+# --- source -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("do", ["save", "publish"])
+def test_all_that_is_wrong_in_a_file_is_told_with_its_line_and_nothing_is_lost(editor: Open, store: Store, do: str) -> None:
+    one = editor()
+    page = one.source(do, WRONG.replace("\n", "\r\n"))
     assert page.status_code == 422
     assert "2 things to mend" in page.text
     assert "Line 5, <code>epsilon</code>: must be above 0 and at most 10" in page.text
     assert "did you mean yes_no?" in page.text
-    assert written(page) == wrong
-    assert 'name="publish"' not in page.text
-    assert len(store.surveys.all()) == 1
+    assert one.draft.text == WRONG
+    assert [published.survey.id for published in store.surveys.all()] == ["study"]
 
 
-def test_a_file_counts_before_what_is_written(ada: FlaskClient) -> None:
-    page = send(
-        ada, "nothing", file="\ufeffdeniable: 1\n".encode() + EXAMPLE.partition("\n")[2].replace("marriage", "Ehe, größer").encode()
-    )
+@pytest.mark.parametrize("text", ["", "[", "title: T\ntitle: U\n", "- a\n", "questions: [3]", "x" * 200_000])
+def test_what_has_no_fields_is_kept_and_shown_as_source(editor: Open, ada: FlaskClient, text: str) -> None:
+    one = editor(text)
+    assert one.page.headers["Location"] == f"{one.path}/source"
+    page = ada.get(f"{one.path}/source")
+    assert (page.status_code, "There are fields for it once" in page.text) == (200, True)
+    assert one.draft.text == text
+
+
+def test_a_survey_of_very_many_questions_is_written_as_a_file(editor: Open, ada: FlaskClient) -> None:
+    questions = "".join(f"- {{id: q{place}, text: Q, type: yes_no}}\n" for place in range(101))
+    one = editor(EXAMPLE.partition("questions:")[0] + "questions:\n" + questions)
+    assert one.page.status_code == 302
+    assert "Nothing in it is wrong" in ada.get(f"{one.path}/source").text
+
+
+def test_a_file_counts_before_what_is_written(editor: Open) -> None:
+    one = editor()
+    text = EXAMPLE.replace("marriage", "Ehe, größer")
+    assert one.source("save", "nothing", file="\ufeff".encode() + text.encode()).status_code == 200
+    assert one.draft.text == text
+    page = one.source("save", "typed", file=b"\xff\xfe\x00")
+    assert (page.status_code, "UTF-8" in page.text, "typed" in page.text) == (422, True, True)
+    assert one.draft.text == text
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_a_draft_is_downloaded_as_the_same_survey(editor: Open, ada: FlaskClient, path: Path) -> None:
+    one = editor(path.read_text())
+    replies = {kind: ada.get(f"{one.path}/survey.{kind}") for kind in ("yaml", "json")}
+    assert replies["yaml"].text == path.read_text()
+    assert json.loads(replies["json"].text) == one.value
+    assert Survey.from_text(replies["json"].text).digest == Survey.from_file(path).digest
+    assert {reply.headers["Content-Disposition"] for reply in replies.values()} == {
+        f'attachment; filename="{one.value["id"]}.{kind}"' for kind in replies
+    }
+
+
+def test_what_is_no_yaml_is_downloaded_as_it_is_and_not_as_json(editor: Open, ada: FlaskClient) -> None:
+    one = editor("[")
+    assert ada.get(f"{one.path}/survey.yaml").text == "["
+    assert ada.get(f"{one.path}/survey.json").status_code == 409
+
+
+# --- begin, plan, publish, delete -----------------------------------------------------------------------------------------
+
+
+def begin(ada: FlaskClient, file: bytes | None = None, name: str = "survey.yaml", **fields: str) -> TestResponse:
+    sent: dict[str, Any] = {**fields, **({} if file is None else {"file": (io.BytesIO(file), name)})}
+    return ada.post(NEW, data=sent, content_type="multipart/form-data")
+
+
+def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, store: Store) -> None:
+    assert ada.get(NEW).text.count('name="topic"') == len(TOPICS)
+    drugs = next(topic for topic in TOPICS if topic.name == "drugs")
+    begun = {EXAMPLE: begin(ada, blank="1"), WRONG: begin(ada, WRONG.encode()), drugs.text: begin(ada, b"", topic="drugs")}
+    for text, reply in begun.items():
+        assert reply.status_code == 302
+        assert store.drafts.draft(reply.headers["Location"].rpartition("/")[2]).text == text
+    reply = begin(ada, b"\xff")
+    assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.all())) == (422, True, 3)
+
+
+def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store) -> None:
+    page = begin(ada, workbook(), "form.xlsx")
     assert page.status_code == 200
-    assert "About Ehe, größer" in written(page)
+    (draft,) = store.drafts.all()
+    assert draft.text == to_yaml(read_xlsform(workbook()).document)
+    assert f'href="/manage/drafts/{draft.id}"' in page.text
+    assert re.search(r"<code[^>]*>why</code></dt><dd>there is no free text", page.text)
+    for wrong in (workbook()[:3000], workbook([])):
+        reply = begin(ada, wrong, "form.xlsx")
+        assert (reply.status_code, "must be a" in reply.text, len(store.drafts.all())) == (422, True, 1)
 
 
-@pytest.mark.parametrize(
-    ("n", "file", "told"), [("0", None, "Enter a whole number"), ("many", None, "Not a valid"), ("9", b"\xff\xfe\x00", "UTF-8")]
-)
-def test_what_is_no_number_and_no_text_is_told(ada: FlaskClient, n: str, file: bytes | None, told: str) -> None:
-    page = send(ada, n=n, file=file)
-    assert page.status_code == 422
-    assert told in page.text
-    assert written(page) == EXAMPLE
+@pytest.mark.slow
+def test_the_plan_of_a_draft_is_what_the_planner_says(editor: Open, ada: FlaskClient) -> None:
+    page = ada.get(f"{editor().path}/plan?n=800").text
+    for table in plan(Survey.from_text(EXAMPLE), n=800).tables()[1:4]:
+        assert f">{table.title}</h2>" in page
+        cells = [cell for row in table.rows for cell in row]
+        assert [f">{cell}</" in page for cell in cells] == [True] * len(cells)
+    assert ada.get(f"{editor(WRONG).path}/plan").status_code == 302
 
 
-def test_another_survey_under_a_published_id_is_refused_and_the_same_one_is_not(ada: FlaskClient, store: Store) -> None:
-    send(ada, do="publish")
-    assert send(ada, do="publish").status_code == 302
-    page = send(ada, EXAMPLE.replace("marriage", "work"), "publish")
-    assert (page.status_code, "must be a new one" in page.text) == (422, True)
+def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor: Open, store: Store) -> None:
+    first, other = editor(), editor(EXAMPLE.replace("marriage", "work"))
+    assert first.press("publish").status_code == 302
+    assert editor().press("publish").status_code == 302  # the same once more
+    for page in (other.press("publish"), other.source("publish", EXAMPLE.replace("marriage", "work"))):
+        assert (page.status_code, "must be a new one" in page.text) == (422, True)
     assert store.surveys.published("affairs").survey.title == "About marriage"
+    assert [draft.id for draft in store.drafts.all()] == [other.id]
 
 
-def test_markup_in_a_survey_is_text_on_its_pages(ada: FlaskClient) -> None:
+def test_a_draft_is_its_authors_who_may_delete_it(editor: Open, ada: FlaskClient, store: Store) -> None:
+    own = editor(EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
+    store.accounts.set_password("ben", "hash")
+    bens = store.drafts.begin("ben", EXAMPLE.replace("About marriage", "Ben's own"))
+    assert "A &lt;b&gt;bold&lt;/b&gt; one" in ada.get("/manage").text
+    assert "Ben&#39;s own" not in ada.get("/manage").text
+    for path in ("", "/source", "/plan", "/preview", "/preview/page", "/preview/definition", "/survey.yaml"):
+        assert ada.get(f"/manage/drafts/{bens.id}{path}").status_code == 404, path
+    for path in ("", "/source", "/delete"):
+        assert ada.post(f"/manage/drafts/{bens.id}{path}", data={"revision": bens.revision}).status_code == 404, path
+    assert store.drafts.draft(bens.id) == bens
+    assert ada.post(f"{own.path}/delete").status_code == 302
+    assert ada.get(own.path).status_code == 404
+
+
+def test_the_drafts_of_somebody_who_has_left_are_the_operators(ada: FlaskClient, store: Store) -> None:
+    store.accounts.set_password("ben", "hash")
+    bens = store.drafts.begin("ben", EXAMPLE)
+    store.accounts.remove_user("ben")
+    store.accounts.set_password("eve", "hash")
+    store.people.set_operator("eve", True)  # somebody has to be one
+    for operator, status in ((False, 404), (True, 200)):
+        store.people.set_operator("ada", operator)
+        assert ada.get(f"/manage/drafts/{bens.id}").status_code == status
+    assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 302
+    assert store.drafts.all() == []
+
+
+def test_markup_in_a_survey_is_text_on_its_pages(editor: Open, ada: FlaskClient) -> None:
     source = EXAMPLE.replace("About marriage", "<script>x</script>").replace("none,", "<b>none</b>,").replace("Have you", "<i>Have</i> you")
     source += "  - {id: more, text: How?, type: yes_no, show_if: {question: children, is: ['<b>none</b>']}}\n"
-    pages = [send(ada, source).text, send(ada, source + " ", "publish").text]
+    one = editor(source)
+    pages = [one.page.text, one.press("save", **{"questions-0-id": '"><b>none'}).text, ada.get(f"{one.path}/source").text]
+    one = editor(source)
+    pages += [ada.get(f"{one.path}/{tab}").text for tab in ("plan", "preview", "preview/page")]
+    one.press("publish")
     pages += [ada.get(f"/manage/surveys/affairs/{tab}").text for tab in ("questions", "plan", "invite", "settings")]
-    assert "&lt;b&gt;none&lt;/b&gt;</q>" in pages[2]
+    assert "&lt;b&gt;none&lt;/b&gt;</q>" in pages[6]
     assert not [page for page in pages if re.search("<script>x|<b>none|<i>Have", page)]
 
 
-def test_more_than_any_survey_needs_is_refused_before_it_is_read(ada: FlaskClient) -> None:
-    assert send(ada, "x" * (450 << 10)).status_code == 413
+def test_more_than_any_survey_needs_is_refused_before_it_is_read(editor: Open) -> None:
+    one = editor()
+    assert one.source("save", "x" * (450 << 10)).status_code == 413
+    assert one.source("save", "x" * (300 << 10)).status_code == 422
 
 
-def test_nothing_of_a_draft_is_on_the_disk(ada: FlaskClient, store: Store, tmp_path: Path) -> None:
-    send(ada, EXAMPLE.replace("marriage", "Qwertzuiop"))
-    store.rewrite()
-    assert not [file for file in tmp_path.rglob("*") if file.is_file() and b"Qwertzuiop" in file.read_bytes()]
-    send(ada, EXAMPLE.replace("marriage", "Qwertzuiop"), "publish")  # the control: a published one is
-    store.rewrite()
-    assert [file for file in tmp_path.rglob("*") if file.is_file() and b"Qwertzuiop" in file.read_bytes()]
+def test_nothing_of_a_draft_that_is_gone_is_on_the_disk(editor: Open, ada: FlaskClient, store: Store, tmp_path: Path) -> None:
+    def traces(word: str) -> list[Path]:
+        return [file for file in tmp_path.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
+
+    one = editor(EXAMPLE.replace("marriage", "Qwertzuiop"))
+    assert traces("Qwertzuiop")  # the control: what is kept is there
+    one.press("save", title="Asdfghjkl")
+    ada.post(f"{one.path}/delete")
+    wait_for(lambda: not traces("Qwertzuiop") and not traces("Asdfghjkl"), "no word of a draft that was deleted")

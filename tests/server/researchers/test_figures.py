@@ -109,3 +109,19 @@ def test_the_question_that_needs_most_decides() -> None:
         return figures.needed(Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "questions": list(asked)}), 0.95)
 
     assert of(*questions) == of(*reversed(questions)) == of(questions[1]) > of(questions[0])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.182, 0.268, "between 18 and 27 of 100"),
+        (0.0, 0.004, "between 0 and 1 of 100"),
+        (0.996, 1.0, "between 99 and 100 of 100"),
+        (0.29, 0.29, "between 29 and 29 of 100"),  # 100 * 0.29 is 28.999999999999996
+        (None, None, ""),
+    ],
+)
+def test_people_of_a_hundred_are_rounded_outwards_so_that_the_sentence_is_no_surer_than_its_interval(
+    low: float | None, high: float | None, words: str
+) -> None:
+    assert figures.between(low, high) == words

@@ -24,6 +24,7 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.researchers import figures
+from deniable_server.researchers.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
@@ -335,3 +336,23 @@ def test_no_cell_of_the_csv_is_a_formula(answered: FlaskClient) -> None:
     cells = [cell for line in csv.reader(io.StringIO(answered.get(f"{PAGE}/results.csv").text)) for cell in line]
     assert "'=Green" in cells
     assert not [cell for cell in cells if cell[:1] in "=+-@\t\r" and cell and not re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", cell)]
+
+
+def test_each_question_begins_with_its_answer_in_words_that_are_no_surer_than_its_interval(answered: FlaskClient, store: Store) -> None:
+    page, found = answered.get(PAGE).text, results_of(store, "kinds", {})
+    rows = {(row.question, row.option): row for row in found.rows}
+    texts = dict(re.findall(r'id="said-(\w+)">(.*?)</p>', page, re.DOTALL))
+    said = {name: " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split()) for name, text in texts.items()}
+
+    def between(question: str, option: str) -> str:
+        return figures.between(rows[question, option].low, rows[question, option].high)
+
+    assert list(said) == [question.id for question in KINDS.questions]
+    assert said["smokes"] == f"{between('smokes', 'yes').capitalize()} people answer yes."
+    assert said["age"] == f"{between('age', 'young').capitalize()} people answer young."
+    assert said["party"] == "; ".join(f"{option}: {between('party', option)}" for option in KINDS.questions[1].categories) + "."
+    assert said["took"] == f"tea: {between('took[tea]', 'yes')}; coffee: {between('took[coffee]', 'yes')}."
+    (mean,) = [mean for mean in found.means if mean.question == "hours"]
+    assert said["hours"] == "The mean is between {} and {}, on a scale from 0 to 14.".format(*figures.mean(mean)[1:])
+    for card in page.split('<section class="card question"')[1:]:
+        assert 0 < card.index('class="said"') < card.index("<svg")

@@ -19,6 +19,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store.accounts import Key
 from deniable_server.store.audit import BEGINNING, Act, Entry, acting, check
 from deniable_server.store.errors import StoreError
+from deniable_server.store.factors import Passkey
 from deniable_server.store.people import Invitation
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -65,6 +66,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         store.factors.take_step("zoe", 2)
         store.factors.take_recovery("zoe", b"r")
         store.factors.take_recovery("zoe", b"r")
+        store.factors.add_passkey("zoe", Passkey(b"p", "phone", b"public", 0, "2026-01-01"), [])
         store.factors.remove("zoe")
         store.factors.remove("zoe")
         store.accounts.end_sessions("zoe")
@@ -95,6 +97,7 @@ def test_every_act_is_noted_with_who_did_it_to_what(store: Store, survey: Survey
         ("zoe", "account.log-in", "zoe", ""),
         ("zoe", "factor.set", "zoe", ""),
         ("zoe", "factor.recover", "zoe", ""),
+        ("zoe", "passkey.add", "zoe", "phone"),
         ("zoe", "factor.remove", "zoe", ""),
         ("zoe", "account.log-out-everywhere", "zoe", ""),
         (None, "account.remove", "bob", ""),

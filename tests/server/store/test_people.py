@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from deniable.survey import Survey
 from deniable_server.store.errors import ConflictError, InvitationError, LastError, UnknownAccountError, UnknownSurveyError
+from deniable_server.store.factors import Passkey
 from deniable_server.store.people import Invitation, Person
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -219,7 +221,34 @@ def test_a_code_that_is_sent_by_many_at_once_lets_one_in(store: Store) -> None:
 def test_all_of_an_account_goes_with_it(store: Store, owned: str) -> None:
     store.roles.grant(owned, "eve", Role.EDITOR)
     store.factors.set_secret("eve", b"secret", 5, [b"one"])
+    draft = store.drafts.begin("eve", "id: hers")
     assert store.accounts.remove_user("eve")
     store.accounts.set_password("eve", "hash")  # somebody else of the same name
     assert roles(store, owned)["eve"] is None
     assert (store.factors.secret("eve"), store.factors.recovery_left("eve")) == (None, 0)
+    assert store.drafts.draft(draft.id).author == ""
+
+
+def test_a_passkey_takes_each_challenge_once_and_none_before_the_last(store: Store) -> None:
+    factors = store.factors
+    phone, key = Passkey(b"p", "phone", b"public", 0, "2026-01-01"), Passkey(b"k", "key", b"other", 7, "2026-01-02")
+    with pytest.raises(UnknownAccountError):
+        factors.add_passkey("ada", phone, [])
+    for user in ("ada", "eve"):
+        store.accounts.set_password(user, "hash")
+    assert not factors.any("ada")
+    factors.add_passkey("ada", phone, [b"one"])
+    factors.add_passkey("ada", key, [b"two", b"three"])
+    with pytest.raises(ConflictError):
+        factors.add_passkey("eve", phone, [])
+    assert factors.passkeys("ada") == [key, phone]
+    assert (factors.any("ada"), factors.any("eve"), factors.secret("ada"), factors.recovery_left("ada")) == (True, False, None, 2)
+    moments = (5, 5, 4, 1795337901190000000)
+    assert [factors.use_passkey("ada", replace(phone, count=3), moment) for moment in moments] == [True, False, False, True]
+    assert not factors.use_passkey("eve", phone, 1795337901190000001)
+    assert not factors.use_passkey("ada", replace(phone, id=b"x"), 1795337901190000001)
+    assert factors.passkeys("ada") == [key, replace(phone, count=3)]
+    factors.set_secret("ada", b"secret", 1, [b"new"])
+    assert (len(factors.passkeys("ada")), factors.recovery_left("ada")) == (2, 1)
+    assert factors.remove("ada")
+    assert (factors.any("ada"), factors.passkeys("ada"), factors.recovery_left("ada")) == (False, [], 0)

@@ -13,6 +13,7 @@ RESPONDENTS = Audience(login=False, forms=False, csrf=False, translated=True)
 AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
+    "preview": replace(RESPONDENTS, login=True),
     "api_document": replace(RESPONDENTS, translated=False),
     **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
     **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),

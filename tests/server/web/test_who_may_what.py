@@ -41,12 +41,18 @@ def of_survey(role: str, status: int = 200) -> tuple[int, ...]:
     return row(302, 404, *(status if members.index(one) >= members.index(role) else 403 for one in members), 404)
 
 
+def of_draft(status: int) -> tuple[int, ...]:
+    """Of a page of a draft: it is there for its author alone."""
+    return row(302, *(status if one == "owner" else 404 for one in INSIDE))
+
+
 PUBLIC = (200,) * 13  # reading it is everybody's
 OWN_PAGE = (200, 200, 403, *(200,) * 10)  # sending it is everybody's, but for pages of other sites
 RESEARCHERS = row(302, *(200,) * 6)  # whoever is logged in
 SENT_ON = row(302, *(302,) * 6)  # who is logged in to the next page, others to the door
 OPERATORS = row(302, *(403,) * 5, 200)
 VIEWERS, ANALYSTS, EDITORS, OWNERS = map(of_survey, INSIDE[1:-1])
+AUTHORS = of_draft(200)
 
 
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
@@ -54,6 +60,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("respondents.survey", "GET"): PUBLIC,
     ("files.browser_file", "GET"): PUBLIC,
     ("files.static_file", "GET"): PUBLIC,
+    ("files.logo", "GET"): (404,) * 13,  # there is none
     ("about.definition", "GET"): PUBLIC,
     ("about.privacy", "GET"): PUBLIC,
     ("about.accessibility", "GET"): PUBLIC,
@@ -86,6 +93,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("account.password", "POST"): row(302, *(422,) * 6),
     ("second_factor.page", "GET"): RESEARCHERS,
     ("second_factor.begin", "POST"): row(302, *(422,) * 6),
+    ("second_factor.add_passkey", "POST"): row(302, *(422,) * 6),
     ("second_factor.remove", "POST"): row(302, *(422,) * 6),
     ("account.logout", "POST"): SENT_ON,
     ("account.logout_everywhere", "POST"): SENT_ON,
@@ -94,16 +102,27 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
     ("building.crosstab", "GET"): VIEWERS,
-    ("building.download", "GET"): VIEWERS,
-    ("building.model", "GET"): VIEWERS,
-    ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
+    ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
+    ("building.model", "GET"): ANALYSTS,
+    ("building.download_model", "GET"): of_survey("analyst", 400),  # of nothing that was chosen
     ("drafting.survey", "GET"): RESEARCHERS,
-    ("drafting.survey", "POST"): row(302, *(422,) * 6),  # with nothing in it
+    ("drafting.survey", "POST"): SENT_ON,
+    ("drafting.edit", "GET"): AUTHORS,
+    ("drafting.change", "POST"): of_draft(409),  # of a page that is out of date
+    ("drafting.source", "GET"): AUTHORS,
+    ("drafting.write", "POST"): of_draft(409),
+    ("drafting.download", "GET"): AUTHORS,
+    ("drafting.planned", "GET"): AUTHORS,
+    ("drafting.preview", "GET"): AUTHORS,
+    ("drafting.delete", "POST"): of_draft(302),
+    ("preview.page", "GET"): AUTHORS,
+    ("preview.definition", "GET"): AUTHORS,
     ("people.page", "GET"): OPERATORS,
     ("people.change", "POST"): row(302, *(403,) * 5, 400),  # nothing
     ("people.invite", "POST"): OPERATORS,
     ("people.take_back", "POST"): row(302, *(403,) * 5, 302),
     ("audit.page", "GET"): OPERATORS,
+    ("survey_keys.overview", "GET"): RESEARCHERS,
     ("survey_keys.page", "GET"): OWNERS,
     ("survey_keys.make", "POST"): of_survey("owner", 422),
     ("survey_keys.revoke", "POST"): of_survey("owner", 302),
@@ -112,18 +131,19 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("settings.questions", "GET"): VIEWERS,
     ("settings.planned", "GET"): VIEWERS,
     ("settings.page", "GET"): VIEWERS,
-    ("settings.keep", "POST"): of_survey("editor", 302),
+    ("settings.keep", "POST"): of_survey("owner", 302),
     ("settings.pause", "POST"): of_survey("editor", 302),
-    ("settings.archive", "POST"): of_survey("owner", 302),
+    ("settings.archive", "POST"): of_survey("editor", 302),
     ("settings.delete", "POST"): of_survey("owner", 422),  # without the survey's id
-    ("watch.page", "GET"): VIEWERS,
     ("data.page", "GET"): ANALYSTS,
     ("data.download", "GET"): ANALYSTS,
     ("settings.close", "POST"): of_survey("owner", 302),
+    ("watch.page", "GET"): VIEWERS,
     ("inviting.page", "GET"): EDITORS,
     ("inviting.codes", "POST"): of_survey("editor", 422),  # of a survey without codes
 }
 OTHER_NAMES = {"browser_file": "form.mjs", "static_file": "base.css", "download": "README.md", "bundle_file": "README.md"}
+DRAFT = "{deniable: 1, id: new, title: T, about: A, epsilon: 1, questions: [{id: q, text: Q, type: yes_no}]}"
 OPEN = (200, 400)  # statuses of somebody who is let in; what they get then depends on what they ask for
 
 
@@ -166,10 +186,12 @@ class Door:
         client = self.log_in(self.app, role.removesuffix(" without a token")) if role.startswith(INSIDE) else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
+        drafts = self.app.extensions["deniable"].drafts
         values = {
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
-            "kind": "csv",
+            "draft_id": drafts.begin("owner", DRAFT).id if "draft_id" in rule.arguments else "",
+            "kind": "yaml" if "draft_id" in rule.arguments else "csv",
             "name": OTHER_NAMES.get(endpoint.split(".")[1], "x"),
         }
         with self.app.test_request_context():
@@ -208,7 +230,7 @@ def codes_base64(secret: bytes) -> str:
 
 
 def token(client: FlaskClient) -> str:
-    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage").text)[0])
+    return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage/account").text)[0])
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ Answer = Any
 class QuestionType:
     """What one type of question knows: one of its categories, none of them rounded, unless a type says otherwise."""
 
+    title: str
+    """What it is for people who choose among types."""
+
     required_keys: Mapping[str, Mapping[str, Any]] = {}
     """The keys that a question of this type must have and no other has, each with its JSON Schema."""
 

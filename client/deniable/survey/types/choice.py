@@ -13,6 +13,7 @@ from deniable.survey.types.base import MAX_OPTIONS, Answer, QuestionType, label_
 class Choice(QuestionType):
     """One of several options. Answers: an option's text, or an integer written as an option."""
 
+    title = "one of several options"
     required_keys: Mapping[str, Mapping[str, Any]] = {
         "options": {
             "type": "array",

@@ -12,6 +12,8 @@ from deniable.survey.types.choice import Choice
 class MultiChoice(Choice):
     """Any number of several options, each a yes/no item with its share of epsilon. Answers: a list of the options chosen."""
 
+    title = "any number of several options"
+
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         return ("yes", "no")
 

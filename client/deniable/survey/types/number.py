@@ -20,6 +20,7 @@ _NUMBER_SCHEMA = {"type": ["number", "string"]}
 class Number(QuestionType):
     """A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text."""
 
+    title = "a number"
     required_keys: Mapping[str, Mapping[str, Any]] = {
         "low": {**_NUMBER_SCHEMA, "description": "The least number that can be answered."},
         "high": {**_NUMBER_SCHEMA, "description": "The greatest number that can be answered."},

@@ -12,6 +12,7 @@ from deniable.survey.types.choice import Choice
 class Scale(Choice):
     """Options in order, each with a score, 1 to k unless `scores` gives others. Answers: as for a choice."""
 
+    title = "options in order, with scores"
     optional_keys: Mapping[str, Mapping[str, Any]] = {
         "scores": {
             "type": "array",

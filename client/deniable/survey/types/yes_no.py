@@ -13,6 +13,7 @@ from deniable.survey.types.base import Answer, QuestionType
 class YesNo(QuestionType):
     """Yes or no. Answers: True, False, 1, 0, or the words yes, no, true, false, 1, 0 in any case."""
 
+    title = "yes or no"
     _meaning: ClassVar = {"yes": 0, "true": 0, "1": 0, "no": 1, "false": 1, "0": 1}
 
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:

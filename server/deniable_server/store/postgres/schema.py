@@ -19,11 +19,13 @@ ORDERED = {
     "keys": "name",
     "roles": 'survey, "user"',
     "user_invitations": "hash",
+    "passkeys": "id",
     "audit": "number",
     "audit_head": "count",
     "second_factors": '"user"',
     "recovery_codes": '"user", hash',
     "users": "name",
+    "drafts": "id",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
 
@@ -70,6 +72,8 @@ _PEOPLE = (
     "sealed BYTEA NOT NULL, last BIGINT NOT NULL)",
     f'CREATE TABLE recovery_codes ("user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, hash BYTEA NOT NULL, '
     'PRIMARY KEY ("user", hash))',
+    f'CREATE TABLE passkeys (id BYTEA PRIMARY KEY, "user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, '
+    f"name {_TEXT} NOT NULL, public_key BYTEA NOT NULL, count BIGINT NOT NULL, challenged BIGINT NOT NULL, made_on TEXT NOT NULL)",
     "CREATE TABLE audit (number BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE audit_head (count BIGINT PRIMARY KEY, hash TEXT NOT NULL)",
     # Before, every account might do everything: it stays so for those that there are.
@@ -85,7 +89,8 @@ _LIFE = (
     "INSERT INTO spans SELECT survey, published_on, (now() AT TIME ZONE 'UTC')::date::text, sum(n) FROM tallies "
     "JOIN surveys ON id = survey WHERE mode <> 1 GROUP BY survey, published_on HAVING sum(n) >= 3",
 )
-STEPS = (_FIRST, _PEOPLE, _LIFE)
+_DRAFTS = (f"CREATE TABLE drafts (id {_TEXT} PRIMARY KEY, author {_TEXT} NOT NULL, text BYTEA NOT NULL, changed_on TEXT NOT NULL)",)
+STEPS = (_FIRST, _PEOPLE, _LIFE, _DRAFTS)
 """What makes each version of the tables out of the one before."""
 
 

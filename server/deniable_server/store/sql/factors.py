@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deniable_server.store.audit import doing
+from deniable_server.store.errors import ConflictError
+from deniable_server.store.factors import Passkey
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
@@ -22,17 +24,47 @@ class FactorShelf:
             row = connection.execute('SELECT sealed FROM second_factors WHERE "user" = ?', [user]).fetchone()
         return None if row is None else self._database.seal.open(bytes(row[0]), _place(user))
 
+    def passkeys(self, user: str) -> list[Passkey]:
+        query = 'SELECT id, name, public_key, count, made_on FROM passkeys WHERE "user" = ? ORDER BY name, id'
+        with self._database.reading() as connection:
+            rows = connection.execute(query, [user]).fetchall()
+        return [Passkey(bytes(id_), name, bytes(public_key), int(count), made_on) for id_, name, public_key, count, made_on in rows]
+
+    def any(self, user: str) -> bool:
+        query = 'SELECT 1 FROM second_factors WHERE "user" = ? UNION ALL SELECT 1 FROM passkeys WHERE "user" = ?'
+        with self._database.reading() as connection:
+            return connection.execute(query, [user, user]).fetchone() is not None
+
     def set_secret(self, user: str, secret: bytes, step: int, recovery: Sequence[bytes]) -> None:
         sealed, did = self._database.seal.close(secret, _place(user)), doing("factor.set", user)
 
         def work(connection: Connection) -> None:
             require_account(connection, user)
             append(connection, did)
-            _forget(connection, user)
+            connection.execute('DELETE FROM second_factors WHERE "user" = ?', [user])
             connection.execute("INSERT INTO second_factors VALUES (?, ?, ?)", [user, sealed, step])
-            connection.executemany("INSERT INTO recovery_codes VALUES (?, ?)", [(user, one) for one in sorted(recovery)])
+            _renew_recovery(connection, user, recovery)
 
         self._database.writer.run(work)
+
+    def add_passkey(self, user: str, passkey: Passkey, recovery: Sequence[bytes]) -> None:
+        did = doing("passkey.add", user, passkey.name)
+        row = [passkey.id, user, passkey.name, passkey.public_key, passkey.count, 0, passkey.made_on]
+
+        def work(connection: Connection) -> None:
+            require_account(connection, user)
+            if connection.execute("SELECT 1 FROM passkeys WHERE id = ?", [passkey.id]).fetchone():
+                raise ConflictError("the passkey must be a new one; an account has it")
+            append(connection, did)
+            connection.execute("INSERT INTO passkeys VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            _renew_recovery(connection, user, recovery)
+
+        self._database.writer.run(work)
+
+    def use_passkey(self, user: str, passkey: Passkey, challenged: int) -> bool:
+        statement = 'UPDATE passkeys SET count = ?, challenged = ? WHERE id = ? AND "user" = ? AND challenged < ?'
+        values = [passkey.count, challenged, passkey.id, user, challenged]
+        return self._database.writer.run(lambda connection: connection.execute(statement, values).rowcount > 0)
 
     def take_step(self, user: str, step: int) -> bool:
         statement = 'UPDATE second_factors SET last = ? WHERE "user" = ? AND last < ?'
@@ -67,8 +99,14 @@ class FactorShelf:
 
 
 def _forget(connection: Connection, user: str) -> bool:
+    tables = ("recovery_codes", "second_factors", "passkeys")
+    gone = [connection.execute(f'DELETE FROM {table} WHERE "user" = ?', [user]).rowcount for table in tables]  # noqa: S608 - our own
+    return any(gone[1:])
+
+
+def _renew_recovery(connection: Connection, user: str, hashes: Sequence[bytes]) -> None:
     connection.execute('DELETE FROM recovery_codes WHERE "user" = ?', [user])
-    return connection.execute('DELETE FROM second_factors WHERE "user" = ?', [user]).rowcount > 0
+    connection.executemany("INSERT INTO recovery_codes VALUES (?, ?)", [(user, one) for one in sorted(hashes)])
 
 
 def _place(user: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 
 from deniable_server.store.audit import doing
 from deniable_server.store.errors import StoreError
@@ -40,7 +40,8 @@ class LifeShelf:
         return {row[0]: settings_from(row[1:]) for row in rows}
 
     def keep(self, survey_id: str, settings: Settings) -> None:
-        did = doing("survey.settings", survey_id)
+        said = ", ".join(f"{name} {value}" for name, value in asdict(settings).items() if value is not None and name != "deleted_on")
+        did = doing("survey.settings", survey_id, said)
 
         def work(connection: Connection) -> None:
             find(connection, survey_id)
@@ -59,7 +60,7 @@ class LifeShelf:
             return spans.of(connection, survey_id)
 
     def erase(self, survey_id: str, day: str) -> None:
-        did = doing("survey.delete", survey_id, "all records")
+        did = doing("survey.delete-records", survey_id)
 
         def work(connection: Connection) -> None:
             survey = find(connection, survey_id).survey

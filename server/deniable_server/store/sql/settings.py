@@ -20,7 +20,10 @@ def settings_of(connection: Connection, survey_id: str) -> Settings:
 
 
 def close_if_full(connection: Connection, survey_id: str) -> bool:
-    """Closes an open survey that has the records it was to have. Whether it did: what waits is to be counted then."""
+    """Closes an open survey that has the records it was to have. Whether it did: what waits is to be counted then.
+
+    It stands in no log of what was done: the second in which a survey has its count is the second in which somebody answered.
+    """
     row = connection.execute("SELECT close_at FROM settings WHERE survey = ?", [survey_id]).fetchone()
     if row is None or row[0] is None or spans.total(connection, survey_id) < row[0]:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deniable.survey import Survey
 from deniable_server.store.audit import doing
+from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.errors import ClosedError, ConflictError, StoreError
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
@@ -25,6 +26,8 @@ class SurveyShelf:
 
     def publish(self, survey: Survey, owner: str | None = None) -> bool:
         did = doing("survey.publish", survey.id, f"digest {survey.digest}" + (f", owner {owner}" if owner else ""))
+        if survey.id.startswith(PREVIEW):
+            raise ConflictError(f"the id must not begin with {PREVIEW}: such a survey is tried, and never published")
 
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
@@ -74,7 +77,7 @@ class SurveyShelf:
                 self._database.due()  # it is closed all the same; there is no room for this now
 
     def pause(self, survey_id: str, paused: bool) -> None:
-        did = doing("survey.pause" if paused else "survey.go-on", survey_id)
+        did = doing("survey.pause" if paused else "survey.resume", survey_id)
 
         def work(connection: Connection) -> None:
             if not find(connection, survey_id).is_open:

@@ -132,11 +132,16 @@ def links_that_make_accounts(db: Database) -> None:
 
 @people(name="third")
 def second_factors(db: Database) -> None:
-    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used."""
+    """Secrets of apps that show codes, sealed; hashes of recovery codes. last: the time step of the latest code that was used.
+
+    challenged: when the challenge was made that a passkey answered last.
+    """
     owner = "REFERENCES users (name) ON DELETE CASCADE"
+    passkeys = "name TEXT NOT NULL, public_key BLOB NOT NULL, count INTEGER NOT NULL, challenged INTEGER NOT NULL, made_on TEXT NOT NULL"
     for statement in (
         f"CREATE TABLE second_factors (user TEXT PRIMARY KEY {owner}, sealed BLOB NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID",
         f"CREATE TABLE recovery_codes (user TEXT NOT NULL {owner}, hash BLOB NOT NULL, PRIMARY KEY (user, hash)) WITHOUT ROWID",
+        f"CREATE TABLE passkeys (id BLOB PRIMARY KEY, user TEXT NOT NULL {owner}, {passkeys}) WITHOUT ROWID",
     ):
         db.execute(statement)
 
@@ -166,9 +171,20 @@ def spans_and_settings(db: Database) -> None:
         db.execute(statement)
 
 
+drafts = Migrations("deniable_server_drafts")
+
+
+@drafts(name="first")
+def texts_of_drafts(db: Database) -> None:
+    """Surveys that are being written. id: random, so that rows have no order; author: a name, of an account that may be gone."""
+    db.execute(
+        "CREATE TABLE drafts (id TEXT PRIMARY KEY, author TEXT NOT NULL, text BLOB NOT NULL, changed_on TEXT NOT NULL) WITHOUT ROWID"
+    )
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, accounts, people, life)
+    db, sets = Database(connection), (migrations, accounts, people, life, drafts)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")

@@ -9,6 +9,7 @@ from pathlib import Path
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
+from deniable_server.store.sql.drafts import DraftShelf
 from deniable_server.store.sql.factors import FactorShelf
 from deniable_server.store.sql.life import LifeShelf
 from deniable_server.store.sql.people import PeopleShelf
@@ -33,6 +34,7 @@ class SqliteStore:
         self.factors = FactorShelf(self.database)
         self.audit = AuditShelf(self.database)
         self.life = LifeShelf(self.database)
+        self.drafts = DraftShelf(self.database)
 
     def backup(self, target: Path) -> None:
         try:

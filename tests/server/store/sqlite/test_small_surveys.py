@@ -253,12 +253,21 @@ def test_nothing_that_a_researcher_can_ask_for_changes_before_a_batch_has_come(
     client.post("/login", data={"user": "ada", "password": "correct horse battery", "csrf_token": token_of(client.get("/login").text)})
     asked_with = replace(submissions(to=survey, invitation=os.urandom(15), group="North"), id=os.urandom(16))
     store.submissions.withdraw("small", asked_with.id)  # an id that no submission can have: whoever asks with it spends nothing
-    asked = ["results", "tally", "tally?group=South", "reports", "reports?group=South", "reports?form=arrow", "reports?form=parquet"]
+    asked = [
+        "results",
+        "progress",
+        "tally",
+        "tally?group=South",
+        "reports",
+        "reports?group=South",
+        "reports?form=arrow",
+        "reports?form=parquet",
+    ]
     seen = []
     for number, code in enumerate(people):
         store.submissions.add("small", submissions(to=survey, invitation=code, group=("North", "South")[number >= 15]))
         pages = ["/manage", "/manage/surveys/small", "/manage/surveys/small?group=South", "/manage/surveys/small/results.json"]
-        pages += [f"/manage/surveys/small/{tab}" for tab in ("questions", "plan", "invite", "settings", "groups")]
+        pages += [f"/manage/surveys/small/{tab}" for tab in ("questions", "plan", "invite", "settings", "groups", "watch", "crosstab")]
         texts = [client.get(page).text for page in pages]
         texts += [client.get(f"/api/v1/surveys/small/{page}", auth=("ada", "correct horse battery")).data.hex() for page in asked]
         seen.append(

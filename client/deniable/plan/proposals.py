@@ -1,0 +1,184 @@
+"""While a survey is written: what its questions will tell, in figures that take no time; and changes that would make them tell more.
+
+A proposal is worth what the least precise question gains by it, since that is the one that disappoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from deniable.errors import SurveyError
+from deniable.mechanism import Channel
+from deniable.plan.power import smallest_difference
+from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, fewest, half_width, planned_half_width, private, widest_share
+from deniable.plan.result import points
+from deniable.survey import Survey
+
+ROUGH = 0.10
+"""Half of an interval that is wider than this, ten points either way, says little of a share."""
+
+_GAIN = 0.9  # of the half-width at most is left where a proposal is worth a word
+_ASKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50)
+_TRIED = 40  # questions, of which each is left out once
+_WEIGHTS = (1.5, 2.0, 3.0)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What one question will tell. Widths are halves of 95% intervals, as shares, of the share that is hardest to tell.
+
+    respondents: how many will be asked it. smallest_group: people in a group for an estimate of ten points either way, by the
+    normal distribution. smallest_difference: of two groups, half of the respondents each, that is found in 80% of surveys; or None.
+    """
+
+    question: str
+    respondents: int
+    half_width: float
+    no_privacy: float
+    curator: float
+    smallest_group: int
+    smallest_difference: float | None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A change of a survey: in words, the half-width of its least precise question then, and the document with it."""
+
+    words: str
+    half_width: float
+    document: dict[str, Any]
+
+
+def outlook(survey: Survey, n: int) -> tuple[Outlook, ...]:
+    """What n people who answer will tell, for each question. n: at least 1."""
+    each = _asked(survey, n)
+    return tuple(Outlook(question.id, each, *_figures(question.items[0].channel, each)) for question in survey.questions)
+
+
+def widest(survey: Survey, n: int) -> float:
+    """The half-width of the least precise question, a share."""
+    each = _asked(survey, n)
+    return max(_planned(channel, each) for channel in {question.items[0].channel for question in survey.questions})
+
+
+def verdict(survey: Survey, n: int) -> str:
+    """All of it in one line: "12 questions, 800 people: 21 points"."""
+    count = len(survey.questions)
+    return f"{count} question{'s' * (count != 1)}, {n:,} {'people' if n != 1 else 'person'}: {points(widest(survey, n))} points"
+
+
+def proposals(document: Mapping[str, Any], n: int) -> tuple[Proposal, ...]:
+    """Changes of a valid document by which n people tell noticeably more, the most helpful first; some, or none.
+
+    To ask a sample of the questions, to leave one out, to give the least precise one more of epsilon.
+    """
+    survey = Survey.from_dict(document)
+    rough, now = _GAIN * _rough(survey, n), _GAIN * widest(survey, n)
+    kinds = (_samples(document, survey), _more_at_once(document, survey), _fewer(document, survey), _weighted(document, survey, n))
+    best = [found for kind in kinds if (found := _best(kind, n, rough)) is not None]
+    unlike = {proposal.words: proposal for proposal in best if proposal.half_width <= now}
+    return tuple(sorted(unlike.values(), key=lambda one: one.half_width))
+
+
+Change = tuple[str, dict[str, Any]]
+
+
+def _samples(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
+    yield from _asking(document, survey, _ASKS)
+
+
+def _more_at_once(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
+    """Two answers of one person beside each other tell how questions go together."""
+    yield from _asking(document, survey, _ASKS[1:])
+
+
+def _asking(document: Mapping[str, Any], survey: Survey, asks: Sequence[int]) -> Iterator[Change]:
+    blocks = len(survey.blocks)
+    what = "questions" if blocks == len(survey.questions) else "blocks of questions"
+    for ask in asks:
+        if ask < blocks and ask != survey.ask:
+            yield f"Ask each person {ask} of the {blocks} {what}, drawn at random", {**document, "ask": str(ask)}
+
+
+def _fewer(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
+    needed = {question.show_if.question for question in survey.questions if question.show_if}
+    for question in survey.questions[:_TRIED]:
+        if question.id not in needed:
+            yield f"Leave out {question.id}", _without(document, question.id)
+
+
+def _weighted(document: Mapping[str, Any], survey: Survey, n: int) -> Iterator[Change]:
+    """More for the question that needs it most, and so less for the others."""
+    if "epsilon" not in document or len(survey.questions) < 2:
+        return
+    each = _asked(survey, n)
+    widths = [half_width(private(question.items[0].channel), each) for question in survey.questions]
+    place = widths.index(max(widths))
+    for times in _WEIGHTS:
+        questions = [dict(one) for one in document["questions"]]
+        weight = float(questions[place].get("weight", 1)) * times
+        questions[place]["weight"] = f"{weight:g}"
+        yield f"Give {survey.questions[place].id} the weight {weight:g}", {**document, "questions": questions}
+
+
+def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
+    """The change that helps most by the plain formula, where that is enough; with the half-width that a plan says."""
+    found = []
+    for words, changed in changes:
+        try:
+            survey = Survey.from_dict(changed)
+        except SurveyError:
+            continue  # fewer questions than are asked of each person
+        if (width := _rough(survey, n)) <= most:
+            found.append((width, words, changed, survey))
+    if not found:
+        return None
+    _, words, changed, survey = min(found, key=lambda one: one[0])
+    return Proposal(words, widest(survey, n), changed)
+
+
+def _without(document: Mapping[str, Any], question: str) -> dict[str, Any]:
+    left = {**document, "questions": [one for one in document["questions"] if one["id"] != question]}
+    if "translations" in document:
+        languages = {tag: _untold(texts, question) for tag, texts in document["translations"].items()}
+        left["translations"] = {tag: texts for tag, texts in languages.items() if texts}
+        if not left["translations"]:
+            del left["translations"]
+    return left
+
+
+def _untold(texts: Mapping[str, Any], question: str) -> dict[str, Any]:
+    own = {name: words for name, words in texts.get("questions", {}).items() if name != question}
+    return {**{key: value for key, value in texts.items() if key != "questions"}, **({"questions": own} if own else {})}
+
+
+def _rough(survey: Survey, n: int) -> float:
+    """The widest half-width by the plain formula, uncut: it tells two surveys apart that are both of no use."""
+    each = _asked(survey, n)
+    return max(half_width(private(channel), each) for channel in {question.items[0].channel for question in survey.questions})
+
+
+def _asked(survey: Survey, n: int) -> int:
+    """How many people are asked each question."""
+    return n if survey.ask is None else max(1, n * survey.ask // len(survey.blocks))
+
+
+@lru_cache(maxsize=4096)
+def _planned(channel: Channel, n: int) -> float:
+    """As `plan` has it."""
+    coins = private(channel)
+    return planned_half_width(coins, n, share=widest_share(coins, n))
+
+
+@lru_cache(maxsize=4096)
+def _figures(channel: Channel, n: int) -> tuple[float, float, float, int, float | None]:
+    coins = private(channel)
+
+    def of(design: Mechanism) -> float:
+        return planned_half_width(design, n)
+
+    group = fewest(lambda size: half_width(coins, size) <= ROUGH)
+    return _planned(channel, n), of(NO_PRIVACY), of(curator(channel.epsilon)), group, smallest_difference(coins, max(1, n // 2))

@@ -1,0 +1,40 @@
+"""Surveys to begin with: a file for each of a dozen topics that people would rather not be asked about.
+
+Each is valid as it is, tells every share within ten points either way at its number of people, and leaves its author to say who asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A survey to begin with. people: how many have to answer for it."""
+
+    name: str
+    title: str
+    people: int
+
+    @property
+    def text(self) -> str:
+        """The survey file."""
+        return (files("deniable.topics") / f"{self.name}.yaml").read_text("utf-8")
+
+
+TOPICS = (
+    Topic("abortion", "Abortion", 1_200),
+    Topic("bribery", "Bribes for public services", 1_500),
+    Topic("cheating", "Cheating at university", 1_000),
+    Topic("debt", "Debt and gambling", 1_500),
+    Topic("doping", "Doping in sport", 800),
+    Topic("drugs", "Drugs and alcohol", 1_500),
+    Topic("harassment", "Harassment at work", 1_000),
+    Topic("moods", "Low mood and self-harm", 1_500),
+    Topic("poaching", "Hunting and fishing against the rules", 1_000),
+    Topic("sexual_health", "Sexual health", 1_500),
+    Topic("taxes", "Undeclared work and taxes", 1_500),
+    Topic("violence", "Violence by a partner", 1_200),
+)
+"""All topics, by name."""

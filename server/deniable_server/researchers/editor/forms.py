@@ -1,0 +1,124 @@
+"""The form of a draft: a field for each key of a survey, of its questions, and of its languages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask_wtf import FlaskForm
+from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, IntegerField, SelectField, StringField, TextAreaField
+from wtforms.validators import NumberRange
+
+from deniable.survey.types import TYPES
+from deniable_server.researchers.editor.fields import Fields
+from deniable_server.researchers.forms import MOST_PEOPLE
+
+LABELS = {"title": "Title", "about": "Who asks, and why", "contact": "Contact", "ethics": "Ethics approval"}
+ACCESS = [("open", "everybody with the link"), ("invited", "with a one-time code only")]
+LAYOUT = [("list", "all questions on one page"), ("steps", "one question a page")]
+PLANNED = 1_000  # people, where nobody says another number
+
+
+class WordsForm(Form):  # type: ignore[misc]
+    """A question in another language."""
+
+    text = TextAreaField("Question", render_kw={"rows": 2})
+    options = TextAreaField("Options, one a line", render_kw={"rows": 3})
+
+
+class QuestionForm(Form):  # type: ignore[misc]
+    """One question. was: its id when the page was made. rest: what no field holds."""
+
+    text = TextAreaField("Question", render_kw={"rows": 2})
+    id = StringField("Name", description="The name of its column: letters, digits and _.")
+    type = SelectField("Kind of answer", validate_choice=False)
+    options = TextAreaField("Options, one a line", render_kw={"rows": 4})
+    scores = StringField("Scores", description="A rising number for each option, with commas; 1, 2, 3 … if left out.")
+    low = StringField("Least", render_kw={"inputmode": "decimal"})
+    high = StringField("Greatest", render_kw={"inputmode": "decimal"})
+    levels = StringField("Levels", description="How many levels it is rounded to; the best for the mean if left out.")
+    bins = TextAreaField("Or bins, one a line", render_kw={"rows": 3}, description="Each from its number on: “30: 30 to 59”.")
+    optional = BooleanField("May be left unanswered")
+    show_if_question = SelectField("Only after an answer to", validate_choice=False)
+    show_if_is = TextAreaField("which is one of, one a line", render_kw={"rows": 2})
+    weight = StringField("Weight", description="How much of the survey’s epsilon it takes beside the others; 1 if left out.")
+    epsilon = StringField("Epsilon of its own", description="Where the survey has none for all.")
+    was = HiddenField()
+    rest = HiddenField()
+    words = FieldList(FormField(WordsForm))
+
+
+class LanguageForm(Form):  # type: ignore[misc]
+    """The survey's texts in another language."""
+
+    tag = StringField("Language")
+    title = TextAreaField(LABELS["title"], render_kw={"rows": 1})
+    about = TextAreaField(LABELS["about"], render_kw={"rows": 3})
+    contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1})
+    ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1})
+
+
+class EditorForm(FlaskForm):  # type: ignore[misc]
+    """A whole draft. revision: of the text that the page was made from. Make one with `filled`, or from what was sent."""
+
+    title = TextAreaField(LABELS["title"], render_kw={"rows": 1})
+    id = StringField("Name in its address", description="a to z, digits, - and _. It stays when the survey is published.")
+    about = TextAreaField(LABELS["about"], render_kw={"rows": 4}, description="The first that respondents read.")
+    contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1}, description="Whom respondents can ask.")
+    ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1}, description="Who approved the survey, under which number.")
+    epsilon = StringField("Epsilon", description="What one person’s record may give away: a number, or “ln 9”. Less is more private.")
+    ask = StringField("Ask each person only so many questions", description="Drawn at random on their device; all if left out.")
+    batch = StringField("Count records so many at a time", description="10 if left out; 1 to try a survey alone.")
+    groups = TextAreaField("Groups, one a line", render_kw={"rows": 3}, description="Public: sent openly with each record.")
+    access = SelectField("Who may answer", validate_choice=False)
+    layout = SelectField("Layout", validate_choice=False)
+    language = StringField("Language of the texts", description="en if left out.")
+    accept_high_epsilon = BooleanField("Epsilon may be above 8: respondents are told how weakly they are protected")
+    rest = HiddenField()
+    languages = FieldList(FormField(LanguageForm))
+    questions = FieldList(FormField(QuestionForm))
+    new_language = StringField("Another language", description="Its tag: de, ar, pt-BR.")
+    n = IntegerField("How many people may answer?", [NumberRange(1, MOST_PEOPLE)], default=PLANNED)
+    revision = HiddenField()
+
+    @classmethod
+    def filled(cls, fields: Fields, n: int, revision: str) -> EditorForm:
+        """The form with these fields in it, whatever was sent."""
+        return cls(formdata=None, data={**fields, "n": n, "revision": revision}).with_choices()
+
+    def with_choices(self) -> EditorForm:
+        """The same, with what may be chosen for each question: the types, and the questions before it."""
+        self.access.choices, self.layout.choices = ACCESS, LAYOUT
+        earlier: list[str] = []
+        for entry in self.questions:
+            one = entry.form
+            types = [(name, kind.title) for name, kind in TYPES.items()]
+            one.type.choices = types if one.type.data in TYPES else [(one.type.data, one.type.data or "choose one"), *types]
+            asked = dict.fromkeys([*earlier, *([one.show_if_question.data] if one.show_if_question.data else [])])
+            one.show_if_question.choices = [("", "everybody is asked"), *((name, name) for name in asked)]
+            earlier += [one.id.data] if one.id.data else []
+        return self
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What each field is called, by the last part of its id."""
+        forms = (WordsForm(), LanguageForm(), QuestionForm(), self)
+        return {field.short_name: field.label.text for form in forms for field in form}
+
+    @property
+    def fields(self) -> Fields:
+        """What stands in the form: browsers send lines that end in two characters."""
+        return {key: _plain(value) for key, value in self.data.items() if key not in _OWN}
+
+
+KEYS = {name: {*kind.required_keys, *kind.optional_keys} for name, kind in TYPES.items()}
+"""The keys that a question of each type may have and others have not: which fields are shown."""
+
+_OWN = ("csrf_token", "new_language", "n", "revision")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return value.replace("\r\n", "\n") if isinstance(value, str) else value or ""

@@ -1,0 +1,78 @@
+"""Which field a mistake is beside: the paths of the parser's problems become the ids of fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from deniable.errors import Problem
+from deniable_server.researchers.editor.fields import Fields
+
+_QUESTION = re.compile(r"questions\[(\d+)\](?:\.(.*))?", re.DOTALL)
+_WORDS = re.compile(r"translations\.([^.]*)\.questions\.([^.]*)(?:\.(text|options).*)?", re.DOTALL)
+_LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
+_NAMES = {"required": "optional", "show_if": "show_if_question", "show_if.question": "show_if_question", "show_if.is": "show_if_is"}
+_INDEX = re.compile(r"\[(\d+)\](?:\.\w+)?$")
+
+
+def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence[str]]:
+    """The rules that are broken, by the id of the field that breaks them.
+
+    "questions-2" stands for a whole question, "questions" for their list, "" for what no field holds.
+    """
+    found: dict[str, list[str]] = {}
+    for problem in problems:
+        place = _place(problem.where, fields)
+        told = problem.message if place else f"{problem.where} {problem.message}"
+        if (index := _INDEX.search(problem.where)) and place not in ("", f"questions-{index[1]}"):
+            told = f"no. {int(index[1]) + 1} {told}"
+        found.setdefault(place, []).append(told)
+    return found
+
+
+def _place(where: str, fields: Fields) -> str:
+    if match := _QUESTION.fullmatch(where):
+        return _of_question(int(match[1]), match[2] or "", fields["questions"])
+    if match := _WORDS.fullmatch(where):
+        return _of_words(match[1], match[2], match[3] or "text", fields)
+    if match := _LANGUAGE.fullmatch(where):
+        return _of_language(match[1], match[2] or "tag", fields)
+    key = where.partition("[")[0]
+    return key if key in fields and key != "rest" else ""
+
+
+def _of_question(place: int, key: str, questions: Sequence[Fields]) -> str:
+    plain = re.sub(r"\[.*", "", key)
+    name = _NAMES.get(plain, plain)
+    if place >= len(questions):
+        return ""
+    return f"questions-{place}-{name}" if name in questions[place] and name not in ("rest", "was") else f"questions-{place}"
+
+
+def _of_words(tag: str, question: str, key: str, fields: Fields) -> str:
+    places = [place for place, one in enumerate(fields["questions"]) if one["id"] == question]
+    number = _number(tag, fields)
+    if not places or number is None:
+        return _of_language(tag, "tag", fields)
+    return f"questions-{places[0]}-words-{number}-{key}"
+
+
+def _of_language(tag: str, key: str, fields: Fields) -> str:
+    number = _number(tag, fields)
+    if number is None:
+        return ""
+    return f"languages-{number}-{key if key in fields['languages'][number] else 'tag'}"
+
+
+def _number(tag: str, fields: Fields) -> int | None:
+    return next((number for number, language in enumerate(fields["languages"]) if language["tag"] == tag), None)
+
+
+def named(place: str, labels: Mapping[str, str]) -> str:
+    """What people call the field with this id. labels: those of fields, by the last part of their ids."""
+    kind, *parts = place.split("-")
+    label = labels.get(parts[-1] if parts else kind, "").partition(",")[0]
+    if kind == "questions" and parts:
+        question = f"Question {int(parts[0]) + 1}"
+        return f"{question}: {label}" if len(parts) > 1 else question
+    return f"In another language: {label}" if kind == "languages" else label or "Questions"

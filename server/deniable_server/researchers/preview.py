@@ -1,0 +1,50 @@
+"""A draft as respondents will meet it: their own page and modules, fed with the draft, whose sends go nowhere.
+
+The page stands in a frame of the researchers' pages. Before its modules run, `preview.mjs` puts a network and a storage of its own
+in their place: what is answered stays in that frame, and is forgotten with it. The survey that is tried has an id that
+is never published, so its digest is none of a real survey, and no record of it is taken anywhere.
+"""
+
+from __future__ import annotations
+
+from flask import Response, abort, render_template
+from markupsafe import Markup
+
+from deniable.errors import SurveyError
+from deniable.survey import Survey
+from deniable.survey.document import parse
+from deniable_server.researchers.own_drafts import own
+from deniable_server.store.drafts import PREVIEW
+from deniable_server.store.protocol import Published
+from deniable_server.web import headers
+from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.files import IMPORT_MAP, MODULES
+
+bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, translated=True))
+
+
+@bp.get("/manage/drafts/<draft_id>/preview/page")
+@headers.framed
+def page(draft_id: str) -> str:
+    """The respondents' page."""
+    import_map = Markup(IMPORT_MAP)  # noqa: S704 - our own file names and hashes
+    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "modules": MODULES}
+    return render_template("researchers/preview_page.html", import_map=import_map, **shown)
+
+
+@bp.get("/manage/drafts/<draft_id>/preview/definition")
+def definition(draft_id: str) -> Response:
+    """What that page is fed with."""
+    return Response(tried(draft_id).definition, mimetype="application/json")
+
+
+def tried(draft_id: str) -> Survey:
+    """The survey of a draft under an id that is never published. Aborts with 409 where the draft is not right."""
+    draft = own(draft_id)
+    try:
+        source = parse(draft.text)
+        right = Survey.from_text(draft.text)
+        name = PREVIEW + right.id[: 64 - len(PREVIEW)]
+        return Survey.from_dict({**source.value, "id": name})
+    except SurveyError:
+        abort(409, "the draft has mistakes, so there is nothing to be shown yet")

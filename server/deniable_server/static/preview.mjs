@@ -1,0 +1,50 @@
+/**
+ * A survey to be tried: the respondents' modules as they are released, with a network and a storage in their place of which
+ * nothing leaves this frame. Whatever the modules ask for but the definition, this answers itself; what they keep is forgotten
+ * with the page. If anything of it cannot be put in place, the modules are not started.
+ */
+
+const script = document.querySelector("script[data-definition]");
+const main = document.querySelector("main");
+const own = `/api/v1/surveys/${main.dataset.survey}`;
+const network = globalThis.fetch.bind(globalThis);
+
+/** What the modules keep on a device: in memory, and enumerable as the browser's storage is. */
+class Memory {
+  static #methods = {
+    getItem: (kept) => (key) => (Object.hasOwn(kept, key) ? kept[key] : null),
+    setItem: (kept) => (key, value) => void (kept[key] = String(value)),
+    removeItem: (kept) => (key) => void delete kept[key],
+  };
+
+  constructor() {
+    for (const [name, method] of Object.entries(Memory.#methods)) {
+      Object.defineProperty(this, name, { value: method(this), enumerable: false });
+    }
+  }
+}
+
+/** Answers what the modules send as the server would that keeps it; nothing is passed on but the question for the definition. */
+async function answered(address, { method = "GET" } = {}) {
+  const { pathname, origin } = new URL(address, location.href);
+  if (origin !== location.origin) throw new TypeError("a preview asks nobody else");
+  if (method === "GET" && pathname === own) {
+    return network(script.dataset.definition, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" });
+  }
+  if (method !== "POST") throw new TypeError("a preview asks for nothing else");
+  const said = pathname.endsWith("/invitations/check") ? { usable: true } : { accepted: 1 };
+  return new Response(JSON.stringify(said), { headers: { "Content-Type": "application/json" } });
+}
+
+Object.defineProperty(globalThis, "localStorage", { value: new Memory(), configurable: false });
+Object.defineProperty(globalThis, "fetch", { value: answered, configurable: false });
+Object.defineProperty(navigator, "sendBeacon", { value: () => false, configurable: false });
+
+/** Pages about a survey that is published are not there for one that is tried. */
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href]");
+  if (link && new URL(link.href).pathname.startsWith("/s/")) event.preventDefault();
+});
+
+if (window.parent === window) main.textContent = "A preview is shown in the page of its draft.";
+else await import("/browser/form.mjs");

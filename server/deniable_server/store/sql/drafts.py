@@ -1,0 +1,74 @@
+"""The shelf of drafts, through the one writer of the store."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from deniable_server.store.drafts import MISSING, Draft
+from deniable_server.store.errors import ConflictError, UnknownDraftError
+from deniable_server.store.sql.connection import Connection
+from deniable_server.store.sql.database import Database
+
+_QUERY = "SELECT id, author, text, changed_on FROM drafts"
+
+
+class DraftShelf:
+    """The `Drafts` of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def begin(self, author: str, text: str) -> Draft:
+        draft = Draft(secrets.token_hex(8), author, text, _today())
+        row = [draft.id, author, text.encode(), draft.changed_on]
+        self._database.writer.run(lambda connection: connection.execute("INSERT INTO drafts VALUES (?, ?, ?, ?)", row))
+        return draft
+
+    def draft(self, draft_id: str) -> Draft:
+        with self._database.reading() as connection:
+            return _find(connection, draft_id)
+
+    def all(self) -> list[Draft]:
+        with self._database.reading() as connection:
+            return [_draft(row) for row in connection.execute(f"{_QUERY} ORDER BY id").fetchall()]
+
+    def save(self, draft_id: str, text: str, before: str) -> Draft:
+        def work(connection: Connection) -> Draft:
+            kept = _find(connection, draft_id)
+            if kept.revision != before:
+                raise ConflictError("the draft was changed meanwhile")
+            if text == kept.text:
+                return kept
+            changed = Draft(kept.id, kept.author, text, _today())
+            connection.execute("UPDATE drafts SET text = ?, changed_on = ? WHERE id = ?", [text.encode(), changed.changed_on, draft_id])
+            return changed
+
+        return self._database.writer.run(work)
+
+    def remove(self, draft_id: str) -> bool:
+        def work(connection: Connection) -> bool:
+            removed = connection.execute("DELETE FROM drafts WHERE id = ?", [draft_id]).rowcount > 0
+            if removed:
+                self._database.changed(connection)
+            return removed
+
+        return self._database.writer.run(work)
+
+
+def _find(connection: Connection, draft_id: str) -> Draft:
+    row = connection.execute(f"{_QUERY} WHERE id = ?", [draft_id]).fetchone()
+    if row is None:
+        raise UnknownDraftError(MISSING)
+    return _draft(row)
+
+
+def _draft(row: Sequence[Any]) -> Draft:
+    draft_id, author, text, changed_on = row
+    return Draft(draft_id, author, bytes(text).decode(), changed_on)
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -1,0 +1,280 @@
+"""Somebody new writes a survey in the browser: fields, mistakes as they are made, the plan, the respondents' page, and publishes it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import ActionChains, Chrome
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+from tests.kit.pages.page import Page
+from tests.kit.patience import patient
+
+from deniable.survey import Survey
+
+pytestmark = pytest.mark.browser
+
+HABITS = Path(__file__).parents[2] / "examples" / "habits.yaml"
+WANTED = Survey.from_file(HABITS)
+
+
+@pytest.fixture
+def ada(browser: Chrome, site: Any) -> Iterator[Chrome]:
+    browser.get(f"{site.url}/login?next=/manage/new")
+    browser.find_element(By.ID, "user").send_keys("ada")
+    browser.find_element(By.ID, "password").send_keys("correct horse battery")
+    browser.find_element(By.ID, "submit").click()
+    patient(browser).until(lambda d: d.title == "New survey")
+    yield browser
+    browser.delete_all_cookies()
+
+
+class Writer:
+    """What somebody does in the editor. Every step ends when the page shows what it led to."""
+
+    def __init__(self, driver: Chrome, site: Any) -> None:
+        self.driver, self.site = driver, site
+
+    def begin(self) -> None:
+        self.driver.find_element(By.NAME, "blank").click()
+        self.shows("#editor")
+
+    def open(self, text: str) -> str:
+        """Opens a draft with this text; gives its address."""
+        with self.site.server.store() as store:
+            path = f"/manage/drafts/{store.drafts.begin('ada', text).id}"
+        self.driver.get(self.site.url + path)
+        self.shows("#editor")
+        return path
+
+    def shows(self, selector: str) -> Any:
+        return patient(self.driver).until(lambda d: next(iter(d.find_elements(By.CSS_SELECTOR, selector)), None))
+
+    def press(self, do: str) -> None:
+        """Presses a button, and waits for the form that it leads to."""
+        form = self.driver.find_element(By.ID, "editor")
+        button = self.driver.find_element(By.CSS_SELECTOR, f'button[value="{do}"]:not([hidden])')
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", button)
+        patient(self.driver).until(lambda d: d.find_element(By.ID, "editor") != form)
+
+    def write(self, field: str, text: str) -> None:
+        """Types into a field and leaves it; it is kept when the server has answered."""
+        revision = self.revision()
+        element = self.unfolded(field)
+        if element.get_attribute("value") == text:
+            return
+        self.type(element, text)
+        self.kept(revision)
+
+    def type(self, element: Any, text: str) -> None:
+        """As a person does, who marks what stands there and writes over it."""
+        element.send_keys(Keys.CONTROL, "a")
+        element.send_keys(text)
+        self.driver.execute_script("arguments[0].blur()", element)
+
+    def choose(self, field: str, value: str) -> None:
+        revision = self.revision()
+        select = Select(self.unfolded(field))
+        if select.first_selected_option.get_attribute("value") != value:
+            select.select_by_value(value)
+            self.kept(revision)
+
+    def tick(self, field: str) -> None:
+        revision = self.revision()
+        self.unfolded(field).click()
+        self.kept(revision)
+
+    def unfolded(self, field: str) -> Any:
+        self.driver.execute_script("document.getElementById(arguments[0]).closest('details')?.setAttribute('open', '')", field)
+        element = self.driver.find_element(By.ID, field)
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+        return element
+
+    def revision(self) -> str:
+        return str(self.driver.execute_script("return document.getElementById('revision').value"))
+
+    def kept(self, before: str) -> None:
+        patient(self.driver).until(lambda d: self.revision() != before)
+
+    def told(self, place: str, text: str) -> None:
+        """Waits until this is said there."""
+        patient(self.driver).until(lambda d: (said := d.find_element(By.ID, place).text) == text or (text and text in said))
+
+    def draft(self, path: str) -> Any:
+        with self.site.server.store() as store:
+            return store.drafts.draft(path.rpartition("/")[2])
+
+
+@pytest.fixture
+def writer(ada: Chrome, site: Any) -> Writer:
+    return Writer(ada, site)
+
+
+def test_a_survey_of_all_types_written_in_the_editor_is_the_one_from_the_file(writer: Writer, site: Any) -> None:
+    writer.begin()
+    writer.press("remove 1")
+    writer.press("remove 0")
+    for key in ("id", "title", "contact", "ethics"):
+        writer.write(key, getattr(WANTED, key))
+    writer.write("about", WANTED.about)
+    writer.write("epsilon", "3")
+    writer.choose("layout", "steps")
+    for tag in WANTED.translations:
+        writer.driver.find_element(By.ID, "new_language").send_keys(tag)
+        writer.press("language")
+    for place, question in enumerate(WANTED.questions):
+        writer.press("add")
+        _write_question(writer, f"questions-{place}", question)
+    for number, (_, texts) in enumerate(WANTED.translations.items()):
+        for key in ("title", "about", "contact", "ethics"):
+            writer.write(f"languages-{number}-{key}", texts[key])
+        for place, question in enumerate(WANTED.questions):
+            words = texts["questions"][question.id]
+            writer.write(f"questions-{place}-words-{number}-text", words["text"])
+            if "options" in words:
+                writer.write(f"questions-{place}-words-{number}-options", "\n".join(words["options"]))
+    assert "6 questions, 1,000 people" in writer.shows("#outlook .warning").text
+    writer.driver.find_element(By.CSS_SELECTOR, "button[value=publish]").click()
+    patient(writer.driver).until(lambda d: d.title == f"{WANTED.title}: invite")
+    with site.server.store() as store:
+        assert store.surveys.published("habits").survey.digest == WANTED.digest
+        assert store.drafts.all() == []
+
+
+def _write_question(writer: Writer, place: str, question: Any) -> None:
+    writer.write(f"{place}-id", question.id)
+    writer.write(f"{place}-text", question.text)
+    writer.choose(f"{place}-type", question.type)
+    if "bins" in question.settings:
+        writer.write(f"{place}-bins", "\n".join(f"{one['from']:g}: {one['name']}" for one in question.settings["bins"]))
+    elif question.options:
+        writer.write(f"{place}-options", "\n".join(question.options))
+    for end in ("low", "high"):
+        if end in question.settings:
+            writer.write(f"{place}-{end}", f"{question.settings[end]:g}")
+    if question.show_if:
+        writer.choose(f"{place}-show_if_question", question.show_if.question)
+        writer.write(f"{place}-show_if_is", "\n".join(question.show_if.options))
+    elif not question.required:
+        writer.tick(f"{place}-optional")
+
+
+def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_is_mended(writer: Writer) -> None:
+    path = writer.open(HABITS.read_text())
+    writer.driver.execute_script("window.same = true")
+    field = writer.driver.find_element(By.ID, "epsilon")
+    other = writer.driver.find_element(By.ID, "title")
+    writer.write("title", "Still being typ")
+    other.send_keys("ed")  # and not yet left
+    writer.write("ask", "9")
+    writer.told("ask-mistake", "Must be a whole number from 1 to 4")
+    assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
+    writer.told("told", "1 thing to mend")
+    writer.write("ask", "4")
+    writer.told("ask-mistake", "")
+    writer.told("told", "")
+    assert "6 questions" in writer.shows("#outlook .warning").text
+    assert (other.get_attribute("value"), field.get_attribute("value")) == ("Still being typed", "3")
+    assert writer.driver.execute_script("return window.same")
+    assert Survey.from_text(writer.draft(path).text).ask == 4
+
+
+def test_questions_move_by_buttons_and_by_dragging_and_the_focus_goes_with_them(writer: Writer) -> None:
+    path = writer.open(HABITS.read_text())
+
+    def order() -> list[str]:
+        return [str(field.get_attribute("value")) for field in writer.driver.find_elements(By.CSS_SELECTOR, ".asked [id$='-id']")]
+
+    writer.press("down 2")
+    assert order() == ["smokes", "daily", "mood", "used", "age", "hours"]
+    assert writer.driver.switch_to.active_element.get_attribute("id") == "down-3"
+    form = writer.driver.find_element(By.ID, "editor")
+    handles = writer.driver.find_elements(By.CSS_SELECTOR, ".handle")
+    writer.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", handles[4])
+    over = writer.driver.find_element(By.CSS_SELECTOR, "#questions-3 [id$='-id']")
+    ActionChains(writer.driver).click_and_hold(handles[4]).move_by_offset(0, -20).move_to_element(over).release().perform()
+    patient(writer.driver).until(lambda d: d.find_element(By.ID, "editor") != form)
+    assert order() == ["smokes", "daily", "mood", "age", "used", "hours"]
+    assert [question.id for question in Survey.from_text(writer.draft(path).text).questions] == order()
+
+
+def test_what_the_plan_proposes_is_done_at_one_press(writer: Writer) -> None:
+    writer.open(HABITS.read_text())
+    button = writer.shows(".proposals button[value^='propose Ask']")
+    figure = button.find_element(By.XPATH, "../span").text
+    writer.press(button.get_attribute("value"))
+    assert figure in writer.driver.find_element(By.CSS_SELECTOR, "#outlook strong").text
+    assert writer.unfolded("ask").get_attribute("value") != ""
+
+
+def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> None:
+    path = writer.open(HABITS.read_text())
+    first = writer.driver.current_window_handle
+    writer.driver.switch_to.new_window("tab")
+    try:
+        writer.driver.get(writer.site.url + path)
+        writer.write("title", "Of the second tab")
+    finally:
+        writer.driver.close()
+        writer.driver.switch_to.window(first)
+    element = writer.driver.find_element(By.ID, "title")
+    writer.type(element, "Of the first tab")
+    assert "was changed meanwhile" in writer.shows("#told .problem").text
+    assert writer.driver.find_element(By.ID, "title").get_attribute("value") == "Of the first tab"
+    writer.press("over")
+    assert Survey.from_text(writer.draft(path).text).title == "Of the first tab"
+
+
+def test_a_preview_is_the_page_of_respondents_and_nothing_of_it_leaves_the_frame(writer: Writer, site: Any) -> None:
+    driver = writer.driver
+    path = writer.open(
+        HABITS.read_text().replace("epsilon: 3", "epsilon: 3\naccess: invited\ngroups: [North, South]").replace("layout: steps", "ask: 2")
+    )
+    before = _kept(site)
+    driver.get(f"{site.url}{path}/preview")
+    driver.execute_script("window.asked = performance.getEntriesByType('resource').length; localStorage.clear()")
+    driver.switch_to.frame(driver.find_element(By.CSS_SELECTOR, "iframe.phone"))
+    page = Page(driver)
+    assert page.step("loading") == "consent"
+    assert driver.execute_script("return innerWidth") < 400
+    Select(driver.find_element(By.CSS_SELECTOR, "[data-field=group]")).select_by_visible_text("North")
+    page.press("agree")
+    assert page.step("consent") == "questions"
+    for question in driver.find_elements(By.CSS_SELECTOR, ".question"):
+        options = question.find_elements(By.CSS_SELECTOR, "label.option")
+        if options:
+            options[0].click()
+        elif question.find_elements(By.CSS_SELECTOR, "input"):
+            question.find_element(By.CSS_SELECTOR, "input").send_keys("5" if "hours" in question.text else "40")
+    assert page.send() == "thanks"
+    sent = driver.execute_script("return performance.getEntriesByType('resource').map(({name}) => name).filter((n) => n.includes('/api/'))")
+    assert sent == []
+    assert driver.execute_script("return Object.keys(localStorage).length") == 1  # of the frame's own, gone with it
+    driver.switch_to.default_content()
+    assert driver.execute_script("return Object.keys(localStorage)") == []
+    assert _kept(site) == before
+    driver.refresh()
+    driver.switch_to.frame(driver.find_element(By.CSS_SELECTOR, "iframe.phone"))
+    assert page.step("loading") == "consent"
+    driver.switch_to.default_content()
+
+
+def _kept(site: Any) -> list[Any]:
+    """All that a server keeps of what people send."""
+    with contextlib.closing(sqlite3.connect(site.server.db)) as db:
+        return [
+            db.execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
+            for table in ("submissions", "intake", "withdrawn", "invitations", "surveys")
+        ]
+
+
+def test_the_page_of_a_preview_asks_nobody_anything_outside_of_its_frame(writer: Writer, site: Any) -> None:
+    path = writer.open(HABITS.read_text())
+    writer.driver.get(f"{site.url}{path}/preview/page")
+    patient(writer.driver).until(lambda d: "shown in the page of its draft" in d.find_element(By.TAG_NAME, "main").text)

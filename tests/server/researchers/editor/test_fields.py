@@ -1,0 +1,91 @@
+"""A document becomes fields and the fields the document: whatever a survey file may hold, nothing of it is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from tests.kit.documents import documents, wrong_documents
+
+from deniable.survey import Survey
+from deniable.survey.document import parse, read
+from deniable.survey.dump import to_yaml
+from deniable_server.researchers.editor import fields
+from deniable_server.researchers.editor.fields import editable, fields_of, value_of
+
+EXAMPLES = sorted((Path(__file__).parents[4] / "examples").glob("*.yaml"))
+
+
+@given(documents())
+@settings(deadline=None)
+def test_every_valid_survey_comes_back_as_it_was(value: dict[str, Any]) -> None:
+    survey = Survey.from_dict(value)
+    assert editable(value)
+    assert value_of(fields_of(value)) == value
+    assert Survey.from_text(to_yaml(value_of(fields_of(value)))).digest == survey.digest
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_comes_back_as_it_was(path: Path) -> None:
+    value = read(path).value
+    assert value_of(fields_of(value)) == value
+
+
+@given(wrong_documents())
+@settings(deadline=None)
+def test_a_wrong_survey_keeps_its_mistakes_and_breaks_nothing(value: dict[str, Any]) -> None:
+    assert editable(value)
+    again = value_of(fields_of(value))
+    assert again | {"deniable": "1"} == value_of(fields_of(again)) | {"deniable": "1"}  # from then on nothing changes
+
+
+@pytest.mark.parametrize("text", ["", "[]", "text", "questions: 3", "questions: [q]", "questions: {a: b}"])
+def test_what_has_not_the_shape_of_a_survey_has_no_fields(text: str) -> None:
+    assert not editable(parse(text).value)
+
+
+def test_what_no_field_can_hold_is_kept_beside_what_was_changed() -> None:
+    value = parse(
+        "deniable: 1\nid: s\ntitle: T\nabout: A\nepsilon: 1\nlater: {a: [b]}\nquestions:\n"
+        '- {id: q, text: Q, type: choice, options: ["a\\nb", c], hint: {x: y}}\n'
+    ).value
+    made = fields_of(value)
+    made["questions"][0]["text"] = made["title"] = "Other"
+    question = {**value["questions"][0], "text": "Other"}
+    assert value_of(made) == {**value, "title": "Other", "questions": [question]}
+
+
+def test_what_is_asked_after_a_question_is_asked_after_it_under_its_new_name() -> None:
+    value = parse(
+        "id: s\nquestions: [{id: a, text: A, type: yes_no}, {id: b, text: B, type: yes_no, show_if: {question: a, is: [yes]}}]\n"
+        "translations: {de: {questions: {a: {text: Ä}}}}\n"
+    ).value
+    made = fields_of(value)
+    made["questions"][0]["id"] = "c"
+    assert value_of(made)["questions"][1]["show_if"] == {"question": "c", "is": ["yes"]}
+    assert value_of(made)["translations"] == {"de": {"questions": {"c": {"text": "Ä"}}}}
+
+
+@pytest.mark.parametrize("rest", ["[", "[]", "3", "{'a': 1}", "[" * 100_000])
+def test_a_rest_that_nobody_wrote_is_refused(rest: str) -> None:
+    with pytest.raises(ValueError, match="rest must be"):
+        value_of({**fields_of({}), "rest": rest})
+
+
+# Controls: what the property must notice.
+
+
+@pytest.mark.parametrize("lost", ["weight", "ethics", "ask"])
+def test_a_form_that_forgets_a_key_would_be_noticed(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = fields._set
+    monkeypatch.setattr(fields, "_set", lambda given, keys: kept(given, [key for key in keys if key != lost]))
+    with pytest.raises(AssertionError):
+        test_every_valid_survey_comes_back_as_it_was()
+
+
+def test_lists_that_are_cut_at_lines_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fields, "lines", lambda value: "\n".join(value) if isinstance(value, list) else None)
+    with pytest.raises(AssertionError):
+        test_every_valid_survey_comes_back_as_it_was()

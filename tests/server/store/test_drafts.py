@@ -1,0 +1,60 @@
+"""Surveys that are being written, on every database."""
+
+from __future__ import annotations
+
+import pytest
+
+from deniable.survey import Survey
+from deniable_server.store import open_store
+from deniable_server.store.errors import ConflictError, UnknownDraftError
+from deniable_server.store.protocol import Store
+
+TEXTS = ["deniable: 1\nid: one\n", "", "no survey at all: [", "größer \u0645\u062f\u064a\u0646\u0629 😀\r\n\0\t", "x" * 262_144]
+
+
+def test_a_draft_is_kept_as_it_is_written_whatever_stands_in_it(store: Store, url: str) -> None:
+    begun = [store.drafts.begin("ada", text) for text in TEXTS]
+    assert len({draft.id for draft in begun}) == len(TEXTS)
+    again = open_store(url)
+    try:
+        assert [again.drafts.draft(draft.id) for draft in begun] == begun
+        assert [(draft.text, draft.author) for draft in begun] == [(text, "ada") for text in TEXTS]
+        assert again.drafts.all() == sorted(begun, key=lambda draft: draft.id)
+    finally:
+        again.close()
+
+
+def test_who_saves_what_was_changed_meanwhile_is_told_and_changes_nothing(store: Store) -> None:
+    first = store.drafts.begin("ada", "a")
+    second = store.drafts.save(first.id, "b", first.revision)
+    with pytest.raises(ConflictError):
+        store.drafts.save(first.id, "c", first.revision)
+    assert store.drafts.draft(first.id) == second
+    assert store.drafts.save(first.id, "c", second.revision).text == "c"
+    assert store.drafts.save(first.id, "c", store.drafts.draft(first.id).revision).author == "ada"
+
+
+def test_a_draft_that_is_removed_is_gone_for_everybody(store: Store) -> None:
+    one, other = (store.drafts.begin("ada", text) for text in "ab")
+    assert store.drafts.remove(one.id)
+    assert not store.drafts.remove(one.id)
+    for gone in (one.id, "", "0" * 16, "' OR 1=1 --"):
+        with pytest.raises(UnknownDraftError):
+            store.drafts.draft(gone)
+        with pytest.raises(UnknownDraftError):
+            store.drafts.save(gone, "c", one.revision)
+    assert store.drafts.all() == [other]
+
+
+def test_a_survey_that_is_only_tried_is_never_published(store: Store, survey: Survey) -> None:
+    tried = Survey.from_dict({**survey.to_dict(), "id": "preview-study"})
+    with pytest.raises(ConflictError, match="tried"):
+        store.surveys.publish(tried)
+    assert [one.survey.id for one in store.surveys.all()] == ["study"]
+    assert store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "previews"}))
+
+
+def test_drafts_outlive_what_is_written_anew(store: Store) -> None:
+    draft = store.drafts.begin("ada", "a")
+    store.rewrite()
+    assert store.drafts.all() == [draft]
