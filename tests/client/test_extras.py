@@ -75,3 +75,20 @@ def test_the_command_line_loads_nothing_that_only_estimates_need():
         "import deniable.cli, sys; print({'scipy', 'pandas', 'formulaic', 'pyarrow', 'openpyxl', 'polars', 'flask'} & {*sys.modules})"
     )
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.slow
+def test_a_bundle_needs_the_estimates_and_leaves_out_what_needs_more():
+    done = python("import deniable.bundle", without="scipy")
+    assert done.stderr.splitlines()[-1].endswith("MissingExtraError: deniable.bundle needs scipy: pip install 'deniable[estimate]'")
+    lines = (
+        "from deniable.bundle import left_out",
+        "from deniable.survey import Survey",
+        "survey = Survey.from_file('examples/habits.yaml')",
+        "print(sorted(left_out(survey, 10)))",
+    )
+    assert python(*lines).stdout == "[]\n"
+    hidden = (
+        "import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: None if name in ('pyarrow', 'docx') else find(name)"
+    )
+    assert python(hidden, *lines).stdout == "['report.docx', 'rows.parquet']\n"

@@ -28,7 +28,7 @@ _MOST = (1 << 31) - 1
 
 def write(counted: Counted, columns: tuple[Variable, ...], file: IO[bytes]) -> None:
     """A case a record, system-missing where somebody was not asked. Labels that are too long for the format end with an ellipsis."""
-    small = all(code + _BIAS <= _BYTES for column in columns for code in column.values)
+    small = width(max(code for column in columns for code in column.values)) == 1
     file.write(_header(counted, len(columns), small))
     for number, column in enumerate(columns, start=1):
         file.write(_variable(number, column))
@@ -42,6 +42,11 @@ def write(counted: Counted, columns: tuple[Variable, ...], file: IO[bytes]) -> N
         length += len(cells)
         file.write(cells)
     file.write(bytes(-length % 8))
+
+
+def width(largest: int) -> int:
+    """Bytes of each number where none is larger than this one."""
+    return 1 if largest + _BIAS <= _BYTES else 8
 
 
 def _header(counted: Counted, variables: int, small: bool) -> bytes:

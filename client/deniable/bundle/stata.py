@@ -25,7 +25,7 @@ _SECTIONS = ("variable_types", "varnames", "sortlist", "formats", "value_label_n
 
 def write(counted: Counted, columns: tuple[Variable, ...], file: IO[bytes]) -> None:
     """An observation a record, a missing value where somebody was not asked."""
-    types = [_BYTE if max(column.values) <= _LARGEST[_BYTE] else _INT for column in columns]
+    types = [_BYTE if width(max(column.values)) == 1 else _INT for column in columns]
     head, sections, tail = _head(counted, len(columns)), _sections(columns, types), _value_labels(columns)
     length = counted.n * sum(_DTYPES[kind].itemsize for kind in types)
     file.write(head + _map(len(head), sections, length, len(tail)) + b"".join(sections) + b"<data>")
@@ -36,6 +36,11 @@ def write(counted: Counted, columns: tuple[Variable, ...], file: IO[bytes]) -> N
             made[str(i)] = np.where(codes[:, i] == UNASKED, _LARGEST[kind] + 1, codes[:, i])
         file.write(made.tobytes())
     file.write(b"</data><strls></strls>" + tail + b"</stata_dta>")
+
+
+def width(largest: int) -> int:
+    """Bytes of each number of a variable whose largest one this is."""
+    return 1 if largest <= _LARGEST[_BYTE] else 2
 
 
 def _head(counted: Counted, variables: int) -> bytes:

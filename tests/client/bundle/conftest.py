@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -159,9 +159,9 @@ def counted_of(source: Mapping[str, Any], sizes: Mapping[Part, int]) -> Counted:
     return Counted(survey, ordered, io.BytesIO(raw))
 
 
-def written(bundle: Bundle, folder: Path) -> None:
-    """Writes every file of a bundle by itself."""
-    for name in bundle.items:
+def written(bundle: Bundle, folder: Path, names: Iterable[str] | None = None) -> None:
+    """Writes every file of a bundle by itself, or those of these names."""
+    for name in bundle.items if names is None else names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with open(folder / name, "wb") as file:
             bundle.write(name, file)
