@@ -36,7 +36,7 @@ class Accounts(Protocol):
         """The names of all accounts, sorted."""
 
     def remove_user(self, user: str) -> bool:
-        """Removes an account, its roles and its sessions. False if there is none.
+        """Removes an account, its roles and its sessions; its drafts are nobody's from then on. False if there is none.
 
         Raises LastError for the only operator, and for the only owner of a survey.
         """

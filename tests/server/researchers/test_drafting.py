@@ -375,17 +375,30 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
     assert [draft.id for draft in store.drafts.all()] == [other.id]
 
 
-def test_drafts_stand_on_the_list_of_surveys_and_are_deleted_by_their_author(editor: Open, ada: FlaskClient, store: Store) -> None:
-    own, bens = editor(), store.drafts.begin("ben", EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
+def test_a_draft_is_its_authors_who_may_delete_it(editor: Open, ada: FlaskClient, store: Store) -> None:
+    own = editor(EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
     store.accounts.set_password("ben", "hash")
-    listed = ada.get("/manage").text
-    assert "About marriage" in listed
-    assert "A &lt;b&gt;bold&lt;/b&gt; one" in listed
-    assert f"/manage/drafts/{bens.id}/delete" not in listed
-    assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 403
+    bens = store.drafts.begin("ben", EXAMPLE.replace("About marriage", "Ben's own"))
+    assert "A &lt;b&gt;bold&lt;/b&gt; one" in ada.get("/manage").text
+    assert "Ben&#39;s own" not in ada.get("/manage").text
+    for path in ("", "/source", "/plan", "/preview", "/preview/page", "/preview/definition", "/survey.yaml"):
+        assert ada.get(f"/manage/drafts/{bens.id}{path}").status_code == 404, path
+    for path in ("", "/source", "/delete"):
+        assert ada.post(f"/manage/drafts/{bens.id}{path}", data={"revision": bens.revision}).status_code == 404, path
+    assert store.drafts.draft(bens.id) == bens
     assert ada.post(f"{own.path}/delete").status_code == 302
     assert ada.get(own.path).status_code == 404
+
+
+def test_the_drafts_of_somebody_who_has_left_are_the_operators(ada: FlaskClient, store: Store) -> None:
+    store.accounts.set_password("ben", "hash")
+    bens = store.drafts.begin("ben", EXAMPLE)
     store.accounts.remove_user("ben")
+    store.accounts.set_password("eve", "hash")
+    store.people.set_operator("eve", True)  # somebody has to be one
+    for operator, status in ((False, 404), (True, 200)):
+        store.people.set_operator("ada", operator)
+        assert ada.get(f"/manage/drafts/{bens.id}").status_code == status
     assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 302
     assert store.drafts.all() == []
 

@@ -139,6 +139,7 @@ def test_guessers_are_told_to_wait_and_respondents_are_not(make_server: Callable
         assert seen.peak_mib < 400
 
 
+CONNECTIONS = 20  # each hears of a refusal after a second: 1,200 guesses a minute
 GUESSES = {"ada": "401", "codes": "401", "links": "404"}
 """What a guess gets that was looked at."""
 
@@ -151,7 +152,7 @@ def looked_at(server: Any, store_of: Callable[[], Any], way: str) -> tuple[Count
         if way == "codes":
             store.factors.set_secret("ada", os.urandom(20), 0, [])
     server.start()
-    command = [sys.executable, breaks.GUESSERS, server.url, way, "4", str(SECONDS)]
+    command = [sys.executable, breaks.GUESSERS, server.url, way, str(CONNECTIONS), str(SECONDS)]
     entered, until = 0, time.monotonic() + SECONDS
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as guesser, httpx.Client(base_url=server.url) as eve:
         while time.monotonic() < until - 0.5:

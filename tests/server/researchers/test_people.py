@@ -261,7 +261,8 @@ def test_a_role_that_cannot_be_given_is_told(hers: FlaskClient, store: Store, fi
 def test_who_publishes_on_the_page_owns_the_survey(app: Flask, logged_in: LogIn, store: Store, survey: Survey) -> None:
     eve = logged_in(app, "eve")
     text = json.dumps({**survey.to_dict(), "id": "mine"})
-    reply = press(eve, "/manage/new", source=text, n="100", publish="Publish")
+    draft = store.drafts.begin("eve", text)
+    reply = press(eve, f"/manage/drafts/{draft.id}/source", source=text, revision=draft.revision, publish="Publish")
     assert reply.status_code == 302, reply.text
     assert store.roles.members("mine") == {"eve": Role.OWNER}
     assert eve.get(reply.headers["Location"]).status_code == 200

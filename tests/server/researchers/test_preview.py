@@ -49,7 +49,7 @@ def test_no_record_of_what_is_tried_is_taken_by_the_survey_or_by_anything_else(a
     replies = {
         name: ada.post(f"/api/v1/surveys/{name}/submissions", data=sent, content_type="application/json") for name in ("habits", survey.id)
     }
-    assert {name: (reply.status_code, json.loads(reply.data)["error"]["rule"]) for name, reply in replies.items()} == {
+    assert {name: (reply.status_code, json.loads(reply.data)["rule"]) for name, reply in replies.items()} == {
         "habits": (409, "digest"),
         survey.id: (404, "survey"),
     }

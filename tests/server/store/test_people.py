@@ -221,10 +221,12 @@ def test_a_code_that_is_sent_by_many_at_once_lets_one_in(store: Store) -> None:
 def test_all_of_an_account_goes_with_it(store: Store, owned: str) -> None:
     store.roles.grant(owned, "eve", Role.EDITOR)
     store.factors.set_secret("eve", b"secret", 5, [b"one"])
+    draft = store.drafts.begin("eve", "id: hers")
     assert store.accounts.remove_user("eve")
     store.accounts.set_password("eve", "hash")  # somebody else of the same name
     assert roles(store, owned)["eve"] is None
     assert (store.factors.secret("eve"), store.factors.recovery_left("eve")) == (None, 0)
+    assert store.drafts.draft(draft.id).author == ""
 
 
 def test_a_passkey_takes_each_challenge_once_and_none_before_the_last(store: Store) -> None:

@@ -51,6 +51,7 @@ class AccountShelf:
             keep_an_operator(connection, user)
             if owned := only_owner_of(connection, user):
                 raise LastError(f"nobody else owns {', '.join(owned)}: make somebody else an owner first")
+            connection.execute("UPDATE drafts SET author = '' WHERE author = ?", [user])  # somebody else may get this name
             return _noted(connection, did, "DELETE FROM users WHERE name = ?", user)
 
         return self._database.writer.run(work)
