@@ -20,6 +20,10 @@ from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
 
 bp = routes("researchers", __name__)
+NO_PICTURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40"><text x="10" y="25" font-family="system-ui, sans-serif">'
+    "Nothing is estimated of this question yet.</text></svg>"
+)
 
 
 @bp.get("/manage")
@@ -71,13 +75,11 @@ def download(survey_id: str, kind: str) -> Page:
 @bp.get("/manage/surveys/<survey_id>/chart/<question>.svg")
 @least(Role.VIEWER)
 def chart(survey_id: str, question: str) -> Page:
-    """The chart of one question, for a text or a poster. Aborts with 404 where there is none."""
+    """The chart of one question, for a text or a poster. Aborts with 404 for a question that is none of the survey's."""
     published = current_store().surveys.published(survey_id)
     texts = {one.id: one.text for one in published.survey.questions}
     if question not in texts:
         abort(404, "this survey has no such question")
-    drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
-    if not drawn:
-        abort(404, "nothing is estimated of this question yet")
+    drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question]) or NO_PICTURE
     name = f"{survey_id}-{question}.svg"
     return Response(drawn, mimetype="image/svg+xml", headers={"Content-Disposition": f'attachment; filename="{name}"'})

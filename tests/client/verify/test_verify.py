@@ -30,6 +30,7 @@ STUDY = {"deniable": 1, "id": "study", "title": "A study", "about": "Who asks, a
 SURVEYS = {
     "study": {},
     "closed": {},
+    "paused": {},
     "script": {"epsilon": 1},  # a word of the page
     "invited": {"epsilon": 1, "access": "invited", "groups": ["north", "south"], "layout": "steps", "contact": "Ada", "ethics": "Board 7"},
     "deutsch": {"language": "de", "translations": {"en": {"title": "A study"}, "ar": {"title": "دراسة"}}},
@@ -116,6 +117,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.publish(*(Survey.from_dict({**STUDY, **keys, "id": name}) for name, keys in SURVEYS.items()))
     with server.store() as store:
         store.surveys.set_open("closed", False)
+        store.surveys.pause("paused", True)
     server.start()
     yield server.url
     server.stop()
@@ -180,7 +182,7 @@ def test_a_right_server_passes_whatever_the_survey(site: Site, run: Callable[...
     assert result.exit_code == 0, result.output
     assert "All is as released. Another visitor may be served something else." in result.stdout
     assert f"epsilon {Survey.from_dict({**STUDY, **SURVEYS[survey]}).epsilon!r} in all" in result.stdout
-    assert ("closed" in result.stdout.splitlines()[1]) == (survey == "closed")
+    assert [state for state in ("closed", "paused") if state in result.stdout.splitlines()[1]] == [survey][: survey in ("closed", "paused")]
 
 
 def test_it_passes_without_a_proxy_and_with_compressed_replies(upstream: str, run: Callable[..., Result]) -> None:
