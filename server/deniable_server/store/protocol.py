@@ -45,8 +45,8 @@ class Surveys(Protocol):
     def publish(self, survey: Survey, owner: str | None = None) -> bool:
         """Publishes a survey, which this account owns from then on; or nobody, and so the operators (`Roles`).
 
-        False if exactly this one was published before, whoever owns it. Raises ConflictError for other bytes under its id, and for an id
-        that begins with `PREVIEW`: those are tried, never published; UnknownAccountError.
+        False if exactly this one was published before. Raises ConflictError for other bytes under its id, where `owner` has no role in
+        what was published before, and for an id that begins with `PREVIEW`: those are tried, never published; UnknownAccountError.
         """
 
     def published(self, survey_id: str) -> Published:

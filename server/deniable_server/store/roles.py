@@ -14,9 +14,9 @@ class Role(IntEnum):
     ANALYST = 2
     """Takes the perturbed records away."""
     EDITOR = 3
-    """Invites people, and changes how it runs."""
+    """Invites people, and pauses it."""
     OWNER = 4
-    """Closes it, makes keys for it, and says who has which role."""
+    """Sets how it is run, closes it, deletes its records, makes keys for it, and says who has which role."""
 
     @property
     def word(self) -> str:

@@ -49,7 +49,11 @@ def test_who_publishes_owns_and_what_nobody_owns_is_the_operators(store: Store, 
 
 
 def test_a_survey_published_again_keeps_its_owner(store: Store, owned: str) -> None:
-    assert not store.surveys.publish(store.surveys.published(owned).survey, "eve")
+    same = store.surveys.published(owned).survey
+    assert not store.surveys.publish(same, "ada")
+    assert not store.surveys.publish(same)
+    with pytest.raises(ConflictError):
+        store.surveys.publish(same, "eve")
     assert store.roles.members(owned) == {"ada": Role.OWNER}
 
 

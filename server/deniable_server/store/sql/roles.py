@@ -22,7 +22,7 @@ class RoleShelf:
 
     def role(self, user: str, survey_id: str) -> Role:
         with self._database.reading() as connection:
-            found = _given(connection, survey_id, user)
+            found = role_of(connection, survey_id, user)
             if _is_operator(connection, user) and not connection.execute(_OWNED, [survey_id, Role.OWNER.value]).fetchone():
                 find(connection, survey_id)
                 return Role.OWNER
@@ -92,7 +92,8 @@ def _keep_an_owner(connection: Connection, survey_id: str, user: str) -> None:
         raise LastError("nobody else owns this survey: make somebody else an owner first")
 
 
-def _given(connection: Connection, survey_id: str, user: str) -> Role | None:
+def role_of(connection: Connection, survey_id: str, user: str) -> Role | None:
+    """The role that an account was given in a survey, None for none."""
     row = connection.execute('SELECT role FROM roles WHERE survey = ? AND "user" = ?', [survey_id, user]).fetchone()
     return None if row is None else Role(row[0])
 

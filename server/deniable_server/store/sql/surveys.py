@@ -14,7 +14,7 @@ from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.people import require_account
 from deniable_server.store.sql.published import COLUMNS, PAUSED, find, published_of
-from deniable_server.store.sql.roles import give
+from deniable_server.store.sql.roles import give, role_of
 from deniable_server.store.sql.settings import settings_of
 
 
@@ -31,7 +31,7 @@ class SurveyShelf:
 
         def work(connection: Connection) -> bool:
             row = connection.execute("SELECT definition FROM surveys WHERE id = ?", [survey.id]).fetchone()
-            if row and bytes(row[0]) != survey.definition:
+            if row and (bytes(row[0]) != survey.definition or (owner is not None and role_of(connection, survey.id, owner) is None)):
                 raise ConflictError(
                     f"a survey {survey.id} is published already and never changes; publish the new version under another id"
                 )
