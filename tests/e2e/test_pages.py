@@ -129,11 +129,12 @@ def test_the_list_shows_state_responses_and_the_pinned_link(ada: httpx.Client, s
     article = next(part for part in ada.get("/manage").text.split("<article") if f"/s/{survey.id}#" in part)
     assert "A &lt;b&gt;bold&lt;/b&gt; study" in article
     assert "open" in article
-    assert "1 response<" in article
+    assert "<dt>record</dt><dd>1</dd>" in article
     assert f'value="{site.url}/s/{survey.id}#digest={survey.digest}"' in article
     site.close_survey(survey)
-    article = next(part for part in ada.get("/manage").text.split("<article") if f"/s/{survey.id}#" in part)
+    article = next(part for part in ada.get("/manage").text.split("<article") if f'"survey-{survey.id}"' in part)
     assert 'class="state closed"' in article
+    assert f"/s/{survey.id}#" not in article
 
 
 def test_a_survey_without_responses_says_what_to_do(ada: httpx.Client, survey: Survey) -> None:

@@ -33,7 +33,7 @@ class Databases(Protocol):
 class SqliteFiles:
     """The first is where the tests of the server have theirs."""
 
-    runs = 50
+    runs = 30
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.number = folder, 0

@@ -99,7 +99,7 @@ def server() -> PostgresServer:
 class PostgresDatabases:
     """Databases on that server."""
 
-    runs = 8
+    runs = 5
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
