@@ -29,7 +29,7 @@ from deniable.errors import AnswerError, DeliveryError
 from deniable.session import Receipt
 from deniable.simulate import simulate
 
-PATHS = os.environ.get("DENIABLE_FRAMES", "80")
+PATHS = os.environ.get("DENIABLE_FRAMES", "160")
 THEIRS = (__file__, frames.__file__)
 
 

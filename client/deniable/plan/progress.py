@@ -126,13 +126,21 @@ class Progress(Tabular):
 
 
 def progress(
-    survey: Survey, n: int, growth: Sequence[Growth], day: str, *, wanted: float = 0.10, expected: int | None = None, is_open: bool = True
+    survey: Survey,
+    n: int,
+    growth: Sequence[Growth],
+    day: str,
+    *,
+    wanted: float = 0.10,
+    expected: int | None = None,
+    is_open: bool = True,
+    rough: bool = False,
 ) -> Progress:
     """Where a survey stands on a day. wanted: the half-width that every share is to have. Of a closed one nothing is foretold.
 
-    Raises EstimateError for a half-width that is none.
+    rough: at once, as in `people_needed`. Raises EstimateError for a half-width that is none.
     """
-    needed, half = people_needed(survey, wanted), half_width_of(survey, n) if n else None
+    needed, half = people_needed(survey, wanted, rough=rough), half_width_of(survey, n, rough=rough) if n else None
     rate = _rate(growth, day) if is_open else None
     reached_on = None
     if rate and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:

@@ -59,23 +59,32 @@ def plan(
     return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
 
 
-def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95) -> int:
+def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
     """How many people must answer for every share of every question to have this half-width (0.10 is ten points either way).
 
-    The less privacy a question takes, the fewer. Raises EstimateError.
+    The less privacy a question takes, the fewer. rough: at once, from the standard error alone; where intervals are cut at 0 and 1, as
+    they are with few people, that is somewhat too many. Raises EstimateError.
     """
     channels = {item.channel for item in survey.items}
-    return math.ceil(max(_sample_size(channel, half_width, confidence) for channel in channels) / _part_asked(survey))
+    one = _rough_size if rough else _sample_size
+    return math.ceil(max(one(channel, half_width, confidence) for channel in channels) / _part_asked(survey))
 
 
-def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95) -> float:
+def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95, rough: bool = False) -> float:
     """The other way round: the largest half-width that a share of any question will have once n people have answered, at least 1.
 
-    It is that of the plan, before anybody looks at estimates: the same whatever people answered. Raises EstimateError.
+    It is that of the plan, before anybody looks at estimates: the same whatever people answered. rough: as in `people_needed`, somewhat
+    too large. Raises EstimateError.
     """
     asked = max(1, int(n * _part_asked(survey)))
     channels = {item.channel for item in survey.items}
+    if rough:
+        return max(min(1.0, precision.half_width(private(channel), asked, confidence=confidence)) for channel in channels)
     return max(_half_width(channel, asked, confidence) for channel in channels)
+
+
+def _rough_size(channel: Channel, half_width: float, confidence: float) -> int:
+    return precision.fewest(lambda n: precision.half_width(private(channel), n, confidence=confidence) <= half_width)
 
 
 @lru_cache(maxsize=4096)  # up to a second of computing, which a page of many surveys asks for again and again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -10,17 +11,21 @@ from deniable_server.researchers.watching import alarms_of, progress_of, warning
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store
 
+SECONDS = 2.0
+"""Of computing for one look at the list: the plan of a survey takes up to a second the first time. What is left has rough figures then."""
+
 CHECKED_BITS = 128
 """Of a record: the checks of wider surveys, which take a while, are on their own page only."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One survey in the list."""
+    """One survey in the list. rough: its figures are, and its checks were not made, since there was no time for them yet."""
 
     published: Published
     settings: Settings
     progress: Progress
+    rough: bool
     warnings: tuple[str, ...]
 
     @property
@@ -31,15 +36,16 @@ class Entry:
 
 def entries(store: Store, seen: Iterable[Published]) -> dict[str, list[Entry]]:
     """These surveys by the list they stand in; in each, those first that need attention, and of those alike the newest."""
-    settings = store.life.all_settings()
-    found = [_entry(store, published, settings.get(published.survey.id, Settings())) for published in seen]
+    settings, newest = store.life.all_settings(), sorted(seen, key=lambda published: published.published_on, reverse=True)
+    over = time.thread_time() + SECONDS
+    found = [_entry(store, one, settings.get(one.survey.id, Settings()), rough=time.thread_time() > over) for one in newest]
     found.sort(key=lambda entry: entry.published.published_on, reverse=True)
     found.sort(key=lambda entry: (-len(entry.progress.alarms), -len(entry.warnings)))
     return {place: [entry for entry in found if entry.place == place] for place in ("open", "closed", "archived")}
 
 
-def _entry(store: Store, published: Published, settings: Settings) -> Entry:
-    progress = progress_of(store, published, settings)
-    if published.survey.record.bits <= CHECKED_BITS and not settings.archived:
+def _entry(store: Store, published: Published, settings: Settings, *, rough: bool) -> Entry:
+    progress = progress_of(store, published, settings, rough=rough)
+    if not rough and published.survey.record.bits <= CHECKED_BITS and not settings.archived:
         progress = replace(progress, alarms=alarms_of(store, published.survey))
-    return Entry(published, settings, progress, tuple(warnings(published, settings, progress)))
+    return Entry(published, settings, progress, rough, tuple(warnings(published, settings, progress)))

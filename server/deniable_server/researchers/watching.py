@@ -26,14 +26,17 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def progress_of(store: Store, published: Published, settings: Settings) -> Progress:
-    """A survey's progress today, without the checks of the method, which need all that is counted. Raises what the store raises."""
+def progress_of(store: Store, published: Published, settings: Settings, *, rough: bool = False) -> Progress:
+    """A survey's progress today, without the checks of the method, which need all that is counted. Raises what the store raises.
+
+    rough: at once, as in `people_needed`.
+    """
     survey = published.survey
     counts, together = store.submissions.counts(survey.id), estimated(survey)
     growth = [(span.since, span.until, span.n) for span in store.life.spans(survey.id)]
     n = counted(counts, together)
     taking = published.is_open and not published.paused
-    found = progress(survey, n, growth, today(), wanted=settings.half_width, expected=settings.expected, is_open=taking)
+    found = progress(survey, n, growth, today(), wanted=settings.half_width, expected=settings.expected, is_open=taking, rough=rough)
     made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
     return replace(
         found,

@@ -34,6 +34,14 @@ def daily(*counts: int, until: str = TODAY) -> list[tuple[str, str, int]]:
     return [(day, day, n) for day, n in zip(days, counts, strict=True) if n]
 
 
+@pytest.mark.parametrize("wanted", [0.05, 0.2])
+def test_a_rough_figure_is_never_better_than_the_exact_one_and_close_to_it(wanted: float) -> None:
+    needed, rough = people_needed(SURVEY, wanted), people_needed(SURVEY, wanted, rough=True)
+    assert needed <= rough <= 1.3 * needed
+    for n in (5, 100, 5000):
+        assert half_width_of(SURVEY, n) <= half_width_of(SURVEY, n, rough=True) + 1e-9 <= 1 + 1e-9
+
+
 def test_the_half_width_of_so_many_people_is_the_inverse_of_the_people_that_it_takes() -> None:
     for wanted in (0.2, 0.1, 0.05, 0.02):
         n = people_needed(SURVEY, wanted)

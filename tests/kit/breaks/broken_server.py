@@ -102,13 +102,13 @@ def hashes_without_limit() -> None:
 def bodies_in_threads() -> None:
     """As the server was before its front: the threads that run the application read the bodies themselves."""
 
-    def former(db: Path, host: str, port: int, public_url: str | None, most_per_second: int) -> None:
+    def former(db: Path, at: serving.Listening, public_url: str | None, *_: object) -> None:
         def load() -> Flask:
             config = Config.for_database(db, public_url)
             return create_app(config, open_store(config.db))
 
         http1 = HTTP1Settings(header_read_timeout=10_000)
-        Granian("", host, port, interface=Interfaces.WSGI, blocking_threads=16, backpressure=1024, http=HTTPModes.http1,
+        Granian("", at.host, at.port, interface=Interfaces.WSGI, blocking_threads=16, backpressure=1024, http=HTTPModes.http1,
                 http1_settings=http1, websockets=False, log_level=LogLevels.error).serve(target_loader=load, wrap_loader=False)  # fmt: skip
 
     serving.serve = former

@@ -6,6 +6,7 @@ import html
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -226,3 +227,17 @@ def test_the_same_is_told_by_library_api_sdk_and_command(running: ServerProcess)
     assert own.words in table
     refused = CliRunner().invoke(main, ["watch", f"{running.url}/s/watched", "--key-env", "A_KEY"], env={"A_KEY": "dk_" + "x" * 43})
     assert (refused.exit_code, "401" in refused.output) == (1, True)
+
+
+@pytest.mark.slow
+def test_a_list_of_many_surveys_that_were_never_looked_at_takes_seconds_and_not_minutes(ada: FlaskClient, store: Store) -> None:
+    """What there is no time for is rough, and says so; looking again computes more of it."""
+    question = {"id": "q", "text": "?", "type": "choice", "options": ["a", "b", "c", "d", "e"]}
+    for number in range(40):
+        source = {"deniable": 1, "id": f"many{number}", "title": "T", "about": "A.", "epsilon": 1 + number / 50, "questions": [question]}
+        store.surveys.publish(Survey.from_dict(source))
+    before = time.thread_time()
+    first = ada.get("/manage").text.count("These figures are rough")
+    assert time.thread_time() - before < 20  # of CPU: all forty would take over forty seconds
+    assert 0 < first < 40
+    assert ada.get("/manage").text.count("These figures are rough") < first
