@@ -101,7 +101,8 @@ class Hostile:
     @property
     def shown_again(self) -> bool:
         """Whether its reply may show what it sent."""
-        led_back = self.url.startswith((f"/manage/surveys/{CANARY}", f"/manage/drafts/{CANARY}")) or f"next=/manage/{CANARY}" in self.url
+        path = self.url.partition("?")[0]
+        led_back = (path.startswith("/manage/") and CANARY in path) or f"next=/manage/{CANARY}" in self.url
         return led_back or any(self.url.endswith(end) and self.field == field for end, field in ECHOES)
 
 
