@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 
+from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.checks.method import check_range
@@ -71,12 +72,15 @@ def _alarms(definition: bytes, n: int, pairs: bytes) -> tuple[str, ...]:
     survey = Survey.from_definition(definition)
     tally = Tally.from_bytes(n, survey.record.bits, pairs)
     items, said = {item.id: item for item in survey.items}, []
-    for check in check_range(survey, tally):
+    try:
+        checks, whole = check_range(survey, tally), made_up(survey, tally)
+    except EstimateError:  # so few that a question was asked of nobody yet, where each person is asked some
+        return ()
+    for check in checks:
         item = items[check.question]
         if check.alarm and (item.k > 2 or check.option == item.categories[0]):  # of two options the second is the first one's mirror image
             remark = plausibility.remark(check.ones, check.n, check.lowest, check.highest, check.level)
             said.append(f"{item.text} {check.option}: {remark}.")
-    whole = made_up(survey, tally)
     return (*said, *([whole.words] if whole and whole.alarm else []))
 
 

@@ -241,3 +241,14 @@ def test_a_list_of_many_surveys_that_were_never_looked_at_takes_seconds_and_not_
     assert time.thread_time() - before < 20  # of CPU: all forty would take over forty seconds
     assert 0 < first < 40
     assert ada.get("/manage").text.count("These figures are rough") < first
+
+
+def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskClient, store: Store) -> None:
+    questions = [{"id": f"q{number}", "text": "?", "type": "yes_no"} for number in range(3)]
+    source = {"deniable": 1, "id": "part", "title": "T", "about": "A.", "epsilon": 2, "ask": 1, "batch": 1, "questions": questions}
+    survey = Survey.from_dict(source)
+    store.surveys.publish(survey)
+    for _ in range(3):
+        send(store, survey, 1)
+        for address in ("/manage", "/manage/surveys/part/watch", "/manage/surveys/part/settings", "/manage/surveys/part/data"):
+            assert ada.get(address).status_code == 200, address
