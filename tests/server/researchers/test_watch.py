@@ -252,3 +252,16 @@ def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskCl
         send(store, survey, 1)
         for address in ("/manage", "/manage/surveys/part/watch", "/manage/surveys/part/settings", "/manage/surveys/part/data"):
             assert ada.get(address).status_code == 200, address
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 8])
+def test_a_survey_of_any_epsilon_hides_no_list(ada: FlaskClient, store: Store, epsilon: float) -> None:
+    questions = [{"id": "q", "text": "?", "type": "yes_no"}]
+    survey = Survey.from_dict(
+        {"deniable": 1, "id": "any", "title": "T", "about": "A.", "epsilon": epsilon, "batch": 1, "questions": questions}
+    )
+    store.surveys.publish(survey)
+    for n in (0, 1):
+        if n:
+            send(store, survey, n)
+        assert (ada.get("/manage").status_code, ada.get("/manage/surveys/any/watch").status_code) == (200, 200)
