@@ -68,7 +68,7 @@ class Writer:
     def type(self, element: Any, text: str) -> None:
         """As a person does, who marks what stands there and writes over it."""
         element.send_keys(Keys.CONTROL, "a")
-        element.send_keys(text)
+        element.send_keys(text.replace("\n", Keys.ENTER))
         self.driver.execute_script("arguments[0].blur()", element)
 
     def unfolded(self, field: str) -> Any:
@@ -119,11 +119,11 @@ class Writer:
             self.press("language")
         for place, question in enumerate(wanted["questions"]):
             self.press("add")
-            self._write_question(f"questions-{place}", question)
+            self.write_question(f"questions-{place}", question)
         for number, texts in enumerate(wanted.get("translations", {}).values()):
             self._translate(number, wanted, texts)
 
-    def _write_question(self, place: str, question: Mapping[str, Any]) -> None:
+    def write_question(self, place: str, question: Mapping[str, Any]) -> None:
         for key in ("type", "id", "text", "options", "scores", "low", "high", "levels", "bins", "weight", "epsilon"):
             if key in question:
                 self.put(f"{place}-{key}", _written(question[key]))
