@@ -4,7 +4,7 @@ import { t } from "./language.mjs";
 import { typeOf } from "./types.mjs";
 
 /**
- * Texts as {text, lang}: title, about, contact and ethics (undefined where the survey has none), `question(q)`; and
+ * Texts as {text, lang}: title, about, contact, ethics, thanks and closed (undefined where the survey has none), `question(q)`; and
  * `options(q)`, the labels of what can be chosen of a question or an item, in the language `optionsLanguage(q)`.
  */
 export function wordsOf(survey, language) {
@@ -17,6 +17,8 @@ export function wordsOf(survey, language) {
     about: text("about"),
     contact: text("contact"),
     ethics: text("ethics"),
+    thanks: text("thanks"),
+    closed: text("closed"),
     question: (question) => say(words(question.id).text, question.text),
     options: (question) => words(question.id).options ?? typeOf(question).labels(question.source),
     optionsLanguage: (question) => {

@@ -22,17 +22,22 @@ from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, label_problems, number, printable
 
 FORMAT = 1
-OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon")
+OPTIONAL = (
+    *("epsilon", "ask", "contact", "ethics", "thanks", "closed", "return_link", "groups", "access", "layout", "batch"),
+    *("language", "translations", "accept_high_epsilon"),
+)
 MAX_BITS = 2048
 MAX_QUESTIONS = 2048
 MAX_PROBLEMS = 1000  # a hostile definition can have any number, and each takes time
-LENGTHS = {"title": 200, "about": 5000, "contact": 1000, "ethics": 1000, "text": 1000}
+LENGTHS = {"title": 200, "about": 5000, "contact": 1000, "ethics": 1000, "thanks": 1000, "closed": 1000, "text": 1000}
 ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
 BATCH = 10  # records that a server counts together at least, where a survey does not say
 MAX_BATCH = 1000
 MIN_WEIGHT, MAX_WEIGHT = 0.01, 100  # of a question: how much of the survey's epsilon it takes, beside the others
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+RETURN_LINK = re.compile(r"https://(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?")
+MAX_LINK = 500  # characters
 QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 
 
@@ -46,6 +51,9 @@ class Parts(NamedTuple):
     ask: int | None
     contact: str = ""
     ethics: str = ""
+    thanks: str = ""
+    closed: str = ""
+    return_link: str = ""
     groups: tuple[str, ...] = ()
     access: str = "open"
     layout: str = "list"
@@ -79,6 +87,7 @@ class _Builder:
         self.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
         for key in TEXTS:
             self.text(top, "", key)
+        self.return_link(top)
         questions = self.questions(top)
         ask = self.asked(top, questions)
         self.size(top, questions, ask)
@@ -90,7 +99,8 @@ class _Builder:
         accepts = self.high(top, questions, ask)
         if self.problems:
             raise SurveyError(sorted(self.problems, key=lambda p: p.line or 0))
-        others: dict[str, Any] = {key: top[key] for key in ("contact", "ethics", "access", "layout", "language") if key in top}
+        own = (*TEXTS[2:], "return_link", "access", "layout", "language")
+        others: dict[str, Any] = {key: top[key] for key in own if key in top}
         others |= {"groups": tuple(top.get("groups", ())), "batch": batch, "translations": translations, "accept_high_epsilon": accepts}
         return Parts(top["id"], top["title"], top["about"], questions, ask, **others)
 
@@ -133,6 +143,13 @@ class _Builder:
             self.refuse(here, f"must be at most {LENGTHS[key]:,} characters, got {len(value):,}")
         elif not printable(value):
             self.refuse(here, "must not contain control characters")
+
+    def return_link(self, top: Mapping[str, Any]) -> None:
+        """Where respondents go back to: one address for all of them, since what differs would tell them apart."""
+        written = top.get("return_link", "https://a")
+        if not isinstance(written, str) or len(written) > MAX_LINK or not RETURN_LINK.fullmatch(written):
+            rule = f"must be one address for everybody that begins with https://, of at most {MAX_LINK} characters"
+            self.refuse("return_link", f"{rule}, without spaces, #, {{ and }}, got {_shown(written)}")
 
     def groups(self, top: Mapping[str, Any]) -> None:
         if "groups" in top:

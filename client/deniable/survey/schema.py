@@ -16,10 +16,12 @@ from deniable.survey.parse import (
     LAYOUT,
     LENGTHS,
     MAX_BATCH,
+    MAX_LINK,
     MAX_QUESTIONS,
     MAX_WEIGHT,
     MIN_WEIGHT,
     QUESTION_ID,
+    RETURN_LINK,
     SURVEY_ID,
 )
 from deniable.survey.total import HIGH
@@ -113,6 +115,14 @@ def survey_schema() -> dict[str, Any]:
             "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared by all questions, equally but for their weights."},
             "contact": _text("contact", "Whom respondents can ask."),
             "ethics": _text("ethics", "Who approved the survey, and under which number."),
+            "thanks": _text("thanks", "Said at the end, when the record has arrived."),
+            "closed": _text("closed", "Said once the survey is closed."),
+            "return_link": {
+                "type": "string",
+                "pattern": f"^{RETURN_LINK.pattern}$",
+                "maxLength": MAX_LINK,
+                "description": "Shown at the end: one address for everybody, such as a panel's.",
+            },
             "ask": {"type": ["integer", "string"], "description": "How many blocks of questions a respondent's device draws and asks."},
             "groups": {**LABELS, "description": "Public labels, one of which each submission carries: a link per clinic or school."},
             "access": {"enum": list(ACCESS), "description": "invited: each submission takes a one-time code."},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from deniable.survey.translation import TEXTS
 from deniable.survey.types import TYPES
 from deniable_server.researchers.editor.fields import Fields, fields_of
 
@@ -76,7 +77,7 @@ def _down(fields: Fields, place: int) -> str:
 def _add_language(fields: Fields, tag: str) -> str:
     if not tag or tag in {language["tag"] for language in fields["languages"]}:
         return "new_language"
-    fields["languages"].append({"tag": tag, "title": "", "about": "", "contact": "", "ethics": ""})
+    fields["languages"].append({"tag": tag, **dict.fromkeys(TEXTS, "")})
     for one in fields["questions"]:
         one["words"] = [*one["words"], {"text": "", "options": ""}][: len(fields["languages"])]
     return f"languages-{len(fields['languages']) - 1}-title"

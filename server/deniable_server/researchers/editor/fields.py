@@ -16,7 +16,7 @@ from deniable.survey.types import TYPES
 Fields = dict[str, Any]
 """Texts by name; `questions` and `languages` are lists of the same."""
 
-LINE = ("id", "epsilon", "ask", "batch", "language")
+LINE = ("id", "epsilon", "ask", "batch", "language", "return_link")
 DEFAULTS = {"access": "open", "layout": "list"}  # what a survey is that does not say
 QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels")
 WORDS = ("text", "options")
