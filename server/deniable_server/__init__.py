@@ -29,6 +29,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         building,
         data,
         drafting,
+        helping,
         inviting,
         joining,
         members,
@@ -65,7 +66,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp)
-    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
+    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp, helping.bp)
     for routes in (*public, *persons, surveys.bp, drafting.bp, preview.bp, building.bp, inviting.bp, watch.bp, data.bp, settings.bp):
         app.register_blueprint(routes)
         if not routes.audience.csrf:

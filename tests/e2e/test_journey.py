@@ -50,6 +50,9 @@ about: |
   It cannot see what you answer.
 contact: Eve Example, eve@example.org
 ethics: Board of ethics, no. 7
+thanks: Thank you. We tell you in May.
+closed: We have heard enough people.
+return_link: https://campus.example/back?code=C1
 epsilon: 8
 access: invited
 batch: 3
@@ -75,6 +78,8 @@ translations:
       لا يرى المجلس إجاباتكم.
     contact: إيف، eve@example.org
     ethics: لجنة الأخلاقيات، رقم 7
+    thanks: شكرا.
+    closed: اكتفينا.
     questions:
       cheated: {text: هل غششتم في امتحان؟}
       how: {text: كيف؟, options: [بملاحظات, بالهاتف, بطريقة أخرى]}
@@ -130,6 +135,8 @@ def answer(page: Page, link: str, answers: Mapping[str, Any]) -> None:
                 open_ones[0].find_elements(By.CSS_SELECTOR, "label.option")[option].click()
     assert set(answers) <= set(seen)
     assert page.send() == "thanks"
+    assert WANTED.thanks in page.text()
+    assert page.driver.find_element(By.LINK_TEXT, "Go back to campus.example").get_attribute("href") == WANTED.return_link
 
 
 def said(question: Any) -> str:
@@ -275,6 +282,7 @@ def closes_and_archives(eve: Researcher) -> None:
     eve.reads("[aria-labelledby=closing]", "This survey is closed")
     with own_window(eve.driver):
         assert Page(eve.driver).open(str(Link(eve.server.url, WANTED.id, WANTED.digest))) == "closed"
+        assert WANTED.closed in Page(eve.driver).text()
     eve.driver.find_element(By.XPATH, "//button[.='Archive']").click()
     eve.reads("[aria-labelledby=closing]", "It is archived")
     eve.driver.find_element(By.CSS_SELECTOR, "header .home").click()

@@ -14,6 +14,7 @@ from tests.kit.patience import patient, wait_for
 
 from deniable.errors import SurveyError
 from deniable.survey import Survey
+from deniable.survey.translation import TEXTS
 
 
 class Writer:
@@ -101,7 +102,11 @@ class Writer:
                 return Survey.from_text(self.draft(path).text).digest == wanted.digest
             return False
 
-        wait_for(written, "the draft is what was typed")
+        try:
+            wait_for(written, "the draft is what was typed")
+        except AssertionError as error:
+            told = self.driver.execute_script("return document.getElementById('told').innerText")
+            raise AssertionError(f"{error}; the page says {told!r}, kept is:\n{self.draft(path).text}") from None
 
     def order(self) -> list[str]:
         """The names of the questions, as they stand."""
@@ -111,7 +116,7 @@ class Writer:
         """Puts another survey, as `document.parse` reads its file, in the place of the example's two questions."""
         self.press("remove 1")
         self.press("remove 0")
-        for key in ("title", "about", "contact", "ethics", "id", "epsilon", "ask", "batch", "access", "layout", "groups"):
+        for key in (*TEXTS, "id", "epsilon", "ask", "batch", "access", "layout", "groups", "return_link"):
             if key in wanted:
                 self.put(key, _written(wanted[key]))
         for tag in wanted.get("translations", {}):
@@ -133,7 +138,7 @@ class Writer:
             self.put(f"{place}-optional", "on")
 
     def _translate(self, number: int, wanted: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
-        for key in ("title", "about", "contact", "ethics"):
+        for key in TEXTS:
             if key in texts:
                 self.put(f"languages-{number}-{key}", texts[key])
         for place, question in enumerate(wanted["questions"]):
