@@ -24,16 +24,19 @@ def refuse_other_types() -> None:
         abort(415, "the body must be JSON, with Content-Type: application/json")
 
 
-def key_for(scope: str, survey_id: str) -> Key | None:
-    """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else."""
+def key_for(scope: str, survey_id: str | None) -> Key | None:
+    """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else.
+
+    survey_id: None for what is of no survey.
+    """
     sent = request.authorization
     if sent is None or sent.type != "bearer":
         return None
     key = keys.find(current_store(), sent.token or "")
     if key is None:
-        raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=_bearer("invalid_token"))
+        raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=bearer("invalid_token"))
     if scope not in key.scopes or key.survey not in (None, survey_id):
-        raise Forbidden(f"the key must have the scope {scope} for this survey")
+        raise Forbidden(f"the key must have the scope {scope}{'' if survey_id is None else ' for this survey'}")
     return key
 
 
@@ -64,8 +67,9 @@ def _researcher() -> str | None:
 def key_needed(message: str) -> Unauthorized:
     """What somebody without a key is told, and how to get one."""
     command = "`deniable-server key make --scope submit --name NAME`"
-    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=_bearer())
+    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=bearer())
 
 
-def _bearer(error: str | None = None) -> WWWAuthenticate:
+def bearer(error: str | None = None) -> WWWAuthenticate:
+    """What a reply says that asks for a key. error: what is wrong with the one that came, in a word of RFC 6750."""
     return WWWAuthenticate("bearer", {"realm": "deniable", **({"error": error} if error else {})})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,19 @@ _METHOD = (
 )
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_PLACE = click.Path(exists=True, path_type=Path)
 _TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
+
+
+class _Address(click.ParamType[tuple[str, int]]):
+    name = "address:port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """The host, without the brackets of an IPv6 address, and the port."""
+        host, _, port = str(value).rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
+            self.fail(f"must be an address and a port, such as 127.0.0.1:9464, got {value!r}", param, ctx)
+        return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -162,10 +175,17 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
 @click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
 @click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
+@click.option("--metrics", is_flag=True, help="Tell Prometheus how the server does, at /metrics, with a key of the scope metrics.")
+@click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
+@click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
 
     Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
+
+    \b
+    Example:
+      deniable-server serve --public-url https://survey.example.org --metrics-listen 127.0.0.1:9464
     """
     from deniable_server.operate.serve import Listening
     from deniable_server.operate.serve import serve as run
@@ -175,9 +195,13 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key must be given together")
     with failing(db):
-        institution = Institution(more["institution"].strip(), Logo.of(logo) if logo else None)
-        at = Listening(host, port, (certificate, key) if certificate and key else None)
-        run(db, at, public_url, most_per_second, institution)
+        config = replace(
+            Config.for_database(db, public_url, most_per_second),
+            institution=Institution(more["institution"].strip(), Logo.of(logo) if logo else None),
+            metrics=more["metrics"] or more["metrics_listen"] is not None,
+            backups=more["backups"],
+        )
+        run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]))
 
 
 @main.command()

@@ -70,6 +70,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("withdraw.erase", "POST"): OWN_PAGE,
     ("health.healthz", "GET"): PUBLIC,
     ("health.readyz", "GET"): PUBLIC,
+    ("metrics.page", "GET"): (404,) * 13,  # it is there on request only: tests/server/api/test_metrics.py
     ("api.definition", "GET"): PUBLIC,
     ("api.submit", "POST"): (*OWN_PAGE[:9], 200, 403, 403, 403),  # one record
     ("api.submit many", "POST"): (401, 401, 403, *(401,) * 6, 200, 403, 403, 403),
