@@ -13,11 +13,11 @@ import httpx
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, Institution, Logo, make_key
-from deniable_server.operate import doctor
+from deniable_server.operate import doctor, logs
 from deniable_server.operate.cli_access import asked_password, grant, key_commands, password_option, user_commands
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
-from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.operate.cli_database import database, failing, logged, opened, require
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
@@ -175,6 +175,13 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
 @click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
 @click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
+@click.option(
+    "--log",
+    type=click.Choice(list(logs.FORMS)),
+    default="text",
+    show_default=True,
+    help="How events are written to stderr: json has one object a line.",
+)
 @click.option("--metrics", is_flag=True, help="Tell Prometheus how the server does, at /metrics, with a key of the scope metrics.")
 @click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
 @click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
@@ -194,7 +201,8 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
     certificate, key, logo = (more[name] for name in ("certificate", "key", "logo"))
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key must be given together")
-    with failing(db):
+    logs.begin(more["log"])
+    with logged(db) if more["log"] == "json" else failing(db):
         config = replace(
             Config.for_database(db, public_url, most_per_second),
             institution=Institution(more["institution"].strip(), Logo.of(logo) if logo else None),
@@ -237,7 +245,7 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         "the database": doctor.database(db),
         "free disk": doctor.disk(db.path) if db.path else None,
         "the backup (--backup FILE)": doctor.backup(db.path, copy) if db.path and copy else None,
-        "the address (--public-url URL)": doctor.address(public_url, httpx.Client(timeout=10)) if public_url else None,
+        "the address (--public-url URL)": _reached(public_url) if public_url else None,
     }
     faulty = False
     for name, faults in looked.items():
@@ -247,6 +255,11 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
             click.echo(line)
     raise click.exceptions.Exit(1 if faulty else 0)
+
+
+def _reached(url: str) -> Iterator[str]:
+    with httpx.Client(timeout=10) as client:
+        yield from doctor.address(url, client)
 
 
 @main.command()

@@ -9,7 +9,6 @@ import resource
 import signal
 import socket
 import ssl
-import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,7 @@ from deniable_server import create_app
 from deniable_server.api.metrics import OWN_ADDRESS
 from deniable_server.config import Config, Database
 from deniable_server.front import Front, Scraped
-from deniable_server.operate import alone, upkeep
+from deniable_server.operate import alone, logs, upkeep
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
@@ -38,7 +37,7 @@ MOST_CONNECTIONS = 8192
 FINISH_SECONDS = 4.0  # for the requests that are being answered when the server is to stop
 STOP_SECONDS = 9.0  # for all of stopping
 
-logger = logging.getLogger("deniable_server")
+logger = logging.getLogger(logs.OWN)
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,6 @@ def serve(config: Config, at: Listening) -> None:
     Raises alone.InUseError where another process has the port or the database, UnavailableError where the file is none that a server can
     use, ValueError and OSError where the certificate is none.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     if at.certificate:
         _check_certificate(*at.certificate)
         config = replace(config, public_url=config.public_url or at.url)
@@ -84,7 +82,7 @@ def serve(config: Config, at: Listening) -> None:
     app = create_app(config, store)
     front = Front(app, at.name, at.port)
     servers = [_granian(front, listener, at.certificate)]
-    print(f"Serving on {at.url}", file=sys.stderr, flush=True)
+    logger.info("Serving on %s", at.url)
     if scraped and at.metrics:
         servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
     uvloop.run(_run(front, servers, store))
@@ -148,6 +146,7 @@ def _granian(front: Front | Scraped, listener: socket.socket, certificate: tuple
         http1_settings=HTTP1Settings(header_read_timeout=HEAD_SECONDS * 1000, max_buffer_size=HEAD_BYTES),
         websockets=False,
         log_level=LogLevels.error,
+        log_dictconfig={"loggers": {"_granian": {"handlers": [], "propagate": True}}},
         log_access=False,
         ssl_cert=cert,
         ssl_key=key,

@@ -10,13 +10,14 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from deniable_server.operate import logs
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 
 AGAIN = 60.0  # seconds after which what failed is tried again
 LOOK = 3600.0  # seconds after which the clock is looked at again, since somebody may set it
 
-logger = logging.getLogger("deniable_server")
+logger = logging.getLogger(logs.OWN)
 
 
 def upkeep(store: Store, today: str) -> list[str]:
