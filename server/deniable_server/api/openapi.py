@@ -39,7 +39,7 @@ def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
         for method in ("get", "post"):
             if method in item:
                 operation = dict(item[method])
-                operation["parameters"] = [_found(each) for each in item.get("parameters", ())]
+                operation["parameters"] = [_found(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))]
                 operation["responses"] = {status: _found(reply) for status, reply in operation["responses"].items()}
                 operation["body"] = _body(operation.get("requestBody"))
                 yield path, method.upper(), operation

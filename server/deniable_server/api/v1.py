@@ -1,4 +1,4 @@
-"""For machines: the definition, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
+"""For machines: surveys, definitions, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
 
 Anybody may send one record a submission, as a respondent's device does; many records, and all that is told of
 them, need a key or a password.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 
-from flask import Response, jsonify, request, send_file
+from flask import Response, jsonify, request, send_file, url_for
 
 from deniable.errors import MissingExtraError
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
 from deniable.wire.submission import MAX_COUNT, Submission, secret_of
-from deniable_server.api import callers
+from deniable_server.api import callers, listing
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
 from deniable_server.researchers import bundles
@@ -35,6 +35,21 @@ def refuse_foreign_writes() -> None:
     if request.method == "POST":
         sites.refuse_other_sites()
         callers.refuse_other_types()
+
+
+@bp.get("/surveys")
+def surveys() -> Response:
+    """The surveys that the account or the key may see, by id: `limit` at a time, behind what `cursor` says."""
+    seen = set(callers.seen())
+    try:
+        limit, last = listing.limit_of(request.args.get("limit")), listing.last_of(request.args.get("cursor"))
+    except listing.ListingError as error:
+        return reply(400, error.rule, str(error))
+    told, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in seen], last, limit)
+    response = jsonify(told)
+    if following:
+        response.headers["Link"] = f'<{url_for(".surveys")}?{following}>; rel="next"'
+    return response
 
 
 @bp.get("/surveys/<survey_id>")

@@ -94,7 +94,7 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
         body=bodies,
     )
     def send(case: Any, survey: str | None, query: dict[str, str] | None, key: str | None, body: Any) -> None:
-        if survey is not None:
+        if survey is not None and "{survey_id}" in path:
             case.path_parameters["survey_id"] = survey
             if "name" in case.path_parameters:
                 case.path_parameters["name"] = "rows.csv"

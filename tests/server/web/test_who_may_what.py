@@ -71,6 +71,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("health.healthz", "GET"): PUBLIC,
     ("health.readyz", "GET"): PUBLIC,
     ("metrics.page", "GET"): (404,) * 13,  # it is there on request only: tests/server/api/test_metrics.py
+    ("api.surveys", "GET"): (*(401,) * 9, *(200,) * 4),  # those that the key is for: tests/server/api/test_listing.py
     ("api.definition", "GET"): PUBLIC,
     ("api.submit", "POST"): (*OWN_PAGE[:9], 200, 403, 403, 403),  # one record
     ("api.submit many", "POST"): (401, 401, 403, *(401,) * 6, 200, 403, 403, 403),
