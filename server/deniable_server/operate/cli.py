@@ -19,6 +19,7 @@ from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, logged, opened, require
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
+from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.researchers import invitations
 from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.results import counted, may_wait, results_of
@@ -64,6 +65,7 @@ main.add_command(backup)
 main.add_command(restore_backup)
 main.add_command(grant)
 main.add_command(audit_commands)
+main.add_command(webhook_commands)
 for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
     main.add_command(_command)
 
@@ -185,6 +187,7 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--metrics", is_flag=True, help="Tell Prometheus how the server does, at /metrics, with a key of the scope metrics.")
 @click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
 @click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
+@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
 
@@ -208,6 +211,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
             institution=Institution(more["institution"].strip(), Logo.of(logo) if logo else None),
             metrics=more["metrics"] or more["metrics_listen"] is not None,
             backups=more["backups"],
+            private_webhooks=more["private_webhooks"],
         )
         run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]))
 

@@ -27,6 +27,7 @@ from deniable_server.api.metrics import OWN_ADDRESS
 from deniable_server.config import Config, Database
 from deniable_server.front import Front, Scraped
 from deniable_server.operate import alone, logs, upkeep
+from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
@@ -78,7 +79,7 @@ def serve(config: Config, at: Listening) -> None:
     scraped = alone.listen(*at.metrics) if at.metrics else None
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now
-    upkeep.begin(store)
+    upkeep.begin(store, posting(config.private_webhooks))
     app = create_app(config, store)
     front = Front(app, at.name, at.port)
     servers = [_granian(front, listener, at.certificate)]

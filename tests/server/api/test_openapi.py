@@ -80,7 +80,7 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     credentials = [
         None,
         "dk_none",
-        *(keys.make(store, scope, [scope]) for scope in keys.SCOPES),
+        *(keys.make(store, scope, [scope]) for scope in keys.OF_SURVEYS),
         *[keys.make(store, "all", list(keys.SCOPES))] * 3,
     ]
     seen: set[int] = set()
