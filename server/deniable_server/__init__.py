@@ -14,7 +14,7 @@ __all__ = ["Config", "create_app"]
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is that of the config's database unless another is given."""
-    from deniable_server.api import key_pages, metrics, openapi, v1
+    from deniable_server.api import key_pages, metrics, openapi, v1, webhook_pages
     from deniable_server.researchers import (
         account,
         audit,
@@ -59,8 +59,21 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
-    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
-    for routes in (*public, *persons, surveys.bp, drafting.bp, preview.bp, building.bp, inviting.bp, watch.bp, data.bp, settings.bp):
+    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp)
+    programs = (key_pages.bp, webhook_pages.bp)
+    for routes in (
+        *public,
+        *persons,
+        *programs,
+        surveys.bp,
+        drafting.bp,
+        preview.bp,
+        building.bp,
+        inviting.bp,
+        watch.bp,
+        data.bp,
+        settings.bp,
+    ):
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie

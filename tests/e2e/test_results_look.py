@@ -85,6 +85,7 @@ PAGES = (
     "/manage/surveys/look/data",
     "/manage/surveys/look/members",
     "/manage/surveys/look/keys",
+    "/manage/surveys/look/webhooks",
     "/manage/people",
     "/manage/audit",
     "/manage/account",

@@ -12,6 +12,7 @@ from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.accounts import Key
 from deniable_server.store.roles import Role
 
+OWN = "own"  # what no key is for: a survey's owners do it by name and password
 _LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}
 """The least role in a survey that does with a password what a key of this scope does."""
 

@@ -38,7 +38,10 @@ def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
 @webhook_commands.command("list")
 @database
 def list_webhooks(db: Database) -> None:
-    """List the webhooks: id, survey, events, address, and since when nothing arrives."""
+    """List the webhooks.
+
+    A line for each: id, survey, events, address, and since when nothing arrives, with tabs between them.
+    """
     with opened(db) as store:
         for webhook, _ in store.webhooks.all():
             line = "\t".join((webhook.id, webhook.survey, ",".join(webhook.events), webhook.url))

@@ -24,6 +24,7 @@ AUDIENCES = {
             "data",
             "members",
             "survey_keys",
+            "webhooks",
             "researchers",
             "drafting",
             "inviting",
