@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from deniable_server.api import webhooks
 from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, opened
 from deniable_server.store.webhooks import EVENTS
@@ -29,6 +28,8 @@ def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
     Example:
       deniable-server webhook make --survey health --url https://example.org/in --event survey.closed
     """
+    from deniable_server.api import webhooks
+
     with opened(db) as store:
         webhook, secret = webhooks.make(store, survey_id, url, events)
     click.echo(secret)

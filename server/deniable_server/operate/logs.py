@@ -15,8 +15,6 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import has_request_context
-
 OWN = "deniable_server"
 
 
@@ -56,6 +54,8 @@ def begin(form: str, stream: Any = None) -> None:
 
 
 def _time(record: logging.LogRecord) -> str:
+    from flask import has_request_context  # here, since most commands need none of it
+
     moment = datetime.fromtimestamp(record.created, UTC)
     return moment.date().isoformat() if record.name != OWN or has_request_context() else moment.strftime("%Y-%m-%dT%H:%MZ")
 
