@@ -106,6 +106,12 @@ def test_all_that_it_says_is_in_the_text_format_and_of_a_day(scraped: Callable[[
     }
 
 
+def test_the_page_for_whoever_runs_a_server_has_every_name(scraped: Callable[[], str]) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "operations.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `(deniable_\w+)` \|", page, re.MULTILINE))
+    assert named == {*re.findall(r"^# TYPE (\w+)", scraped(), re.MULTILINE), "deniable_backup_time_seconds"}
+
+
 def events(client: FlaskClient, store: Store) -> Iterator[str]:
     """All that respondents and strangers can make a server do, one after the other; the name of each once it has happened."""
     study, code = store.surveys.published("study").survey, os.urandom(15)

@@ -12,6 +12,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -131,6 +133,23 @@ def test_a_line_has_the_minute_and_what_others_say_is_not_repeated(form: str, wr
         assert lines[3]["error"][-1] == "KeyError"
     else:
         assert re.match(rf"{MINUTE} WARNING health is closed: its last day is over\n{DAY} ERROR a message of asyncio\n", text)
+
+
+def test_the_lines_on_the_page_are_such_lines(
+    app: Flask, store: Store, written: Callable[[str], io.StringIO], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "operations.md").read_text(encoding="utf-8")
+    shown = [json.loads(line) for line in re.findall(r'^{"time".*}$', page, re.MULTILINE)]
+    stream = written("json")
+    logging.getLogger(logs.OWN).warning("affairs is closed: its last day is over")
+    attack(app, store, monkeypatch)
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+
+    def form(line: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(sorted(line)), line["level"], re.sub(r"[0-9a-f]{8}", "#", line["event"]), len(line["time"])
+
+    assert len(shown) == 2
+    assert {form(line) for line in shown} <= {form(line) for line in lines}
 
 
 def test_every_line_of_a_real_server_is_json_from_its_start_to_its_end(make_server: Callable[..., ServerProcess], survey: Survey) -> None:

@@ -6,17 +6,22 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from click.testing import CliRunner
+from httpx._transports import default
 from tests.kit.servers.listening import listening
 from tests.kit.surveys import submission
 
@@ -77,6 +82,20 @@ def test_each_event_is_told_once_with_the_day_and_only_the_daily_count_has_a_num
     assert told(store) == []
     store.surveys.set_open("study", False)
     assert told(store) == [("survey.closed", about)]
+
+
+def test_the_page_says_what_a_message_is_and_when(store: Store, survey: Survey) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "operations.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z]+\.[a-z]+)` \|", page, re.MULTILINE)) == set(EVENTS)
+    (shown,) = [json.loads(body) for body in re.findall(r'`({"type": "count.daily".*?}})`', page)]
+    make(store, "count.daily")
+    add(store, survey, 3)
+    notices.note(store, "2026-01-02", 0)
+    (message,) = store.webhooks.waiting()
+    sent = json.loads(message.body)
+    assert (list(sent), list(sent["data"]), sent["type"]) == (list(shown), list(shown["data"]), shown["type"])
+    assert (5, *(60 * m for m in (5, 30)), *(3600 * h for h in (2, 5, 10, 14, 20, 24))) == AGAIN
+    assert "after 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours" in page
 
 
 def test_fewer_than_three_records_are_told_with_later_ones(store: Store, survey: Survey) -> None:
@@ -263,6 +282,20 @@ def test_it_goes_to_the_address_that_was_looked_at_under_the_name_that_was_given
     names[:] = [["127.0.0.1"], ["192.0.2.1"]]  # whoever asks twice is sent elsewhere the second time
     assert posting(private=True)(f"http://inside.example:{receiver.port}/in", b"{}", {}) == 200
     assert receiver.got == [("/in", f"inside.example:{receiver.port}", b"{}")]
+
+
+def test_who_answers_there_must_have_a_certificate_of_that_name(
+    receiver: Receiver, names: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, serving, trusting = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("inside.example").configure_cert(serving)
+    authority.configure_trust(trusting)
+    receiver.socket = serving.wrap_socket(receiver.socket, server_side=True)
+    monkeypatch.setattr(default, "create_ssl_context", lambda *_, **__: trusting)
+    post = posting(private=True)
+    assert post(f"https://inside.example:{receiver.port}/in", b"{}", {}) == 200
+    assert post(f"https://127.0.0.1:{receiver.port}/in", b"{}", {}) == 0
+    assert len(receiver.got) == 1
 
 
 @pytest.mark.parametrize("found", [["127.0.0.1"], ["1.1.1.1", "127.0.0.1"], ["127.0.0.1", "1.1.1.1"]])
