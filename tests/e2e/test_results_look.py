@@ -21,6 +21,7 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
+from deniable_server.store.webhooks import EVENTS, Told, Webhook
 
 pytestmark = pytest.mark.browser
 
@@ -47,6 +48,9 @@ def surveys(site: Any) -> list[Survey]:
     for group, n in zip(GROUPS, (2000, 500, 5), strict=True):
         bits = [randomize(q.channel, np.arange(n) % q.k, os_words) for q in full.items]
         site.send(Submission(os.urandom(16), full.digest, n, pack(full, bits), group), full)
+    failing = Webhook("wh_0", "look", f"https://example.org/{'x' * 200}", tuple(EVENTS), "2026-01-01", "2026-01-02")
+    with site.server.store() as store:
+        store.webhooks.add(failing, bytes(32), Told(True, False, 0))
     return [full, site.publish(id="look0", title="Nobody yet", questions=QUESTIONS, epsilon=6)]
 
 
@@ -87,6 +91,7 @@ PAGES = (
     "/manage/surveys/look/data",
     "/manage/surveys/look/members",
     "/manage/surveys/look/keys",
+    "/manage/surveys/look/webhooks",
     "/manage/people",
     "/manage/audit",
     "/manage/account",
