@@ -16,7 +16,9 @@ from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
 from deniable.extras import missing
-from deniable.survey.parse import LENGTHS, QUESTION_ID, SURVEY_ID
+from deniable.survey.parse import SURVEY_ID
+from deniable.survey.parse_questions import QUESTION_ID
+from deniable.survey.reading import LENGTHS
 from deniable.survey.translation import LANGUAGE
 from deniable.survey.types.base import MAX_OPTION_LENGTH, number
 
