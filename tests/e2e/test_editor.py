@@ -159,8 +159,8 @@ def _write_question(writer: Writer, place: str, question: Any) -> None:
         if end in question.settings:
             writer.write(f"{place}-{end}", f"{question.settings[end]:g}")
     if question.show_if:
-        writer.choose(f"{place}-show_if_question", question.show_if.question)
-        writer.write(f"{place}-show_if_is", "\n".join(question.show_if.options))
+        writer.choose(f"{place}-conditions-0-question", question.show_if.question)
+        writer.write(f"{place}-conditions-0-answers", "\n".join(question.show_if.options))
     elif not question.required:
         writer.tick(f"{place}-optional")
 

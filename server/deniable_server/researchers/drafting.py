@@ -21,9 +21,10 @@ from deniable.wire import access_codes
 from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.fields import Fields, editable, fields_of, value_of
+from deniable_server.researchers.editor.fields import editable, fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm
 from deniable_server.researchers.editor.mistakes import beside, named
+from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import all_own, own
 from deniable_server.researchers.pages import Page, routes

@@ -3,7 +3,7 @@
  * as little of it as has changed. Without this script every button loads the page.
  */
 
-const WHOLE = ["add", "remove", "copy", "move", "up", "down", "language", "unlanguage", "propose"]; // what changes which fields there are
+const WHOLE = ["add", "remove", "copy", "move", "up", "down", "condition", "uncondition", "language", "unlanguage", "propose"]; // what changes which fields there are
 let turn = Promise.resolve();
 let checks = 0; // that wait: the last one says what all of them would
 

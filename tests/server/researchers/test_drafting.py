@@ -127,7 +127,12 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     one.press("add", **{"questions-0-text": "Do you smoke?", "questions-0-id": "smokes"})
     one.press("save", **{"questions-1-text": "How often?", "questions-1-id": "often", "questions-1-type": "choice"})
     one.press(
-        "save", **{"questions-1-options": "daily\r\nat times", "questions-1-show_if_question": "smokes", "questions-1-show_if_is": "yes"}
+        "save",
+        **{
+            "questions-1-options": "daily\r\nat times",
+            "questions-1-conditions-0-question": "smokes",
+            "questions-1-conditions-0-answers": "yes",
+        },
     )
     one.press("add")
     one.press("save", **{"questions-2-text": "Age?", "questions-2-id": "age", "questions-2-type": "number"})
@@ -179,10 +184,12 @@ def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
 
 def test_each_mistake_stands_beside_its_field_and_in_the_list_above(editor: Open) -> None:
     one = editor(EXAMPLE.replace("none, one or two", "none, none").replace("ln 9", "99") + "groups: [North]\nlater: {}\nlanguage: e\n")
-    page = one.press("publish", **{"questions-0-id": "two words", "questions-0-show_if_question": "", "questions-0-show_if_is": "yes"})
+    page = one.press(
+        "publish", **{"questions-0-id": "two words", "questions-0-conditions-0-question": "", "questions-0-conditions-0-answers": "yes"}
+    )
     assert page.status_code == 422
     found = mistakes(page)
-    assert set(found) == {"epsilon", "groups", "language", "questions-0-id", "questions-0-show_if_question", "questions-1-options"}
+    assert set(found) == {"epsilon", "groups", "language", "questions-0-id", "questions-0-conditions-0-question", "questions-1-options"}
     assert found["questions-1-options"] == "No. 2 must differ from the other options, got options[0] again."
     for place in found:
         assert f'href="#{place}"' in page.text
