@@ -89,7 +89,7 @@ class Conditions:
             if key not in written:
                 continue
             if (value := number(written[key])) not in allowed:
-                edges = ", ".join(f"{start:g}" for start in allowed[:8])
+                edges = ", ".join(f"{start:.15g}" for start in allowed[:8])
                 rule = f"must be where a bin of {asked.id} begins, one of {edges}"
                 self.reading.refuse(f"{where}.{key}", f"{rule}, got {shown(written[key])}")
                 return None
