@@ -271,7 +271,8 @@ def test_the_first_screen_of_a_phone_holds_the_summary_and_the_first_answer(ada:
 def test_the_tab_of_the_page_is_in_sight_on_a_phone(ada: Chrome, site: Any) -> None:
     with screen(ada, 360):
         ada.get(f"{site.url}/manage/surveys/look/settings")
-        place = "const r = document.querySelector('.trail [aria-current]').getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth"
+        here = "const here = document.querySelector('.trail [aria-current]').getBoundingClientRect();"
+        place = f"{here} return here.left >= 0 && here.right <= innerWidth"
         patient(ada).until(lambda driver: driver.execute_script(place))
 
 

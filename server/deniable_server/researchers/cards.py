@@ -109,7 +109,8 @@ class Card:
 
 def widest_half(shown: Sequence[Card]) -> float | None:
     """Half the widest interval of all shares that the charts show, options only; None where there is none."""
-    return max(((row.high - row.low) / 2 for card in shown for row in card.rows if row.low is not None and row.high is not None), default=None)
+    halves = ((row.high - row.low) / 2 for card in shown for row in card.rows if row.low is not None and row.high is not None)
+    return max(halves, default=None)
 
 
 def scale_of(question: Question) -> Scale | None:

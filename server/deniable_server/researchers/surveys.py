@@ -7,6 +7,7 @@ from flask import Response, abort, render_template, request
 from deniable.bundle.report import picture
 from deniable_server.context import current_store
 from deniable_server.researchers import figures
+from deniable_server.researchers.by_group import mean_blocks, share_blocks
 from deniable_server.researchers.cards import cards, scale_of, widest_half
 from deniable_server.researchers.dashboard import entries
 from deniable_server.researchers.forms import ActionForm
@@ -58,7 +59,8 @@ def groups(survey_id: str) -> Page:
     except WithheldError as error:
         return withheld(published, error)
     needed = figures.needed(published.survey, compared.interval.confidence)
-    ways = {"scale_of": scale_of, "share_lines": share_lines, "mean_lines": mean_lines}
+    blocks = {"scale_of": scale_of, "share_blocks": share_blocks, "mean_blocks": mean_blocks}
+    ways = {**blocks, "share_lines": share_lines, "mean_lines": mean_lines}
     return render_template("researchers/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())
 
 

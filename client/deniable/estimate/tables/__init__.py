@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from deniable.estimate.tables.association import conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
-from deniable.estimate.tables.differences import between_options
+from deniable.estimate.tables.differences import Difference, between_options
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.shares import share_rows
 from deniable.estimate.tables.survey_means import mean_rows
 from deniable.estimate.tables.weighted import Weighted, effective_size, weighted_mean, weighted_shares
 
 __all__ = [
+    "Difference",
     "Quantile",
     "Weighted",
     "between_options",
