@@ -217,4 +217,3 @@ def test_a_chart_is_taken_as_a_picture_of_twice_its_size_with_its_marks_and_word
     assert count["white"] > width * height / 2
     assert count["mark"] > 500, "intervals and points"
     assert count["dark"] > 500, "words"
-    driver.delete_all_cookies()
