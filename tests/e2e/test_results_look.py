@@ -45,6 +45,9 @@ def surveys(site: Any) -> list[Survey]:
     for group, n in zip(GROUPS, (2000, 500, 5), strict=True):
         bits = [randomize(q.channel, np.arange(n) % q.k, os_words) for q in full.items]
         site.send(Submission(os.urandom(16), full.digest, n, pack(full, bits), group), full)
+    again = site.publish(id="again", title=f"Again {LONG}", questions=[*QUESTIONS[:2], *QUESTIONS[3:]], epsilon=5)
+    bits = [randomize(q.channel, np.arange(900) % q.k, os_words) for q in again.items]
+    site.send(Submission(os.urandom(16), again.digest, 900, pack(again, bits)), again)
     return [full, site.publish(id="look0", title="Nobody yet", questions=QUESTIONS, epsilon=6)]
 
 
@@ -82,6 +85,9 @@ PAGES = (
     "/manage/surveys/look/crosstab?confidence=7",
     "/manage/surveys/look/model?outcome=smokes&predictor=sleep",
     "/manage/surveys/look/model",
+    "/manage/surveys/look/waves",
+    "/manage/surveys/look/waves?with=look0",
+    "/manage/surveys/look/waves?with=again",
     "/manage/surveys/look/data",
     "/manage/surveys/look/members",
     "/manage/surveys/look/keys",

@@ -32,6 +32,11 @@ class Change:
     difference: Estimate | None
 
     @property
+    def shown(self) -> bool:
+        """Whether a change is shown: the interval of the difference has no 0."""
+        return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
+
+    @property
     def words(self) -> str:
         """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty."""
         if self.difference is None or not isinstance(self.first, Row) or not isinstance(self.second, Row):
@@ -39,7 +44,7 @@ class Change:
         before, after = (100 * (row.estimate or 0.0) for row in (self.first, self.second))
         low, high = 100 * self.difference.low, 100 * self.difference.high
         said = f"from {round(before)} to {round(after)} of 100".replace("-", "−")
-        if low <= 0 <= high:
+        if not self.shown:
             return f"{said}: no change is shown; from a fall of {_outwards(-low)} to a rise of {_outwards(high)} is possible"
         least, most = sorted((abs(low), abs(high)))
         kind = "rise" if low > 0 else "fall"
