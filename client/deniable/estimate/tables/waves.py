@@ -38,7 +38,10 @@ class Change:
 
     @property
     def words(self) -> str:
-        """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty."""
+        """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty.
+
+        Where the rounded shares differ by another number than the rounded difference, that number is left out.
+        """
         if self.difference is None or not isinstance(self.first, Row) or not isinstance(self.second, Row):
             return ""
         before, after = (100 * (row.estimate or 0.0) for row in (self.first, self.second))
@@ -47,8 +50,9 @@ class Change:
         if not self.shown:
             return f"{said}: no change is shown; from a fall of {_outwards(-low)} to a rise of {_outwards(high)} is possible"
         least, most = sorted((abs(low), abs(high)))
-        kind = "rise" if low > 0 else "fall"
-        return f"{said}: a {kind} of {abs(100 * self.difference.estimate):.0f}, between {_inwards(least)} and {_outwards(most)}"
+        kind, size = "rise" if low > 0 else "fall", abs(round(100 * self.difference.estimate))
+        exact = f" of {size}," if size == abs(round(after) - round(before)) else ""  # else rounding makes the three disagree
+        return f"{said}: a {kind}{exact} between {_inwards(least)} and {_outwards(most)}"
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,9 @@ def replace_id(survey: Survey, name: str) -> Survey:
     ("low", "estimate", "high", "said"),
     [
         (-0.0851, -0.05, -0.0149, "from 23 to 18 of 100: a fall of 5, between 1 and 9"),
+        (-0.0851, -0.0549, -0.0149, "from 23 to 18 of 100: a fall of 5, between 1 and 9"),
+        (0.1, 0.1415, 0.18, "from 23 to 37 of 100: a rise of 14, between 10 and 18"),
+        (0.1, 0.1465, 0.18, "from 23 to 38 of 100: a rise of 15, between 10 and 18"),
         (0.011, 0.04, 0.07, "from 23 to 27 of 100: a rise of 4, between 1 and 7"),
         (-0.021, 0.01, 0.041, "from 23 to 24 of 100: no change is shown; from a fall of 3 to a rise of 5 is possible"),
         (-0.09, -0.05, 0.0, "from 23 to 18 of 100: no change is shown; from a fall of 9 to a rise of 0 is possible"),
