@@ -4,7 +4,8 @@ The way of an answer: `encode` it, `randomize` it, `pack` it, send it; `unpack` 
 `deniable.estimate.estimate` the shares. `SurveyClient` does the first half, a `deniable-server` the second.
 """
 
-from deniable.client import SurveyClient
+from typing import TYPE_CHECKING, Any
+
 from deniable.device.encode import encode, encode_column
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -26,6 +27,9 @@ from deniable.survey.question import Question
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
+
+if TYPE_CHECKING:
+    from deniable.client import SurveyClient
 
 __version__ = "0.1.0"
 
@@ -53,3 +57,12 @@ __all__ = [
     "randomize",
     "unpack",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`SurveyClient` when it is first asked for: an HTTP library comes with it, which takes longer to load than all else."""
+    if name != "SurveyClient":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from deniable.client import SurveyClient
+
+    return SurveyClient

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from flask import Flask
-from flask_wtf import CSRFProtect
+from typing import TYPE_CHECKING
 
 from deniable_server import paths
 from deniable_server.config import Config
-from deniable_server.store.protocol import Store
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from deniable_server.store.protocol import Store
 
 __all__ = ["Config", "create_app"]
 
 
 def create_app(config: Config, store: Store | None = None) -> Flask:
     """The WSGI application. `store` is that of the config's database unless another is given."""
+    # Here, since most commands need none of it, and would take twice as long to start.
+    from flask import Flask
+    from flask_wtf import CSRFProtect
+
     from deniable_server.api import key_pages, openapi, v1
     from deniable_server.researchers import (
         account,

@@ -12,7 +12,7 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.pages.visits import HASTE
-from tests.kit.patience import patient
+from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id
@@ -38,12 +38,12 @@ def test_it_names_the_survey_whom_to_ask_and_how_to_withdraw(page: Any, site: An
         assert words in page.text()
     links = [link.get_attribute("href") for link in page.driver.find_elements(By.CSS_SELECTOR, "#closed a")]
     assert links == [f"{site.url}/s/{survey.id}/{path}?lang=en" for path in ("withdraw", "definition")]
-    assert "Ada, ada@example.org" in httpx.get(links[1]).text
+    assert "Ada, ada@example.org" in httpx.get(links[1], timeout=PATIENCE).text
 
 
 def test_without_its_script_it_says_so_too(site: Any, survey: Survey) -> None:
     site.close_survey(survey)
-    shown = httpx.get(f"{site.url}/s/{survey.id}").text.split('<section id="sending"')[0]
+    shown = httpx.get(f"{site.url}/s/{survey.id}", timeout=PATIENCE).text.split('<section id="sending"')[0]
     assert "This survey is closed" in shown
     assert 'id="consent"' not in shown
     assert 'id="loading"' not in shown

@@ -17,7 +17,7 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.pages.tables import tables
-from tests.kit.patience import patient
+from tests.kit.patience import PATIENCE, patient
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -59,7 +59,7 @@ def log_in(client: httpx.Client, password: str = "correct horse battery", path: 
 
 @pytest.fixture
 def stranger(site: Any) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=site.url) as client:
+    with httpx.Client(base_url=site.url, timeout=PATIENCE) as client:
         yield client
 
 

@@ -17,7 +17,7 @@ from selenium.webdriver.common.by import By
 from tests.kit.pages.dice import code_for, coins, kept_of, record, words_for
 from tests.kit.pages.traces import LEAKS, LOGS, on_disk, requests_of, traces
 from tests.kit.pages.visits import HASTE
-from tests.kit.patience import patient
+from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id
@@ -285,7 +285,7 @@ def test_outside_https_and_localhost_the_page_refuses(
 
 
 def test_without_javascript_the_page_is_honest_and_has_no_questions(site: Any, survey: Survey) -> None:
-    html = httpx.get(f"{site.url}/s/{survey.id}").text
+    html = httpx.get(f"{site.url}/s/{survey.id}", timeout=PATIENCE).text
     noscript = html.split("<noscript>")[1].split("</noscript>")[0]
     assert "needs JavaScript" in noscript
     assert f'href="/s/{survey.id}/by-hand?lang=en"' in noscript
@@ -474,7 +474,7 @@ def test_every_reply_to_a_respondent_is_closed_and_leaves_nothing(site: Any, sur
         "/browser/none.mjs",
     ]
     for path in paths:
-        headers = httpx.get(site.url + path).headers
+        headers = httpx.get(site.url + path, timeout=PATIENCE).headers
         policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
         assert policy["default-src"] == policy["form-action"] == "'none'", path
         assert policy["script-src"].split()[0] == "'self'", path
@@ -485,8 +485,11 @@ def test_every_reply_to_a_respondent_is_closed_and_leaves_nothing(site: Any, sur
 
 
 def test_a_whole_visit_transfers_less_than_100_kb(site: Any, survey: Survey) -> None:
-    html = httpx.get(f"{site.url}/s/{survey.id}").text
+    html = httpx.get(f"{site.url}/s/{survey.id}", timeout=PATIENCE).text
     paths = {part.split('"')[0] for part in html.replace("src=", "href=").split('href="')[1:]} - {"data:,"}
     assert "/browser/form.mjs" in paths
-    sizes = {path: httpx.get(site.url + path).num_bytes_downloaded for path in [*paths, f"/s/{survey.id}", f"/api/v1/surveys/{survey.id}"]}
+    sizes = {
+        path: httpx.get(site.url + path, timeout=PATIENCE).num_bytes_downloaded
+        for path in [*paths, f"/s/{survey.id}", f"/api/v1/surveys/{survey.id}"]
+    }
     assert sum(sizes.values()) < 100_000, sizes

@@ -15,7 +15,7 @@ import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from tests.kit.pages.visits import HASTE
-from tests.kit.patience import patient
+from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
@@ -404,7 +404,9 @@ def test_the_withdrawal_code_that_is_shown_erases_the_record(page: Any, site: An
         == f"{site.url}/s/{short.id}/withdraw?lang=en"
     )
     body = json.dumps({"code": base64.urlsafe_b64encode(code).decode()})
-    reply = httpx.post(f"{site.url}/api/v1/surveys/{short.id}/withdrawals", content=body, headers={"Content-Type": "application/json"})
+    reply = httpx.post(
+        f"{site.url}/api/v1/surveys/{short.id}/withdrawals", content=body, headers={"Content-Type": "application/json"}, timeout=PATIENCE
+    )
     assert reply.status_code == 200
     assert site.results(short)["n"] == 0
     assert site.reports(short) == []

@@ -87,7 +87,7 @@ def _rough_size(channel: Channel, half_width: float, confidence: float) -> int:
     return precision.fewest(lambda n: precision.half_width(private(channel), n, confidence=confidence) <= half_width)
 
 
-@lru_cache(maxsize=4096)  # up to a second of computing, which a page of many surveys asks for again and again
+@lru_cache(maxsize=4096)  # up to half a second of computing, which a page of many surveys asks for again and again
 def _sample_size(channel: Channel, half_width: float, confidence: float) -> int:
     return precision.sample_size(private(channel), half_width, confidence=confidence)
 

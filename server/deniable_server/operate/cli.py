@@ -7,20 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import click
-import httpx
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, Institution, Logo, make_key
-from deniable_server.operate import doctor
-from deniable_server.operate.cli_access import asked_password, grant, key_commands, password_option, user_commands
+from deniable_server.operate.cli_access import asked_password, give_password, grant, key_commands, password_option, user_commands
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, opened, require
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.researchers import invitations
-from deniable_server.researchers.passwords import set_password
-from deniable_server.researchers.results import counted, may_wait, results_of
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 _METHOD = (
@@ -68,7 +64,7 @@ def init(db: Database, user: str, password_env: str | None) -> None:
     """
     password = asked_password(password_env)
     with opened(db, new=True) as store:
-        set_password(store.accounts, user, password)
+        give_password(store, user, password)
         store.people.set_operator(user, True)
     make_key(db.key)
     click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {db.key}.")
@@ -104,6 +100,8 @@ def list_surveys(db: Database) -> None:
 
 def _kept(store: Store, published: Published) -> str:
     """How many responses are counted and may wait, and of a survey with invitations how many of those are spent."""
+    from deniable_server.researchers.results import counted, may_wait
+
     survey = published.survey
     counts = store.submissions.counts(survey.id)
     parts = [_number(counted(counts, estimated(survey)), "response")]
@@ -205,6 +203,10 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
     Example:
       deniable-server doctor --public-url https://survey.example.org --backup copy.db
     """
+    import httpx
+
+    from deniable_server.operate import doctor
+
     if db.path is not None and not db.path.exists():
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
     looked: dict[str, Iterator[str] | None] = {
@@ -240,6 +242,8 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
 )
 def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
+    from deniable_server.researchers.results import results_of
+
     with opened(db) as store:
         found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})
     forms: dict[str, Callable[[], str]] = {"json": found.to_json, "csv": found.to_csv, "table": found.to_table}

@@ -11,7 +11,7 @@ from deniable_server.api import keys
 from deniable_server.config import Config, Database
 from deniable_server.operate.cli_database import database, opened
 from deniable_server.researchers import account_links
-from deniable_server.researchers.passwords import set_password
+from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
 password_option = click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
@@ -23,6 +23,13 @@ def asked_password(variable: str | None) -> str:
     if password is None:
         raise click.BadParameter(f"the environment variable {variable} is not set", param_hint="--password-env")
     return str(password)
+
+
+def give_password(store: Store, name: str, password: str) -> None:
+    """Makes an account of this name or changes its password. Raises ValueError naming the rule."""
+    from deniable_server.researchers.passwords import set_password  # Flask comes with it, which no other command needs
+
+    set_password(store.accounts, name, password)
 
 
 @click.group("user")
@@ -40,7 +47,7 @@ def add_user(db: Database, name: str, operator: bool, password_env: str | None) 
     with opened(db) as store:
         if store.people.person(name) is not None:
             raise click.ClickException(f"{name} has an account; `deniable-server user password` changes its password")
-        set_password(store.accounts, name, asked_password(password_env))
+        give_password(store, name, asked_password(password_env))
         store.people.set_operator(name, operator)
     click.echo(f"{name} can log in.")
 
@@ -54,7 +61,7 @@ def change_password(db: Database, name: str, password_env: str | None) -> None:
     with opened(db) as store:
         if store.people.person(name) is None:
             raise click.ClickException(f"{name} has no account; `deniable-server user add` makes one")
-        set_password(store.accounts, name, asked_password(password_env))
+        give_password(store, name, asked_password(password_env))
     click.echo(f"{name} has a new password, and is logged out everywhere.")
 
 

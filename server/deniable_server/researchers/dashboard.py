@@ -11,8 +11,8 @@ from deniable_server.researchers.watching import alarms_of, progress_of, warning
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store
 
-SECONDS = 2.0
-"""Of computing for one look at the list: the plan of a survey takes up to a second the first time. What is left has rough figures then."""
+SECONDS = 0.5
+"""Of computing for one look at the list: a plan takes up to half a second the first time. What is left has rough figures then."""
 
 CHECKED_BITS = 128
 """Of a record: the checks of wider surveys, which take a while, are on their own page only."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.kit.patience import PATIENCE
 
 from deniable.simulate import simulate
 from deniable.survey import Survey
@@ -51,7 +52,7 @@ def test_the_examples_do_what_the_page_says(make_server: Callable[[], Any], caps
     assert "Green" in table
     assert "1,000" in table
     assert arrow == "1000 records, smokes=yes\n"
-    reply = httpx.get(f"{server.url}/api/v1/surveys/clinics/tally", auth=("ada", "correct horse battery")).json()
+    reply = httpx.get(f"{server.url}/api/v1/surveys/clinics/tally", auth=("ada", "correct horse battery"), timeout=PATIENCE).json()
     told = PAGE.split("## The tally")[1].split("## The records")[0]
     assert {name for row in re.findall(r"^\| (`.*?) \|", told, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)} == set(reply)
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from flask.testing import FlaskClient
+from tests.kit.patience import PATIENCE
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
@@ -240,7 +241,7 @@ def test_somebody_who_stops_reading_holds_neither_the_database_nor_memory_and_le
     server = make_server()
     fill(server.db)
     server.start()
-    httpx.get(f"{server.url}/api/v1/surveys/wide/tally", auth=("nobody", "a wrong password"))
+    httpx.get(f"{server.url}/api/v1/surveys/wide/tally", auth=("nobody", "a wrong password"), timeout=PATIENCE)
     before, size = resident(server.process.pid), 800_000 * WIDE.record.bytes
     with httpx.Client(base_url=server.url, timeout=300) as reader, reader.stream("GET", PATH, auth=AUTH) as reply:
         assert int(reply.headers["Content-Length"]) == size

@@ -194,7 +194,7 @@ def test_large_bodies_have_a_share_of_the_memory_and_small_ones_always_have_room
     status, headers, body = Raw(study, head).reply()
     assert (status, headers["retry-after"]) == (503, "2")
     assert b"too many large bodies" in body
-    assert httpx.post(study.url + SUBMIT, content=submissions().to_json(), headers=JSON).status_code == 200
+    assert httpx.post(study.url + SUBMIT, content=submissions().to_json(), headers=JSON, timeout=PATIENCE).status_code == 200
     for raw in waiting:
         raw.close()
     deadline = time.monotonic() + PATIENCE

@@ -54,7 +54,7 @@ def test_a_submission_arrives_whole_or_not_at_all(study: ServerProcess, submissi
         other = submissions().to_json()[: len(part)]
         raw = Raw(study, POST + head + part.replace(body, other))
         raw.close()
-    assert httpx.get(f"{study.url}/readyz").status_code == 200
+    assert httpx.get(f"{study.url}/readyz", timeout=PATIENCE).status_code == 200
     assert recount_of(store, "study").n == kept
     store.close()
 
@@ -108,7 +108,7 @@ def test_nothing_that_the_application_gets_says_where_a_request_came_from() -> N
 
 
 def test_commands_on_the_pages_name_the_servers_address_whatever_a_visitor_calls_it(study: ServerProcess) -> None:
-    page = httpx.get(f"{study.url}/s/study/definition", headers={"Host": "evil.example"}).text
+    page = httpx.get(f"{study.url}/s/study/definition", headers={"Host": "evil.example"}, timeout=PATIENCE).text
     assert "evil.example" not in page
     assert f"{study.url}/api/v1/surveys/study" in page
 

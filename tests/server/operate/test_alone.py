@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
+from tests.kit.patience import PATIENCE
 from tests.kit.servers.process import PROGRAM
 from tests.kit.servers.raw import JSON, POST, SUBMIT, Raw
 from tests.kit.servers.tallies import recount_of
@@ -68,14 +69,14 @@ def test_a_second_server_is_refused_the_port_and_the_database_and_the_first_goes
     linked.symlink_to(server.db)
     linked.with_name("linked.db.key").symlink_to(f"{server.db}.key")
     assert try_to_serve(linked, other.port)[0] == 1
-    assert httpx.post(server.url + SUBMIT, content=submissions().to_json(), headers=JSON).json() == {"accepted": 1}
+    assert httpx.post(server.url + SUBMIT, content=submissions().to_json(), headers=JSON, timeout=PATIENCE).json() == {"accepted": 1}
 
 
 def test_commands_work_beside_a_server(server: Any, tmp_path: Path) -> None:
     file = tmp_path / "second.yaml"
     file.write_text(STUDY.replace("id: study", "id: second"))
     server.run("publish", str(file))
-    assert httpx.get(f"{server.url}/api/v1/surveys/second").status_code == 200
+    assert httpx.get(f"{server.url}/api/v1/surveys/second", timeout=PATIENCE).status_code == 200
     server.run("close", "study")
     assert "closed" in server.run("list")
 
@@ -84,7 +85,7 @@ def test_a_server_that_was_killed_leaves_no_lock_and_no_port(server: Any) -> Non
     with Raw(server, b"GET ").socket:
         server.kill()
         server.start()
-    assert httpx.get(f"{server.url}/readyz").status_code == 200
+    assert httpx.get(f"{server.url}/readyz", timeout=PATIENCE).status_code == 200
 
 
 def test_an_address_that_is_none_of_this_machines_is_told_in_one_line(tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ def test_a_host_may_be_given_by_name_or_number(make_server: Callable[..., Any], 
     server = make_server()
     server.publish(survey)
     server.start("--host", host)
-    assert httpx.get(f"http://{host}:{server.port}/s/{survey.id}").status_code == 200
+    assert httpx.get(f"http://{host}:{server.port}/s/{survey.id}", timeout=PATIENCE).status_code == 200
     assert f"Serving on http://{host}:{server.port}" in server.log.read_text()
     stop(server)
     assert "Traceback" not in server.log.read_text()
@@ -149,12 +150,15 @@ def test_a_damaged_database_is_told_in_one_line(make_server: Callable[..., Any],
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_stops_in_order_whatever_is_open(server: Any, submissions: Callable[..., Submission], number: int) -> None:
-    accepted = sum(httpx.post(server.url + SUBMIT, content=submissions().to_json(), headers=JSON).json()["accepted"] for _ in range(5))
+    accepted = sum(
+        httpx.post(server.url + SUBMIT, content=submissions().to_json(), headers=JSON, timeout=PATIENCE).json()["accepted"]
+        for _ in range(5)
+    )
     large = POST + b"Content-Length: 100000\r\n\r\n{"
     sent = [b"", b"GET /s/st", POST + b"Content-Length: 90\r\n\r\n", POST + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", large]
     waiting = [Raw(server, first) for first in sent for _ in range(20)]
     half = Raw(server, POST + b"Content-Length: 90\r\n\r\n{")
-    assert httpx.get(f"{server.url}/readyz").status_code == 200  # so the others were met, too
+    assert httpx.get(f"{server.url}/readyz", timeout=PATIENCE).status_code == 200  # so the others were met, too
     took = stop(server, number)
     status, headers, body = half.reply()
     assert (status, headers["retry-after"]) == (503, "2")
@@ -173,9 +177,9 @@ def test_a_request_that_is_being_answered_gets_its_answer(server: Any, submissio
     body = submissions().to_json()
     with closing(sqlite_lock(server.db)) as foreign:
         raw = Raw(server, POST + b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
-        assert httpx.get(f"{server.url}/readyz").status_code == 200
+        assert httpx.get(f"{server.url}/readyz", timeout=PATIENCE).status_code == 200
         server.process.terminate()
-        while (late := httpx.get(f"{server.url}/s/study")).status_code == 200:
+        while (late := httpx.get(f"{server.url}/s/study", timeout=PATIENCE)).status_code == 200:
             pass
         assert (late.status_code, late.headers["Retry-After"]) == (503, "2")
         foreign.execute("ROLLBACK")
@@ -193,7 +197,7 @@ def test_a_database_that_another_program_locks_does_not_keep_the_server_from_sto
     body = submissions().to_json()
     with closing(sqlite_lock(server.db)):
         raw = Raw(server, POST + b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        assert httpx.get(f"{server.url}/readyz").status_code == 200
+        assert httpx.get(f"{server.url}/readyz", timeout=PATIENCE).status_code == 200
         stop(server)
         raw.close()
     log = server.log.read_text()

@@ -54,7 +54,7 @@ def https(make_server: Callable[..., ServerProcess], certificate: Made) -> Itera
 
 
 def test_its_cookies_and_pages_are_bound_to_https(https: str, certificate: Made) -> None:
-    reply = httpx.get(f"{https}/login", verify=certificate[2])
+    reply = httpx.get(f"{https}/login", verify=certificate[2], timeout=PATIENCE)
     assert reply.headers["strict-transport-security"] == "max-age=31536000"
     assert reply.headers["set-cookie"].startswith("__Host-deniable=")
     assert "Secure;" in reply.headers["set-cookie"]
@@ -90,7 +90,7 @@ def test_who_does_not_finish_the_greeting_is_cut_off(https: str, certificate: Ma
 
     with ThreadPoolExecutor(50) as pool:
         crowd = [pool.submit(silent) for _ in range(50)]
-        assert httpx.get(f"{https}/readyz", verify=certificate[2]).status_code == 200
+        assert httpx.get(f"{https}/readyz", verify=certificate[2], timeout=PATIENCE).status_code == 200
         assert {each.result() for each in crowd} == {b""}
 
 

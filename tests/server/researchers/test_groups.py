@@ -20,6 +20,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.pages.tables import tables
+from tests.kit.patience import PATIENCE
 from tests.kit.servers.tallies import recount_of, tally_of
 
 from deniable import SurveyClient, os_words
@@ -120,7 +121,7 @@ def test_what_the_client_sends_for_three_groups_is_counted_in_each_and_nothing_t
 
 
 def page_of(server: Any) -> str:
-    with httpx.Client(base_url=server.url) as browser:
+    with httpx.Client(base_url=server.url, timeout=PATIENCE) as browser:
         token = html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', browser.get("/login").text)[0])
         browser.post("/login", data={"user": AUTH[0], "password": AUTH[1], "csrf_token": token})
         return browser.get("/manage/surveys/clinics").text

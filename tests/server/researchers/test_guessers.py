@@ -23,6 +23,7 @@ import httpx
 import pytest
 from tests.kit import breaks
 from tests.kit.breaks import guessers
+from tests.kit.patience import PATIENCE
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
@@ -154,7 +155,10 @@ def looked_at(server: Any, store_of: Callable[[], Any], way: str) -> tuple[Count
     server.start()
     command = [sys.executable, breaks.GUESSERS, server.url, way, str(CONNECTIONS), str(SECONDS)]
     entered, until = 0, time.monotonic() + SECONDS
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as guesser, httpx.Client(base_url=server.url) as eve:
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as guesser,
+        httpx.Client(base_url=server.url, timeout=PATIENCE) as eve,
+    ):
         while time.monotonic() < until - 0.5:
             eve.cookies.clear()  # a device that nobody knows
             csrf = guessers.token_of(eve.get("/login").content)

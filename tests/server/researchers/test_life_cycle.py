@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.patience import PATIENCE
 from tests.kit.servers.process import PASSWORD, ServerProcess
 
 from deniable.survey import Survey
@@ -258,7 +259,7 @@ def test_a_server_that_starts_does_what_was_due_while_it_was_off(make_server: Ca
         store.submissions.add("due", submissions(5, to=survey))
         store.life.keep("due", Settings(delete_on="2026-01-01"))
     server.start()
-    while httpx.get(f"{server.url}/api/v1/surveys/due/results", auth=("ada", PASSWORD)).json()["n"]:
+    while httpx.get(f"{server.url}/api/v1/surveys/due/results", auth=("ada", PASSWORD), timeout=PATIENCE).json()["n"]:
         pass  # it begins beside the first requests
     server.stop()
     with server.store() as store:

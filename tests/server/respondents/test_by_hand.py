@@ -16,6 +16,7 @@ import httpx
 import numpy as np
 import pytest
 from flask.testing import FlaskClient
+from tests.kit.patience import PATIENCE
 from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
@@ -393,7 +394,7 @@ def test_the_same_form_sent_twenty_times_at_once_is_counted_once(make_server: Ca
     form = filled_in()
     others = [form | {"mark-1": "no"}] * 10
     with ThreadPoolExecutor(20) as pool:
-        replies = list(pool.map(lambda data: httpx.post(f"{server.url}{URL}", data=data), [form, *others, *[form] * 9]))
+        replies = list(pool.map(lambda data: httpx.post(f"{server.url}{URL}", data=data, timeout=PATIENCE), [form, *others, *[form] * 9]))
     assert {reply.status_code for reply in replies} == {200, 409}
     server.stop()
     store = open_store(server.db)
@@ -470,7 +471,9 @@ def test_the_database_and_the_log_hold_no_address_agent_or_code(make_server: Cal
     store.close()
     server.start()
     form = {"secret": access_codes.written(secret), "invitation": access_codes.written(invitation), **BOTH}
-    with httpx.Client(base_url=server.url, headers=CANARIES, transport=httpx.HTTPTransport(local_address="127.0.0.77")) as http:
+    with httpx.Client(
+        base_url=server.url, headers=CANARIES, transport=httpx.HTTPTransport(local_address="127.0.0.77"), timeout=PATIENCE
+    ) as http:
         assert http.post(URL, data={"mark-1": "canary-mark"}).status_code == 400
         assert http.post(URL, data=form).status_code == 200
         assert http.post(URL, data=form | {"mark-1": "no"}).status_code == 409  # its id stands for other marks

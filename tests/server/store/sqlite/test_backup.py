@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import CliRunner
+from tests.kit.patience import PATIENCE
 from tests.kit.servers.tallies import count_of, recount_of
 
 from deniable.survey import Survey
@@ -156,7 +157,7 @@ def test_the_command_copies_a_running_server_and_the_key_on_request(
     for _ in range(14):
         submission = submissions(to=server_survey(server))
         url, headers = f"{server.url}/api/v1/surveys/panel/submissions", {"Content-Type": "application/json"}
-        httpx.post(url, content=submission.to_json(), headers=headers).raise_for_status()
+        httpx.post(url, content=submission.to_json(), headers=headers, timeout=PATIENCE).raise_for_status()
     target = tmp_path / "copies" / "night.db"
     target.parent.mkdir()
     assert "without its key" in server.run("backup", str(target))
@@ -174,7 +175,7 @@ def test_the_command_copies_a_running_server_and_the_key_on_request(
 
 
 def server_survey(server: Any) -> Survey:
-    return Survey.from_definition(httpx.get(f"{server.url}/api/v1/surveys/panel").content)
+    return Survey.from_definition(httpx.get(f"{server.url}/api/v1/surveys/panel", timeout=PATIENCE).content)
 
 
 def test_a_backup_never_writes_over_a_file_and_leaves_none_when_it_fails(

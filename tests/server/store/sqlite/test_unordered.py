@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from scipy.stats import spearmanr
+from tests.kit.patience import PATIENCE
 
 from deniable.device.entropy import os_words
 from deniable.survey import Survey
@@ -54,7 +55,7 @@ def test_storage_order_tells_nothing_about_arrival(make_server: Callable[[], Any
     server.publish(survey)
     server.start()
     ids = []
-    with httpx.Client(base_url=server.url, headers=JSON) as http:
+    with httpx.Client(base_url=server.url, headers=JSON, timeout=PATIENCE) as http:
         for _ in range(ARRIVALS):
             submission = submissions(to=survey)
             http.post("/api/v1/surveys/study/submissions", content=submission.to_json()).raise_for_status()
@@ -85,7 +86,7 @@ def test_not_even_the_places_inside_a_page_show_an_order_once_the_server_has_sto
     for _ in range(100):
         submission = submissions()
         url = f"{server.url}/api/v1/surveys/study/submissions"
-        httpx.post(url, content=submission.to_json(), headers=JSON).raise_for_status()
+        httpx.post(url, content=submission.to_json(), headers=JSON, timeout=PATIENCE).raise_for_status()
         ids.append(submission.id)
     server.stop()
     content = server.db.read_bytes()
@@ -138,7 +139,7 @@ def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_ser
     hashes = [access_codes.invitation_hash("staff", code) for code in made]
     server.start()
     ids = []
-    with httpx.Client(base_url=server.url, headers=JSON) as http:
+    with httpx.Client(base_url=server.url, headers=JSON, timeout=PATIENCE) as http:
         for code in made:
             submission = submissions(to=survey, invitation=code)
             http.post("/api/v1/surveys/staff/submissions", content=submission.to_json()).raise_for_status()
@@ -205,7 +206,7 @@ def test_files_logs_and_error_pages_hold_no_answer_address_or_agent(make_server:
             client.submit("canaries", row)
     replies = b""
     transport = httpx.HTTPTransport(local_address="127.0.0.77")
-    with httpx.Client(base_url=server.url, headers=HEADERS, transport=transport) as http:
+    with httpx.Client(base_url=server.url, headers=HEADERS, transport=transport, timeout=PATIENCE) as http:
         url = "/api/v1/surveys/canaries/submissions"
         for body in (b'{"q": "canary answer one"}', b"canary answer", b'{"id": "canary answer", "digest": "", "count": 1, "reports": ""}'):
             replies += http.post(url, content=body, headers=JSON).content
