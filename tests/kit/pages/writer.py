@@ -129,11 +129,11 @@ class Writer:
             self._translate(number, wanted, texts)
 
     def write_question(self, place: str, question: Mapping[str, Any]) -> None:
-        for key in ("type", "id", "text", "options", "scores", "low", "high", "levels", "bins", "weight", "epsilon"):
+        for key in ("type", "id", "text", "help", "options", "scores", "low", "high", "levels", "bins", "weight", "epsilon"):
             if key in question:
                 self.put(f"{place}-{key}", _written(question[key]))
         for key, value in question.get("show_if", {}).items():
-            self.put(f"{place}-show_if_{key}", _written(value))
+            self.put(f"{place}-conditions-0-{'question' if key == 'question' else 'answers'}", _written(value))
         if question.get("required") == "false":
             self.put(f"{place}-optional", "on")
 
