@@ -16,6 +16,7 @@ from tests.kit.pages import axe, layout
 from tests.kit.pages.page import Page
 from tests.kit.pages.writer import Writer
 from tests.kit.patience import patient
+from tests.kit.servers.process import PASSWORD, USER
 
 from deniable.survey import Survey
 
@@ -102,6 +103,33 @@ def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> Non
     assert writer.driver.find_element(By.ID, "title").get_attribute("value") == "Of the first tab"
     writer.press("over")
     assert Survey.from_text(writer.draft(path).text).title == "Of the first tab"
+
+
+def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login_elsewhere(writer: Writer) -> None:
+    driver = writer.driver
+    path = writer.open(HABITS.read_text())
+    driver.delete_all_cookies()
+    writer.type(driver.find_element(By.ID, "title"), "Typed after the end")
+    writer.told("told", "You are logged out")
+    assert driver.current_url == writer.server.url + path
+    first = driver.current_window_handle
+    driver.find_element(By.CSS_SELECTOR, "#told a[target=_blank]").click()
+    patient(driver).until(lambda d: len(d.window_handles) == 2)
+    driver.switch_to.window(next(handle for handle in driver.window_handles if handle != first))
+    try:
+        patient(driver).until(lambda d: d.title == "Log in")
+        driver.find_element(By.ID, "user").send_keys(USER)
+        driver.find_element(By.ID, "password").send_keys(PASSWORD)
+        driver.find_element(By.ID, "submit").click()
+        patient(driver).until(lambda d: d.title != "Log in")
+    finally:
+        driver.close()
+        driver.switch_to.window(first)
+    assert driver.find_element(By.ID, "title").get_attribute("value") == "Typed after the end"
+    writer.write("contact", "Ada")
+    writer.told("told", "")
+    kept = Survey.from_text(writer.draft(path).text)
+    assert (kept.title, kept.contact) == ("Typed after the end", "Ada")
 
 
 def test_a_preview_is_the_page_of_respondents_and_nothing_of_it_leaves_the_frame(writer: Writer, site: Any) -> None:

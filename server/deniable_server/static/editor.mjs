@@ -5,15 +5,16 @@
 
 const WHOLE = ["add", "remove", "copy", "move", "up", "down", "condition", "uncondition", "language", "unlanguage", "propose"]; // what changes which fields there are
 let turn = Promise.resolve();
+let refused = false; // what was sent last: whoever was logged out and is back needs another token
 let checks = 0; // that wait: the last one says what all of them would
 
 const form = () => document.getElementById("editor");
 
-/** The page that the server gives for what is sent. */
+/** The page that the server gives for what is sent, or where nothing is. */
 function page(sent) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", form().action.replace(/#.*/, ""));
+    request.open(sent ? "POST" : "GET", form().action.replace(/#.*/, ""));
     request.responseType = "document"; // a page that runs no script, and no text that could become one
     request.onload = () => resolve(request);
     request.onerror = reject;
@@ -27,18 +28,30 @@ function send(pressed, whole) {
   checks += check;
   turn = turn.then(async () => {
     if (check && (checks -= 1) > 0) return;
+    if (refused) await takeToken();
     const sent = new URLSearchParams(new FormData(form()));
     if (pressed) sent.set("do", pressed);
     form().inert = Boolean(pressed); // which fields there are changes: nobody can type into one that goes
     const request = await page(sent).catch(() => undefined);
     form().inert = false;
     const made = request?.response?.getElementById("editor");
-    if (request?.responseURL && new URL(request.responseURL).pathname !== location.pathname) location.assign(request.responseURL);
+    refused = !made;
+    if (loggedOut(request)) sayLogIn(request.responseURL);
+    else if (request?.responseURL && new URL(request.responseURL).pathname !== location.pathname) location.assign(request.responseURL);
     else if (!made) say(request);
     else if (whole) replace(made, sent);
     else renew(made);
   }).catch(() => say());
 }
+
+/** The token that the server wants by now beside what is sent, where it gives one. */
+async function takeToken() {
+  const fresh = (await page().catch(() => undefined))?.response?.querySelector("#editor [name=csrf_token]");
+  if (fresh) form().elements.csrf_token.value = fresh.value;
+}
+
+/** Whether the server has led to its door in place of an answer. */
+const loggedOut = (request) => Boolean(request?.responseURL) && new URL(request.responseURL).pathname === "/login";
 
 /** Puts the server's form in the place of this one, with what was typed since, and goes on where it says, or where one was. */
 function replace(made, sent) {
@@ -79,10 +92,19 @@ function keepPlace(before, next) {
 }
 
 function say(request) {
+  alarm(`Not saved: ${request?.response?.querySelector("main p")?.textContent ?? "the server could not be reached."} What you typed is still here.`);
+}
+
+function sayLogIn(door) {
+  const link = Object.assign(document.createElement("a"), { href: door, target: "_blank", rel: "noopener", textContent: "Log in in another window" });
+  alarm("You are logged out, and this is not saved yet. What you typed is still here. ", link, ", come back, and go on: it is saved with your next change.");
+}
+
+function alarm(...words) {
   const told = document.createElement("p");
   told.className = "problem";
   told.setAttribute("role", "alert");
-  told.textContent = `Not saved: ${request?.response?.querySelector("main p")?.textContent ?? "the server could not be reached."} What you typed is still here.`;
+  told.append(...words);
   document.getElementById("told").replaceChildren(told);
 }
 
