@@ -501,3 +501,13 @@ def test_nothing_of_a_draft_that_is_gone_is_on_the_disk(editor: Open, ada: Flask
     one.press("save", title="Asdfghjkl")
     ada.post(f"{one.path}/delete")
     wait_for(lambda: not traces("Qwertzuiop") and not traces("Asdfghjkl"), "no word of a draft that was deleted")
+
+
+def test_who_goes_back_after_publishing_is_told_that_the_draft_is_gone_and_led_on(ada: FlaskClient, store: Store) -> None:
+    editor = Editor(ada, store, EXAMPLE)
+    store.drafts.remove(editor.id)
+    gone = ada.get(editor.path)
+    assert gone.status_code == 404
+    assert "There is no draft with this id, or not any more." in gone.text
+    assert "Check the link that you were given" not in gone.text
+    assert 'href="/manage"' in gone.text
