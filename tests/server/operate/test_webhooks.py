@@ -326,9 +326,8 @@ def test_a_redirect_is_not_followed_and_a_reply_that_does_not_come_is_not_waited
         assert post(f"http://127.0.0.1:{nobody.getsockname()[1]}/", b"{}", {}) == 0
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_what_is_no_address_for_messages_is_refused(store: Store) -> None:
+    wrong = [
         *("", "example.org", "ftp://example.org", "http://example.org/in", "https://", "https://a:b@example.org", "https://example.org/#x"),
         *(
             "https://[::1",
@@ -338,12 +337,11 @@ def test_a_redirect_is_not_followed_and_a_reply_that_does_not_come_is_not_waited
             "https://example.org/a b",
             "javascript:1",
         ),
-        *("https://example.org/\n", "https://example.org/" + "x" * 1000, "http://127.0.0.1.example.org/"),
-    ],
-)
-def test_what_is_no_address_for_messages_is_refused(store: Store, url: str) -> None:
-    with pytest.raises(ValueError, match="url must"):
-        webhooks.make(store, "study", url, ["survey.closed"])
+        *("javascript:1", "https://example.org/\n", "https://example.org/" + "x" * 1000, "http://127.0.0.1.example.org/"),
+    ]
+    for url in wrong:
+        with pytest.raises(ValueError, match="url must"):
+            webhooks.make(store, "study", url, ["survey.closed"])
     assert store.webhooks.all() == []
 
 
