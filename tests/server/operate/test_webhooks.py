@@ -23,8 +23,9 @@ import trustme
 from click.testing import CliRunner
 from httpx._transports import default
 from tests.kit.servers.listening import listening
-from tests.kit.surveys import submission
+from tests.kit.surveys import STUDY, submission
 
+from deniable.errors import EstimateError
 from deniable.survey import Survey
 from deniable_server.api import webhooks
 from deniable_server.operate import notices, sending
@@ -126,6 +127,23 @@ def test_a_webhook_is_told_what_it_is_for_and_nothing_from_before_it_was_made(st
     store.surveys.set_open("study", True)
     add(store, survey, 3)
     assert [event for event, _ in told(store)] == ["count.daily"]
+
+
+def test_a_survey_of_which_nothing_can_be_computed_holds_up_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Survey.from_text(STUDY.replace("id: study", "id: a-study"))
+    store.surveys.publish(other)
+    for name in ("study", "a-study"):
+        make(store, "survey.closed", survey=name)
+        store.surveys.set_open(name, False)
+    real = webhooks.progress_of
+
+    def fails(store: Store, published: Any, settings: Any) -> Any:
+        if published.survey.id == "a-study":
+            raise EstimateError("no such half-width")
+        return real(store, published, settings)
+
+    monkeypatch.setattr(webhooks, "progress_of", fails)
+    assert [data["survey"] for _, data in told(store)] == ["study"]
 
 
 def test_a_survey_that_closes_with_its_last_record_says_so_when_the_day_is_over(store: Store, survey: Survey) -> None:
