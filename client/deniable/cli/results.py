@@ -1,4 +1,4 @@
-"""`deniable surveys`, `results`, `watch`, `crosstab`, `compare` and `regress`: what a live survey says, for its researcher."""
+"""`deniable surveys`, `results`, `watch`, `crosstab`, `compare`, `waves` and `regress`: what a live survey says, for its researcher."""
 
 from __future__ import annotations
 
@@ -124,6 +124,28 @@ def compare_command(address: str, question: str, first: str, second: str, form: 
     with reader(address, options) as client:
         groups = [client.analysis(client.survey_id or "", group=group, **options) for group in (first, second)]
     printed(groups[0].compare(groups[1], question), form)
+
+
+@click.command("waves")
+@_ADDRESS
+@click.option("--second", "second_id", metavar="ID", required=True, help="The survey of the second wave, on the same server.")
+@who_options
+@group_option
+@error_options
+@form_options
+def waves_command(address: str, second_id: str, form: str | None, group: str | None, **options: Any) -> None:
+    """Print how the questions that two surveys share have changed.
+
+    Shared are questions with the same id, type and options; the people must be independent samples. With --group, both are those of that
+    group. A key needs the scope results, in both surveys.
+
+    \b
+    Example:
+      deniable waves https://example.org --survey health26 --second health27 --user ada --password-env PASSWORD
+    """
+    with reader(address, options) as client:
+        first, second = (client.analysis(which, group=group, **options) for which in (client.survey_id or "", second_id))
+    printed(first.compare_waves(second), form)
 
 
 @click.command("regress")

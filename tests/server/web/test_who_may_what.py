@@ -111,6 +111,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.download", "GET"): VIEWERS,
     ("researchers.chart", "GET"): VIEWERS,
     ("building.crosstab", "GET"): VIEWERS,
+    ("building.waves", "GET"): VIEWERS,
     ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
     ("building.model", "GET"): VIEWERS,
     ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen
