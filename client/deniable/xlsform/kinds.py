@@ -60,6 +60,11 @@ def is_whole(row: Row) -> bool:
     return type_of(row) in ("integer", "int")
 
 
+def is_several(row: Row) -> bool:
+    """Whether any number of options can be chosen."""
+    return _MANY.fullmatch(type_of(row)) is not None
+
+
 def listed(row: Row, choices: Sequence[Row]) -> list[Row]:
     """The options that a row offers, none where it offers none."""
     match = _ONE.fullmatch(type_of(row)) or _MANY.fullmatch(type_of(row))
