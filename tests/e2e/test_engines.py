@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.visits import EVERYTHING, HASTE, Visit
 from tests.kit.patience import patient
 
+from deniable.simulate import simulate
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 
@@ -162,3 +164,56 @@ def test_a_picture_of_a_hidden_page_is_the_same_for_all_answers_and_they_are_bac
         assert visit.driver.find_elements(By.CSS_SELECTOR, "#questions input")[option].is_selected()
     assert len(set(pictures["hidden"])) == 1
     assert len(set(pictures["visible"])) == 2, "the control"
+
+
+# A researcher's picture of a chart.
+
+TAKEN = """
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[download]");
+  if (link?.href.startsWith("data:")) { event.preventDefault(); window.taken = [link.download, link.href]; }
+});
+"""
+DRAWN = """
+const [address, done] = arguments;
+const picture = new Image();
+picture.onload = () => {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [picture.naturalWidth, picture.naturalHeight];
+  const pen = canvas.getContext("2d");
+  pen.drawImage(picture, 0, 0);
+  const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+  const count = { white: 0, dark: 0, mark: 0 };
+  for (let i = 0; i < data.length; i += 4) {
+    const [red, green, blue, alpha] = data.slice(i, i + 4);
+    if (alpha < 255) continue;
+    if (red > 250 && green > 250 && blue > 250) count.white += 1;
+    if (red < 60 && green < 60 && blue < 60) count.dark += 1;
+    if (red < 20 && Math.abs(green - 114) < 20 && Math.abs(blue - 178) < 20) count.mark += 1;
+  }
+  done([canvas.width, canvas.height, count]);
+};
+picture.src = address;
+"""
+
+
+def test_a_chart_is_taken_as_a_picture_of_twice_its_size_with_its_marks_and_words(driver: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), questions=[{"id": "tea", "text": "Tea?", "type": "yes_no"}])
+    site.send(Submission(os.urandom(16), survey.digest, 400, simulate(survey, {"tea": [0.4, 0.6]}, n=400).reports), survey)
+    driver.get(f"{site.url}/login?next=/manage/surveys/{survey.id}")
+    for field, words in (("user", "ada"), ("password", "correct horse battery")):
+        driver.find_element(By.ID, field).send_keys(words)
+    driver.find_element(By.ID, "submit").click()
+    patient(driver).until(lambda _: driver.title == "A study: results")
+    patient(driver).until(lambda _: driver.find_element(By.CSS_SELECTOR, "[data-png]").is_displayed())
+    driver.execute_script(TAKEN)
+    driver.find_element(By.CSS_SELECTOR, "[data-png]").click()
+    patient(driver).until(lambda _: driver.execute_script("return window.taken"))
+    name, address = driver.execute_script("return window.taken")
+    assert name == f"{survey.id}-tea.png"
+    assert address.startswith("data:image/png;base64,iVBOR")
+    width, height, count = driver.execute_async_script(DRAWN, address)
+    assert (width, height > 200) == (1620, True)
+    assert count["white"] > width * height / 2
+    assert count["mark"] > 500, "intervals and points"
+    assert count["dark"] > 500, "words"

@@ -96,7 +96,7 @@ def test_from_an_idea_to_estimates_without_leaving_the_page(ada: Chrome, page: A
         ada.execute_script("localStorage.clear()")  # the next person has a device of their own
 
     ada.get(f"{site.url}/manage/surveys/journey")
-    assert "3 responses" in ada.find_element(By.CSS_SELECTOR, ".facts").text
+    assert ada.find_element(By.CSS_SELECTOR, ".strip dd").text == "3"
     press(ada, ".trail a[href$='/invite']")
     arrives(ada, "A whole journey: invite")
     assert re.search(r"3 codes made, 3 spent", ada.find_element(By.TAG_NAME, "main").text)

@@ -1,13 +1,15 @@
-"""`deniable results`, `watch`, `crosstab`, `compare` and `regress`: what a live survey says, for its researcher."""
+"""`deniable surveys`, `results`, `watch`, `crosstab`, `compare`, `waves` and `regress`: what a live survey says, for its researcher."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from deniable.cli.live import by_hand_option, group_option, reader, who_options
-from deniable.cli.options import error_options, form_options, interval_options, printed
+from deniable.cli.live import account, account_options, by_hand_option, group_option, reader, who_options
+from deniable.cli.options import error_options, form_options, interval_options, printed, server_client
 from deniable.errors import EstimateError
 
 _ADDRESS = click.argument("address")
@@ -51,6 +53,28 @@ def watch_command(address: str, form: str | None, **options: Any) -> None:
     with reader(address, options) as client:
         found = client.progress(client.survey_id or "")
     printed(found, form)
+
+
+@click.command("surveys")
+@click.argument("url", metavar="ADDRESS")
+@account_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def surveys_command(url: str, as_json: bool, **options: Any) -> None:
+    """Print which surveys one may see.
+
+    Those in which the account has a role, or those that the key is for. A line for each: id, open, paused or closed, and title, with tabs
+    between them. ADDRESS is the server's.
+
+    \b
+    Example:
+      deniable surveys https://example.org --user ada --password-env PASSWORD
+    """
+    with server_client(url, **account(options)) as client:
+        if as_json:
+            click.echo(json.dumps([asdict(each) for each in client.surveys()], ensure_ascii=False, indent=1))
+        else:
+            for each in client.surveys():
+                click.echo(f"{each.id}\t{each.state}\t{each.title}")
 
 
 @click.command("crosstab")
@@ -100,6 +124,28 @@ def compare_command(address: str, question: str, first: str, second: str, form: 
     with reader(address, options) as client:
         groups = [client.analysis(client.survey_id or "", group=group, **options) for group in (first, second)]
     printed(groups[0].compare(groups[1], question), form)
+
+
+@click.command("waves")
+@_ADDRESS
+@click.option("--second", "second_id", metavar="ID", required=True, help="The survey of the second wave, on the same server.")
+@who_options
+@group_option
+@error_options
+@form_options
+def waves_command(address: str, second_id: str, form: str | None, group: str | None, **options: Any) -> None:
+    """Print how the questions that two surveys share have changed.
+
+    Shared are questions with the same id, type and options; the people must be independent samples. With --group, both are those of that
+    group. A key needs the scope results, in both surveys.
+
+    \b
+    Example:
+      deniable waves https://example.org --survey health26 --second health27 --user ada --password-env PASSWORD
+    """
+    with reader(address, options) as client:
+        first, second = (client.analysis(which, group=group, **options) for which in (client.survey_id or "", second_id))
+    printed(first.compare_waves(second), form)
 
 
 @click.command("regress")

@@ -20,13 +20,14 @@ from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed, perturbed
-from deniable.estimate.tables import crosstab, differences, means
+from deniable.estimate.tables import crosstab, differences, means, waves
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
 from deniable.estimate.tables.survey_means import scores_of
+from deniable.estimate.tables.waves import Waves
 from deniable.survey import Survey
 from deniable.survey.types.base import NO_ANSWER
 from deniable.wire.record import unpack
@@ -122,6 +123,16 @@ class Analysis(Tabular):
             raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
         second = other.tally if isinstance(other, Analysis) else other
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
+
+    def compare_waves(self, second: Analysis) -> Waves:
+        """How the questions that another survey shares with this one have changed from here to there, asked of other people.
+
+        Shared are those with the same id, type, options and scores. Raises EstimateError where there is none, and where the two analyses
+        have another confidence, target or simultaneity.
+        """
+        if self.simultaneous != second.simultaneous:
+            raise EstimateError("both analyses must be simultaneous, or neither")
+        return waves.compare_waves((self.survey, second.survey), (self.results, second.results))
 
     def regress(
         self,

@@ -7,7 +7,7 @@ cross tables and all their errors follow from it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,11 @@ class Tally:
         """How many reports had each stored bit set, shape (bits,)."""
         return np.diagonal(self.pairs).copy()
 
+    @cached_property
+    def extent(self) -> tuple[int, int]:
+        """The least and the greatest count of a pair; there must be a bit."""
+        return int(self.pairs.min()), int(self.pairs.max())
+
     def to_bytes(self) -> bytes:
         """The upper triangle, row by row, as little-endian 64-bit integers; n is kept beside it."""
         return self.pairs[np.triu_indices(len(self.pairs))].astype("<i8").tobytes()
@@ -56,14 +61,19 @@ class Tally:
     @classmethod
     def from_bytes(cls, n: int, bits: int, raw: bytes) -> Tally:
         """The inverse of `to_bytes`. Raises ValueError for another number of bytes."""
-        triangle = np.frombuffer(raw, dtype="<i8").reshape(bits * (bits + 1) // 2)  # ValueError, with the shape, for another size
-        return cls(n, triangle.astype(np.int64)[_places(bits)])
+        return cls.from_triangle(n, bits, np.frombuffer(raw, dtype="<i8"))
+
+    @classmethod
+    def from_triangle(cls, n: int, bits: int, triangle: NDArray[np.int64]) -> Tally:
+        """From the upper triangle of the pairs, row by row. Raises ValueError for another number of pairs."""
+        whole = triangle.reshape(bits * (bits + 1) // 2)  # ValueError, with the shape, for another size
+        return cls(n, whole.astype(np.int64, copy=False).take(_places(bits)))
 
 
 @lru_cache(maxsize=4)  # of some surveys: their tallies are read again and again
-def _places(bits: int) -> NDArray[np.int32]:
+def _places(bits: int) -> NDArray[np.intp]:
     """Where each entry of a symmetric matrix stands in its upper triangle row by row, shape (bits, bits)."""
-    places = np.zeros((bits, bits), dtype=np.int32)
+    places = np.zeros((bits, bits), dtype=np.intp)
     triangle = np.triu_indices(bits)
     places[triangle] = places.T[triangle] = np.arange(len(triangle[0]))
     return places

@@ -1,11 +1,11 @@
-"""Pages on which researchers build a cross table or a model: by GET, so that an address says what its page shows."""
+"""Pages on which researchers choose what to see: cross tables, models, waves. By GET, so that an address says what its page shows."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 
-from flask import Response, render_template, request
+from flask import Response, g, render_template, request
 
 from deniable.errors import EstimateError
 from deniable_server.context import current_store
@@ -15,10 +15,11 @@ from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.models import command_of, fit_of, model_of, outcomes
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
+from deniable_server.researchers.waves import changed, others, waves_of
 from deniable_server.researchers.withheld import withheld
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
-from deniable_server.web.audience import least
+from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
 from deniable_server.web.links import server_address
 
@@ -76,6 +77,29 @@ def download_model(survey_id: str) -> Page:
     if fitted is None:
         raise EstimateError("outcome and predictor must be given")
     return _file(json.dumps(fitted.fit.found, ensure_ascii=False, allow_nan=False), "application/json", f"{survey_id}-model.json")
+
+
+@bp.get("/manage/surveys/<survey_id>/waves")
+@least(Role.VIEWER)
+def waves(survey_id: str) -> Page:
+    """This survey and another one that asks some of its questions, for whoever may see the results of both."""
+    store, published = current_store(), current_store().surveys.published(survey_id)
+    second, found, problem = None, None, ""
+    if other := request.args.get("with"):
+        store.roles.role(g.user, other)  # raises where there is none
+        second = store.surveys.published(other)
+        try:
+            found = waves_of(store, survey_id, other, request.args)
+        except (EstimateError, WithheldError) as error:
+            problem = str(error)
+    shown = {
+        "published": published,
+        "second": second,
+        "found": found,
+        "problem": problem,
+        "others": others(published.survey, seen_surveys()),
+    }
+    return _page("researchers/waves.html", {**shown, "changed": list(changed(published.survey, found)) if found else []}, bool(problem))
 
 
 def _choices(published: Published) -> dict[str, object]:

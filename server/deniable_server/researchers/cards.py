@@ -107,6 +107,12 @@ class Card:
         return "each in its chart", options, f"±{figures.number(max(widths))} points or less" if widths else "–"
 
 
+def widest_half(shown: Sequence[Card]) -> float | None:
+    """Half the widest interval of all shares that the charts show, options only; None where there is none."""
+    halves = ((row.high - row.low) / 2 for card in shown for row in card.rows if row.low is not None and row.high is not None)
+    return max(halves, default=None)
+
+
 def scale_of(question: Question) -> Scale | None:
     """What its mean can be: from the least score to the greatest; None where it has no scores."""
     return Scale(question.scores[0], question.scores[-1]) if question.scores else None

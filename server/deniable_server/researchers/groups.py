@@ -14,27 +14,29 @@ from itertools import groupby
 from deniable.errors import EstimateError
 from deniable.estimate import Comparison, Estimate, MeanRow, Row, compare, difference
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.tables import mean_rows, share_rows
+from deniable.estimate.tables import Difference, mean_rows, share_rows
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 from deniable_server.researchers.results import group_of, interval_of, require_enough, sizes_of
 from deniable_server.store.protocol import Store, estimated
 
-FIGURES = 500  # shown options times groups on a page, unless a single question has more
+FIGURES = 250  # shown options times groups on a page, unless a single question has more
 
 
 @dataclass(frozen=True)
 class Compared:
     """What is randomized by itself, among the groups: each group's rows, and what sets the second of two groups apart.
 
-    label: the option of a multiple choice that it is about, else empty. comparison: None where one of the two has no estimate.
+    label: the option of a multiple choice that it is about, else empty. comparison: None where one of the two has no estimate. apart: by
+    group, each option's share there less that in the first group; None where one of them has no estimate.
     """
 
     item: Question
     label: str
     rows: Mapping[str, tuple[Row, ...]]
     comparison: Comparison | None
+    apart: Mapping[str, tuple[Difference | None, ...]]
 
     def by_group(self, option: int) -> list[Row]:
         """One option's share in every group: a row for each, labelled by the group."""
@@ -43,10 +45,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class ComparedMean:
-    """A question's mean in each group, and that of the second of two groups less that of the first; None where there is none of one."""
+    """A question's mean in each group, that of the second of two groups less that of the first, and each one's less that of the first.
+
+    None where there is none of one.
+    """
 
     rows: Mapping[str, MeanRow]
     difference: Estimate | None
+    apart: Mapping[str, Difference | None]
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,24 @@ class ComparedQuestion:
     question: Question
     items: tuple[Compared, ...]
     mean: ComparedMean | None
+
+    @property
+    def shown(self) -> tuple[tuple[str, Compared, int], ...]:
+        """(label, what was randomized, its option) of each share that is shown: of two options one, of a multiple choice who chose it."""
+        if self.question.labels:
+            return tuple((one.label, one, 0) for one in self.items)
+        (one,) = self.items
+        return tuple((option, one, place) for place, option in enumerate(one.item.categories[: _shown(one.item)]))
+
+    @property
+    def different(self) -> tuple[tuple[str, ...], int]:
+        """The groups that differ from the first one in something, all differences of the question together; and of how many groups."""
+        each: list[Mapping[str, Difference | None]] = [self.mean.apart] if self.mean else []
+        if not self.levels:
+            each += [{group: found[place] for group, found in one.apart.items()} for _, one, place in self.shown]
+        told = {group: [one[group] for one in each if one[group]] for group in (each[0] if each else ())}
+        apart = tuple(group for group, found in told.items() if any(one and (one.low > 0 or one.high < 0) for one in found))
+        return apart, sum(bool(found) for found in told.values())
 
     @property
     def levels(self) -> bool:
@@ -100,7 +124,8 @@ def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Group
         raise EstimateError("second must be another group than first")
     pages = tuple(_pages(survey))
     page = _page(pages, options.get("question"))
-    among = _Among(survey, (first, second), interval, pages[page])
+    others = sum(n > 0 for group, n in sizes.items() if group in enough and group != first)
+    among = _Among(survey, (first, second), interval, others, pages[page])
     for group in (first, second):
         require_enough(store, survey_id, sizes[group])
     for group in enough:
@@ -113,13 +138,18 @@ def _pages(survey: Survey) -> Iterator[tuple[Question, ...]]:
     page: list[Question] = []
     room = FIGURES
     for question in survey.questions:
-        figures = len(survey.groups) * sum(item.k - (item.k == 2) for item in question.items)  # of two options one is shown
+        figures = len(survey.groups) * sum(map(_shown, question.items))
         if page and figures > room:
             yield tuple(page)
             page, room = [], FIGURES
         page.append(question)
         room -= figures
     yield tuple(page)
+
+
+def _shown(item: Question) -> int:
+    """How many options are shown: of two, the second is the first one's mirror image."""
+    return item.k - (item.k == 2)
 
 
 def _page(pages: Sequence[Sequence[Question]], wanted: str | None) -> int:
@@ -133,24 +163,47 @@ def _page(pages: Sequence[Sequence[Question]], wanted: str | None) -> int:
 
 
 class _Among:
-    """Some questions among the groups. Of each group's tally the rows are kept; the tallies themselves of the two that are compared."""
+    """Some questions among the groups. Of each group's tally the rows are kept; the tallies themselves of the two that are compared.
 
-    def __init__(self, survey: Survey, pair: tuple[str, str], interval: Interval, questions: Sequence[Question]) -> None:
-        self._survey, self._pair, self._interval = survey, pair, interval
-        self._items = [item for question in questions for item in question.items]
+    others: how many groups are compared with the first one. The limits of these differences hold together for a question: Bonferroni's
+    correction, each at an error probability that is as many times smaller as there are differences.
+    """
+
+    def __init__(self, survey: Survey, pair: tuple[str, str], interval: Interval, others: int, questions: Sequence[Question]) -> None:
+        self._survey, self._pair, self._interval, self._others, self._questions = survey, pair, interval, max(1, others), questions
+        items = [item for question in questions for item in question.items]
         self._tallies: dict[str, Tally] = {}
-        self._rows: dict[str, dict[str, tuple[Row, ...]]] = {item.id: {} for item in self._items}
+        self._rows: dict[str, dict[str, tuple[Row, ...]]] = {item.id: {} for item in items}
         self._means: dict[str, dict[str, MeanRow]] = {}
+        self._strict_rows: dict[str, dict[str, tuple[Row, ...]]] = {item.id: {} for item in items}
+        self._strict_means: dict[str, dict[str, MeanRow]] = {}
 
     def add(self, group: str, tally: Tally) -> None:
         """The next group."""
-        for name, rows in groupby(share_rows(self._survey, tally, self._items, self._interval), lambda row: row.question):
-            self._rows[name][group] = tuple(rows)
-        confidence, target = self._interval.confidence, self._interval.target
-        for row in mean_rows(self._survey, tally, items=self._items, confidence=confidence, target=target):
-            self._means.setdefault(row.question, {})[group] = row
+        for question in self._questions:
+            shares = len(question.items) if question.labels else _shown(question)
+            strict = self._corrected(shares + (question.scores is not None))
+            self._estimate(group, tally, question, self._interval, (self._rows, self._means))
+            self._estimate(group, tally, question, strict, (self._strict_rows, self._strict_means))
         if group in self._pair:
             self._tallies[group] = tally
+
+    def _corrected(self, shown: int) -> Interval:
+        return replace(self._interval, confidence=1 - self._interval.alpha / (self._others * shown))
+
+    def _estimate(
+        self,
+        group: str,
+        tally: Tally,
+        question: Question,
+        interval: Interval,
+        kept: tuple[dict[str, dict[str, tuple[Row, ...]]], dict[str, dict[str, MeanRow]]],
+    ) -> None:
+        rows, means = kept
+        for name, found in groupby(share_rows(self._survey, tally, question.items, interval), lambda row: row.question):
+            rows[name][group] = tuple(found)
+        for row in mean_rows(self._survey, tally, items=question.items, confidence=interval.confidence, target=interval.target):
+            means.setdefault(row.question, {})[group] = row
 
     def compared(self, question: Question) -> ComparedQuestion:
         """One question, once all groups were added."""
@@ -160,12 +213,19 @@ class _Among:
         return ComparedQuestion(question, items, self._mean(question, means) if means else None)
 
     def _item(self, item: Question, label: str) -> Compared:
-        rows = self._rows[item.id]
-        if any(rows[group][0].estimate is None for group in self._pair):
-            return Compared(item, label, rows, None)
-        first, second = (self._tallies[group] for group in self._pair)
-        confidence, target = self._interval.confidence, self._interval.target
-        return Compared(item, label, rows, compare(self._survey, first, second, item.id, confidence=confidence, target=target))
+        rows, strict = self._rows[item.id], self._strict_rows[item.id]
+        reference = strict[self._pair[0]]
+        apart = {
+            group: tuple(_apart(one, other) for one, other in zip(found, reference, strict=True))
+            for group, found in strict.items()
+            if group != self._pair[0]
+        }
+        comparison = None
+        if all(rows[group][0].estimate is not None for group in self._pair):
+            first, second = (self._tallies[group] for group in self._pair)
+            confidence, target = self._interval.confidence, self._interval.target
+            comparison = compare(self._survey, first, second, item.id, confidence=confidence, target=target)
+        return Compared(item, label, rows, comparison, apart)
 
     def _mean(self, question: Question, means: Mapping[str, MeanRow]) -> ComparedMean:
         first, second = (_estimate(means[group]) for group in self._pair)
@@ -173,7 +233,17 @@ class _Among:
         if first and second:
             with suppress(EstimateError):  # no error in either: too few reports
                 found = difference(second, first, what=f"mean of {question.id}: second less first")
-        return ComparedMean(means, found)
+        strict = {group: _estimate(row) for group, row in self._strict_means[question.id].items()}
+        reference = strict.pop(self._pair[0])
+        return ComparedMean(means, found, {group: _apart(one, reference) for group, one in strict.items()})
+
+
+def _apart(one: Row | Estimate | None, reference: Row | Estimate | None) -> Difference | None:
+    if one is None or reference is None or one.estimate is None or reference.estimate is None:
+        return None
+    with suppress(EstimateError):  # no error in either: too few reports
+        return difference(one, reference)
+    return None
 
 
 def _estimate(row: MeanRow) -> Estimate | None:

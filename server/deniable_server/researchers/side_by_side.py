@@ -25,20 +25,21 @@ def mean_lines(compared: ComparedMean, first: str, second: str) -> list[Line]:
     """One line; none where there is no difference to tell."""
     if compared.difference is None:
         return []
-    return [("Mean", (_mean(compared.rows[first]), _mean(compared.rows[second]), _mean_difference(compared.difference)))]
+    return [("Mean", (_mean(compared.rows[first]), _mean(compared.rows[second]), mean_difference(compared.difference)))]
 
 
 def _line(compared: Compared, place: int, option: str, pair: tuple[str, str]) -> Line:
     first, second = (_share(compared.rows[group][place]) for group in pair)
     assert compared.comparison is not None
-    return option, (first, second, _difference(compared.comparison.differences[place]))
+    return option, (first, second, difference(compared.comparison.differences[place]))
 
 
 def _share(row: Row) -> Cell:
     return figures.percent(row.estimate), f"{figures.number(row.low)} to {figures.number(row.high)}"
 
 
-def _difference(apart: Estimate) -> Cell:
+def difference(apart: Estimate) -> Cell:
+    """A difference of shares, in points."""
     return figures.points(apart.estimate), f"{figures.points(apart.low)} to {figures.points(apart.high)}"
 
 
@@ -47,7 +48,8 @@ def _mean(row: MeanRow) -> Cell:
     return one, f"{low} to {high}"
 
 
-def _mean_difference(apart: Estimate) -> Cell:
+def mean_difference(apart: Estimate) -> Cell:
+    """A difference of means, in their unit, with the digits that its interval bears out."""
     places = figures.decimals(apart.low, apart.high)
     one, low, high = (figures.rounded(value, places, sign=True) for value in (apart.estimate, apart.low, apart.high))
     return one, f"{low} to {high}"

@@ -7,7 +7,8 @@ from flask import Response, abort, render_template, request
 from deniable.bundle.report import picture
 from deniable_server.context import current_store
 from deniable_server.researchers import figures
-from deniable_server.researchers.cards import cards, scale_of
+from deniable_server.researchers.by_group import mean_blocks, share_blocks
+from deniable_server.researchers.cards import cards, scale_of, widest_half
 from deniable_server.researchers.dashboard import entries
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.groups import groups_of
@@ -41,7 +42,7 @@ def survey(survey_id: str) -> Page:
     except WithheldError as error:
         return withheld(published, error)
     shown = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
-    figured = {"results": results, "cards": cards(published.survey, results)}
+    figured = {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
     needed = figures.needed(published.survey, results.rows[0].confidence)
     return render_template("researchers/results.html", **shown, **figured, needed=needed, form=ActionForm())
 
@@ -58,7 +59,8 @@ def groups(survey_id: str) -> Page:
     except WithheldError as error:
         return withheld(published, error)
     needed = figures.needed(published.survey, compared.interval.confidence)
-    ways = {"scale_of": scale_of, "share_lines": share_lines, "mean_lines": mean_lines}
+    blocks = {"scale_of": scale_of, "share_blocks": share_blocks, "mean_blocks": mean_blocks}
+    ways = {**blocks, "share_lines": share_lines, "mean_lines": mean_lines}
     return render_template("researchers/groups.html", published=published, compared=compared, needed=needed, **ways, form=ActionForm())
 
 

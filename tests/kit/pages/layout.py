@@ -58,7 +58,8 @@ _SHOWN = """
 const shown = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length > 0;
 const name = (e) => `${e.tagName.toLowerCase()}${e.className && typeof e.className === "string" ? "." + e.className : ""} “${
   (e.textContent || e.value || "").trim().slice(0, 40)}”`;
-const scrolls = (e) => e.closest(".scroll") !== null;  // a table in a box of its own may be wider: WCAG excepts it
+// a table in a box of its own may be wider: WCAG excepts it; so may a line of tabs, each of which is gone to by itself
+const scrolls = (e) => e.closest(".scroll, nav.trail") !== null;
 """
 
 

@@ -26,7 +26,7 @@ from tests.kit.servers.tallies import recount_of, tally_of
 from deniable import SurveyClient, os_words
 from deniable.device.randomize import randomize
 from deniable.errors import RejectedError
-from deniable.estimate import Results, analyse, compare, estimate
+from deniable.estimate import Results, analyse, compare, difference, estimate
 from deniable.estimate.tables import shares as share_tables
 from deniable.survey import Survey
 from deniable.wire.link import Link
@@ -174,8 +174,8 @@ def test_what_was_made_by_hand_is_in_no_other_figure_and_is_shown_apart(
     assert results(client, "?by_hand=1&group=Süd")["n"] == 2
     page = ada.get("/manage/surveys/clinics").text
     assert "3 more responses came from people who answered with real coins; they are not in these figures" in page
-    assert ">30 responses<" in page
-    assert "3 responses made by hand" in ada.get("/manage/surveys/clinics?by_hand=1").text
+    assert "<dt>responses</dt><dd>30</dd>" in page
+    assert "<dt>responses made by hand</dt><dd>3</dd>" in ada.get("/manage/surveys/clinics?by_hand=1").text
     assert re.search(r"counted\s+apart and are in no other figure", ada.get("/manage/surveys/clinics?by_hand=1").text)
     assert "<dt>made by hand</dt><dd>3</dd>" in ada.get("/manage").text
 
@@ -239,7 +239,8 @@ def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], 
     send(25, GROUPS[2])
     page = ada.get("/manage/surveys/clinics?group=<b>East</b>&target=respondents").text
     assert "<b>East</b>" not in page
-    assert re.search(r"25 responses of <bdi>&lt;b&gt;East&lt;/b&gt;</bdi>", page)
+    assert re.search(r'class="facts"><bdi>&lt;b&gt;East&lt;/b&gt;</bdi>', page)
+    assert "<dt>responses</dt><dd>25</dd>" in page
     assert '<option value="&lt;b&gt;East&lt;/b&gt;" dir="auto" selected>' in page
     reply = ada.get(html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', page)[0]))
     assert (reply.get_json()["group"], reply.get_json()["rows"][0]["target"]) == ("<b>East</b>", "respondents")
@@ -286,18 +287,18 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(send: C
     source = ada.get("/manage/surveys/clinics/groups?first=Süd&second=<b>East</b>&confidence=0.9").text
     page = html.unescape(source)
     found = compare(CLINICS, tally_of(store, "clinics", "Süd"), tally_of(store, "clinics", GROUPS[2]), "drinks", confidence=0.9)
-    card = page.split('<section class="card question"')[2]
+    card = page.split('<section class="card question"')[2].split('<details class="tested">')[1]
     shown = re.findall(r"<strong>([+−][\d.]+)</strong><span>([+−][\d.]+) to ([+−][\d.]+)</span>", card)
     expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
     assert shown == expected
     assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
     assert "below each figure is its 90% interval" in page
-    shown_groups = tables(source)["Drink?: yes, by group"]
+    shown_groups = tables(source)["Drink?, by group"]
     for group in GROUPS:
-        own = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2]
-        assert shown_groups[group]["Estimate"].split(",")[0] == figures.percent(own.estimate)
-        assert shown_groups[group]["90% interval"] == figures.interval(own.low, own.high)
-        assert shown_groups[group]["n"] == str(own.n)
+        own, said = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2], shown_groups[f"yes, {group}"]
+        assert said["Estimate"].split(",")[0] == figures.percent(own.estimate)
+        assert said["90% interval"] == figures.interval(own.low, own.high)
+        assert said["n"] == str(own.n)
 
 
 def test_two_groups_are_compared_without_asking_and_an_empty_one_is_told(send: Callable[..., None], ada: FlaskClient) -> None:
@@ -388,7 +389,9 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
         by_group = tables(card)[f"Mean by group: {text}"]
         assert by_group["North"]["Estimate"] == figures.mean(north)[0]
-        assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0"}
+        assert by_group["North"]["less North"] == "reference"
+        assert by_group["South"]["less North"].startswith(figures.rounded(apart, places, sign=True)[:3])
+        assert by_group["Nobody"] == {"Estimate": "–", "95% interval": "–", "n": "0", "less North": "–"}
 
 
 def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each_option(mixed: str, store: Store) -> None:
@@ -399,7 +402,7 @@ def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each
         expected = compare(MIXED, *tallies, f"used[{option}]").differences[0]
         assert cells[2] == (figures.points(expected.estimate), f"{figures.points(expected.low)} to {figures.points(expected.high)}")
     assert mixed.count('id="q-used') == 1
-    assert {"Used?: tea, by group", "Used?: coffee, by group"} <= set(tables(mixed))
+    assert list(tables(mixed)["Used?, by group"]) == [f"{option}, {group}" for option in found for group in MIXED.groups]
 
 
 def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_rounded(mixed: str) -> None:
@@ -408,17 +411,65 @@ def test_the_levels_of_a_number_are_folded_away_below_its_mean_and_said_to_be_ro
     assert '<details class="levels">' not in mixed.split('id="q-mood"')[1].split("</section>")[0]
 
 
+def corrected(store: Store, survey: Survey, item: str, reference: str, comparisons: int) -> dict[str, str]:
+    """How far each group's first option of an item is from that of the reference, as the page writes it, at 95% for all of them together.
+
+    By hand: each share's limits at the smaller error probability, and the difference of the two.
+    """
+    strict = 1 - 0.05 / comparisons
+    rows = {
+        group: analyse(survey, tally_of(store, survey.id, group), confidence=strict).results[item].rows[0]
+        for group in survey.groups
+        if tally_of(store, survey.id, group).n
+    }
+    found = {group: difference(row, rows[reference]) for group, row in rows.items() if group != reference}
+    return {g: f"{figures.points(d.estimate)} {figures.points(d.low)} to {figures.points(d.high)}" for g, d in found.items()}
+
+
+def test_all_groups_are_set_against_one_with_intervals_corrected_for_the_number_of_differences(many: Store, ada: FlaskClient) -> None:
+    page = html.unescape(ada.get("/manage/surveys/many/groups?first=Class 2&second=Class 1").text)
+    shown = {group: cells["less Class 2"] for group, cells in tables(page)["Question 3?, by group"].items()}
+    assert shown.pop("yes, Class 2") == "reference"
+    expected = corrected(many, MANY, "q3", "Class 2", comparisons=8)
+    assert shown == {f"yes, {group}": told for group, told in expected.items()}
+    assert expected != corrected(many, MANY, "q3", "Class 2", comparisons=1), "the control: as if there were one difference alone"
+
+
+def test_of_several_options_and_a_mean_all_differences_are_corrected_together(mixed: str, store: Store) -> None:
+    shown = tables(mixed)["Mood?, by group"]["bad, South"]["less North"]
+    assert shown == corrected(store, MIXED, "mood", "North", comparisons=4)["South"], (
+        "three options and the mean; nobody is in the third group"
+    )
+    assert (
+        tables(mixed)["Used?, by group"]["tea, South"]["less North"]
+        == corrected(store, MIXED, "used[tea]", "North", comparisons=2)["South"]
+    )
+
+
+def test_a_sentence_names_the_groups_whose_corrected_interval_has_no_0(mixed: str, many: Store, ada: FlaskClient) -> None:
+    said = re.findall(r'id="q-(\w+)".*?<p class="said">(.*?)</p>', mixed, re.DOTALL)
+    assert [(name, re.sub(r"<[^>]+>", "", words)) for name, words in said] == [
+        (name, "South differs from North.") for name in ("hours", "mood", "used")
+    ]
+    page = html.unescape(ada.get("/manage/surveys/many/groups").text)
+    for card in cards_of(page):
+        apart = [group for group, strong in re.findall(r"<bdi>(Class \d)</bdi></th>(.*?)</tr>", card, re.DOTALL) if "<strong>" in strong]
+        (words,) = re.findall(r'<p class="said">(.*?)</p>', card, re.DOTALL)
+        assert re.findall(r"<bdi>(.*?)</bdi>", words) == [*apart, "Class 0"]
+        assert ("No group is shown to differ" in words) == (not apart)
+
+
 def test_the_groups_page_says_once_that_many_pairs_find_differences_by_chance(mixed: str) -> None:
-    assert mixed.count("If you compare many pairs, one in twenty will look different by chance.") == 1
-    assert mixed.index("If you compare many pairs") < mixed.index('class="estimates differences"')
+    assert mixed.count("if you compare many pairs, one in twenty will look different by chance.") == 1
+    assert mixed.index("if you compare many pairs") < mixed.index('class="estimates differences"')
     assert not re.search(r"\d\s%", mixed)
 
 
 def test_with_nobody_in_one_of_two_groups_the_others_figures_stay(ada: FlaskClient, mixed: str) -> None:
     page = html.unescape(ada.get("/manage/surveys/mixed/groups?first=North&second=Nobody").text)
     assert page.count("There is nothing to compare") == len(MIXED.questions)
-    assert "differences" not in page
-    assert tables(page)["Used?: tea, by group"] == tables(mixed)["Used?: tea, by group"]
+    assert 'class="estimates differences"' not in page
+    assert tables(page)["Used?, by group"] == tables(mixed)["Used?, by group"]
 
 
 # Many groups, many questions: a page has a part of the questions, and computes no others.
@@ -507,7 +558,7 @@ def test_a_page_computes_its_own_figures_only_and_reads_each_tally_once(
     many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "FIGURES", 50)
-    assert searched(ada, monkeypatch) == (5 * 9 * 2, 9)
+    assert searched(ada, monkeypatch) == (5 * 9 * 2 * 2, 9), "at the confidence that was asked for, and at that of all differences together"
 
 
 def test_a_page_that_computes_all_questions_would_be_noticed(many: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -515,4 +566,4 @@ def test_a_page_that_computes_all_questions_would_be_noticed(many: Store, ada: F
     monkeypatch.setattr(groups, "share_rows", lambda survey, tally, items, interval: estimate(survey, tally).rows)
     shown = {question.id for question in MANY.questions[:5]}
     monkeypatch.setattr(groups, "groupby", lambda rows, key: ((name, of) for name, of in groupby(rows, key) if name in shown))
-    assert searched(ada, monkeypatch) == (12 * 9 * 2, 9)
+    assert searched(ada, monkeypatch)[0] > 5 * 9 * 2 * 2

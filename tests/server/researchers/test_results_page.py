@@ -198,10 +198,10 @@ def test_what_chance_records_is_said_once_with_the_range_over_the_questions(answ
     assert page.count("the share that chance alone would record") == 1
 
 
-def test_the_explanation_is_open_and_stands_before_the_first_chart(answered: FlaskClient) -> None:
+def test_the_explanation_is_folded_once_and_stands_before_the_first_answer(answered: FlaskClient) -> None:
     page = answered.get(PAGE).text
-    assert '<details class="card reading" open>' in page
-    assert page.index("How to read these figures") < page.index('class="marks')
+    assert page.count("How to read this") == page.count('<details class="reading">') == 1
+    assert page.index("How to read this") < page.index('class="said"')
 
 
 @pytest.mark.slow
@@ -342,7 +342,7 @@ def test_no_cell_of_the_csv_is_a_formula(answered: FlaskClient) -> None:
 def test_each_question_begins_with_its_answer_in_words_that_are_no_surer_than_its_interval(answered: FlaskClient, store: Store) -> None:
     page, found = answered.get(PAGE).text, results_of(store, "kinds", {})
     rows = {(row.question, row.option): row for row in found.rows}
-    texts = dict(re.findall(r'id="said-(\w+)">(.*?)</p>', page, re.DOTALL))
+    texts = dict(re.findall(r'id="said-(\w+)">(.*?)</span>', page, re.DOTALL))
     said = {name: " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split()) for name, text in texts.items()}
 
     def between(question: str, option: str) -> str:

@@ -95,8 +95,9 @@ def check(survey: Survey, tally: Tally) -> None:
         raise EstimateError(f"the tally's n must be a whole number of reports, got {tally.n!r}")
     if not np.issubdtype(tally.pairs.dtype, np.integer):
         raise EstimateError(f"the tally must hold whole numbers of reports, got numbers of the type {tally.pairs.dtype}")
-    if tally.pairs.min() < 0 or tally.pairs.max() > tally.n:
-        raise EstimateError(f"the tally must hold counts from 0 to n = {tally.n}, got {tally.pairs.min()} to {tally.pairs.max()}")
+    least, greatest = tally.extent
+    if least < 0 or greatest > tally.n:
+        raise EstimateError(f"the tally must hold counts from 0 to n = {tally.n}, got {least} to {greatest}")
 
 
 def _among(tally: Tally, bits: slice, mask: int | None) -> NDArray[np.int64]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from deniable.estimate.tables.association import conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
-from deniable.estimate.tables.differences import between_options
+from deniable.estimate.tables.differences import Difference, between_options
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.shares import share_rows
 from deniable.estimate.tables.survey_means import mean_rows
+from deniable.estimate.tables.waves import Change, Waves, compare_waves
 from deniable.estimate.tables.weighted import Weighted, effective_size, weighted_mean, weighted_shares
 
 __all__ = [
+    "Change",
+    "Difference",
     "Quantile",
+    "Waves",
     "Weighted",
     "between_options",
+    "compare_waves",
     "conditional_share",
     "cramers_v",
     "effective_size",

@@ -63,11 +63,12 @@ def counts(connection: Connection, survey_id: str) -> dict[Part, int]:
 def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """The sum over some parts of a survey that is not wide. Raises UnavailableError where the file is damaged."""
     bits = survey.record.bits
-    found = Counts(0, np.zeros(bits * (bits + 1) // 2, dtype=np.int64))
+    n, pairs = 0, np.zeros(bits * (bits + 1) // 2, dtype="<i8")
     condition, values = parts.among(survey.id, chosen)
-    for n, pairs in connection.execute(f"SELECT n, pairs FROM tallies WHERE {condition}", values):  # noqa: S608 - our own text
-        found += _counts(survey, n, pairs)
-    return Tally.from_bytes(found.n, bits, found.pairs.astype("<i8").tobytes())
+    for number, raw in connection.execute(f"SELECT n, pairs FROM tallies WHERE {condition}", values):  # noqa: S608 - our own text
+        n += number
+        pairs += _counts(survey, number, raw).pairs
+    return Tally.from_triangle(n, bits, pairs)
 
 
 def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> None:
@@ -112,7 +113,7 @@ def _counts(survey: Survey, n: int, raw: bytes) -> Counts:
     bits = survey.record.bits
     if len(raw) != (0 if is_wide(survey) else 4 * bits * (bits + 1)):
         raise UnavailableError("the server's database is damaged: a tally has another length than its survey implies")
-    return Counts(n, np.frombuffer(raw, dtype="<i8").astype(np.int64))
+    return Counts(n, np.frombuffer(raw, dtype="<i8").astype(np.int64, copy=False))
 
 
 @lru_cache(maxsize=16)

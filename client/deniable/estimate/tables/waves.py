@@ -1,0 +1,175 @@
+"""Two surveys that share questions, asked of other people or at another time: how each share and mean has changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.present.figures import percent, percents
+from deniable.estimate.present.table import Table, footnotes, told
+from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.tables.differences import difference
+from deniable.estimate.tables.results import MeanRow, Results, Row
+from deniable.survey import Survey
+from deniable.survey.question import Question
+
+
+@dataclass(frozen=True)
+class Change:
+    """One option's share in both waves, or one question's mean; `option` is empty for a mean.
+
+    difference: the second less the first, None where one of them has no estimate.
+    """
+
+    question: str
+    option: str
+    first: Row | MeanRow
+    second: Row | MeanRow
+    difference: Estimate | None
+
+    @property
+    def shown(self) -> bool:
+        """Whether a change is shown: the interval of the difference has no 0."""
+        return self.difference is not None and not self.difference.low <= 0 <= self.difference.high
+
+    @property
+    def words(self) -> str:
+        """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty.
+
+        Where the rounded shares differ by another number than the rounded difference, that number is left out.
+        """
+        if self.difference is None or not isinstance(self.first, Row) or not isinstance(self.second, Row):
+            return ""
+        before, after = (100 * (row.estimate or 0.0) for row in (self.first, self.second))
+        low, high = 100 * self.difference.low, 100 * self.difference.high
+        said = f"from {round(before)} to {round(after)} of 100".replace("-", "−")
+        if not self.shown:
+            return f"{said}: no change is shown; from a fall of {_outwards(-low)} to a rise of {_outwards(high)} is possible"
+        least, most = sorted((abs(low), abs(high)))
+        kind, size = "rise" if low > 0 else "fall", abs(round(100 * self.difference.estimate))
+        exact = f" of {size}," if size == abs(round(after) - round(before)) else ""  # else rounding makes the three disagree
+        return f"{said}: a {kind}{exact} between {_inwards(least)} and {_outwards(most)}"
+
+
+@dataclass(frozen=True)
+class Waves(Tabular):
+    """Two waves of a survey, the same questions asked of independent samples, and what has changed from the first to the second.
+
+    first, second: their results. changes: of the shared questions, in the first one's order, each with its mean first where it has one, and
+    then its options. left_out: (question, why) of what only one of them has, or has otherwise.
+    """
+
+    first: Results
+    second: Results
+    changes: tuple[Change, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+    def tables(self) -> tuple[Table, ...]:
+        """The means, where there are any, then the shares; a row for each, with what is left out below."""
+        level = f"{100 * self.first.rows[0].confidence:g}% intervals"
+        about = (f"first: {self.first.heading}, {self.first.caption}", f"second: {self.second.heading}, {self.second.caption}")
+        means = [change for change in self.changes if isinstance(change.first, MeanRow)]
+        shares = [change for change in self.changes if isinstance(change.first, Row)]
+        marks = footnotes([change.difference.warning for change in self.changes if change.difference])
+        out = tuple(f"{question} is left out: {why}" for question, why in self.left_out)
+        share_table = Table("", _SHARES, tuple(map(_share_cells, shares)), out, texts=2)
+        mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), told(marks))
+        found = [mean_table, share_table] if means else [share_table]
+        title = f"From the first to the second wave, second less first ({level})"
+        return Table(title, found[0].columns, found[0].rows, found[0].notes, about, found[0].texts), *found[1:]
+
+    def records(self) -> tuple[Table, ...]:
+        """`change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit."""
+        sides = (f"{side}{end}" for side in ("first", "second") for end in ("", "_low", "_high", "_n"))
+        header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", "p_value", "warning")
+        return (Table("change", header, tuple(_record(change) for change in self.changes)),)
+
+
+def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Results]) -> Waves:
+    """What has changed in the questions that two surveys share: the same id, the same type, the same options in order, the same scores.
+
+    The people of the two must be independent samples; epsilons may differ. The limits come from those of both estimates (`limits.mover`).
+    Raises EstimateError for results with another confidence or target than the others', and where no question is shared.
+    """
+    first, second = surveys
+    before, after = ({item.id: item for item in survey.items} for survey in surveys)
+    left_out = [(name, _why(before.get(name), after.get(name))) for name in dict.fromkeys([*before, *after])]
+    unlike = {name: why for name, why in left_out if why}
+    shared = [name for name in before if name not in unlike]
+    if not shared:
+        raise EstimateError(f"surveys {first.id} and {second.id} share no question: none has the same id, type and options in both")
+    return Waves(*results, tuple(_changes(shared, results)), tuple(unlike.items()))
+
+
+def _why(one: Question | None, other: Question | None) -> str:
+    if one is None or other is None:
+        return "only the second survey has it" if one is None else "only the first survey has it"
+    if one.type != other.type:
+        return f"it is a {one.type} in the first survey and a {other.type} in the second"
+    if one.categories != other.categories:
+        return "its options are not the same"
+    return "" if one.scores == other.scores and one.rounds == other.rounds else "its scale is not the same"
+
+
+def _changes(shared: list[str], results: tuple[Results, Results]) -> Iterator[Change]:
+    rows, others = ({name: list(found) for name, found in groupby(one.rows, lambda row: row.question)} for one in results)
+    means, other_means = ({row.question: row for row in one.means} for one in results)
+    for name in shared:
+        if name in means:
+            mean, other = means[name], other_means[name]
+            yield Change(name, "", mean, other, _difference(_estimated(other), _estimated(mean)))
+        for row, second in zip(rows[name], others[name], strict=True):
+            yield Change(name, row.option, row, second, _difference(second, row))
+
+
+def _difference(second: Row | Estimate | None, first: Row | Estimate | None) -> Estimate | None:
+    if second is None or first is None or second.estimate is None or first.estimate is None:
+        return None
+    return difference(second, first, what="second wave less first")
+
+
+def _estimated(row: MeanRow) -> Estimate | None:
+    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
+        return None
+    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
+
+
+_SHARES = ("question", "option", "first", "interval", "second", "interval", "change", "interval")
+_MEANS = ("question", "first mean", "interval", "second mean", "interval", "change", "interval", "")
+
+
+def _share_cells(change: Change) -> tuple[str, ...]:
+    sides = [change.first, change.second]
+    cells = [text for row in sides if isinstance(row, Row) for text in (percent(row.estimate), percents(row.low, row.high))]
+    found = change.difference
+    apart = ("", "") if found is None else (f"{100 * found.estimate:+.1f}", f"{100 * found.low:+.1f} – {100 * found.high:+.1f}")
+    return change.question, change.option, *cells, *apart
+
+
+def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
+    sides = [row.figures for row in (change.first, change.second) if isinstance(row, MeanRow)]
+    cells = [text for mean, _, low, high in sides for text in (mean, f"{low} – {high}" if mean else "")]
+    found = change.difference
+    apart = ("", "") if found is None else (f"{found.estimate:+,.4g}", f"{found.low:+,.4g} – {found.high:+,.4g}")
+    return change.question, *cells, *apart, marks.get(found.warning, "") if found else ""
+
+
+def _record(change: Change) -> tuple[object, ...]:
+    sides: list[object] = []
+    for row in (change.first, change.second):
+        sides += [row.estimate if isinstance(row, Row) else row.mean, row.low, row.high, row.n]
+    found, figure = change.difference, "share" if isinstance(change.first, Row) else "mean"
+    test = (found.estimate, found.std_error, found.low, found.high, found.test().p_value, found.warning) if found else (*[None] * 5, "")
+    return change.question, change.option, figure, *sides, *test
+
+
+def _outwards(points: float) -> int:
+    return math.ceil(points - 1e-9)
+
+
+def _inwards(points: float) -> int:
+    return math.floor(points + 1e-9)

@@ -1,0 +1,128 @@
+"""The page of waves: two surveys of one's own side by side, with the figures of the library, for whoever may see both."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+from flask.testing import FlaskClient
+from tests.kit.servers.tallies import tally_of
+
+from deniable.cli import main
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.estimate import analyse
+from deniable.estimate.tables import Waves
+from deniable.survey import Survey
+from deniable.wire.record import pack
+from deniable.wire.submission import Submission
+from deniable_server.researchers import figures
+from deniable_server.store.protocol import Store
+from deniable_server.store.roles import Role
+
+SMOKES = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
+MOOD = {"id": "mood", "text": "Mood?", "type": "scale", "options": ["bad", "so so", "good"]}
+TOOK = {"id": "took", "text": "Took?", "type": "multi_choice", "options": ["tea", "coffee"], "required": False}
+HOURS = {"id": "hours", "text": "Hours?", "type": "number", "low": 0, "high": 14, "levels": 3}
+PAGE = "/manage/surveys/w26/waves"
+
+
+def survey_of(name: str, *questions: dict[str, object]) -> Survey:
+    return Survey.from_dict(
+        {"deniable": 1, "batch": 1, "id": name, "title": f"Wave {name}", "about": "A.", "epsilon": 8, "questions": list(questions)}
+    )
+
+
+FIRST = survey_of("w26", SMOKES, MOOD, TOOK, HOURS, {"id": "gone", "text": "?", "type": "yes_no"})
+SECOND = survey_of("w27", SMOKES, MOOD, TOOK, HOURS)
+OTHER = survey_of("other", {"id": "else", "text": "?", "type": "yes_no"})
+
+
+@pytest.fixture
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    return logged_in(app)
+
+
+@pytest.fixture
+def waves(ada: FlaskClient, store: Store) -> Waves:
+    """Two surveys of ada's with 2,000 people each, of whom fewer give the first answer in the second; and one about something else."""
+    for survey, share in ((FIRST, 0.6), (SECOND, 0.3)):
+        store.surveys.publish(survey, "ada")
+        answers = (np.arange(2000) >= 2000 * share).astype(int)
+        bits = [randomize(item.channel, answers, os_words) for item in survey.items]
+        store.submissions.add(survey.id, Submission(os_words(4).tobytes(), survey.digest, 2000, pack(survey, bits)))
+    store.surveys.publish(OTHER, "ada")
+    first, second = (analyse(survey, tally_of(store, survey.id)) for survey in (FIRST, SECOND))
+    return first.compare_waves(second)
+
+
+def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_have(waves: Waves, ada: FlaskClient) -> None:
+    page = html.unescape(ada.get(f"{PAGE}?with=w27").text)
+    assert re.findall(r'<h2 id="q-(\w+)"', page) == ["smokes", "mood", "took", "hours"]
+    changes = {(change.question, change.option): change for change in waves.changes}
+    found = changes["smokes", "yes"]
+    assert found.difference is not None
+    assert f"<bdi>yes</bdi>: {found.words}." in page
+    assert "a fall of" in found.words
+    one = found.difference
+    cells = f"<strong>{figures.points(one.estimate)}</strong><span>{figures.points(one.low)} to {figures.points(one.high)}</span>"
+    assert page.count(cells) == 1
+    assert "question left out" in page
+    assert "<code>gone</code>: only the first survey has it." in page
+    mean = changes["mood", ""].difference
+    assert mean is not None
+    places = figures.decimals(mean.low, mean.high)
+    assert f"<strong>{figures.rounded(mean.estimate, places, sign=True)}</strong>" in page
+    took = page.split('id="q-took"')[1].split("</section>")[0]
+    assert re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', took) == ["tea", "coffee"]
+
+
+def test_where_no_option_has_changed_the_page_says_so_once_a_question(waves: Waves, ada: FlaskClient) -> None:
+    page = ada.get(f"{PAGE}?with=w27&confidence=0.999999999").text
+    for name in ("mood", "took"):
+        card = page.split(f'id="q-{name}"')[1].split("</section>")[0]
+        shown = [change for change in waves.changes if change.question.startswith(name) and change.shown]
+        assert ("No change is shown in any option." in card) == (not re.findall(r'<p class="said"><bdi>', card))
+        assert len(shown) >= 2, "the control: at 95% changes are shown"
+
+
+def test_only_surveys_with_a_question_in_common_are_offered(waves: Waves, ada: FlaskClient) -> None:
+    assert re.findall(r'<option value="([^"]+)" dir', ada.get(PAGE).text) == ["study", "w27"], "the study of all tests asks who smokes"
+    assert "There is none yet among" in ada.get("/manage/surveys/other/waves").text
+    reply = ada.get(f"{PAGE}?with=other")
+    assert (reply.status_code, "share no question" in reply.text) == (400, True)
+    assert ada.get(f"{PAGE}?with=w26").status_code == 400
+
+
+def test_whoever_may_see_one_survey_only_learns_nothing_of_the_other(
+    waves: Waves, store: Store, app: Flask, logged_in: Callable[..., FlaskClient]
+) -> None:
+    eve = logged_in(app, "eve")
+    store.roles.grant("w26", "eve", Role.VIEWER)
+    secret, missing = eve.get(f"{PAGE}?with=w27"), eve.get(f"{PAGE}?with=nothing")
+    assert (secret.status_code, missing.status_code) == (404, 404)
+    assert secret.text == missing.text
+    assert "w27" not in eve.get(PAGE).text
+    assert eve.get("/manage/surveys/w27/waves?with=w26").status_code == 404
+    store.roles.grant("w27", "eve", Role.VIEWER)
+    assert eve.get(f"{PAGE}?with=w27").status_code == 200
+
+
+def test_a_survey_whose_estimates_are_withheld_is_withheld_here_too(waves: Waves, store: Store, ada: FlaskClient) -> None:
+    store.life.keep("w27", replace(store.life.settings("w27"), least=3000))
+    reply = ada.get(f"{PAGE}?with=w27")
+    assert reply.status_code == 400
+    assert "shown from 3,000 records on" in reply.text
+    assert "<strong>" not in reply.text.split("<main>")[1]
+
+
+def test_the_command_names_its_own_options() -> None:
+    told = CliRunner().invoke(main, ["waves", "--help"])
+    assert told.exit_code == 0
+    assert "--second ID" in told.output
