@@ -12,14 +12,13 @@ from deniable.xlsform.relevant import Compared, Relevant, joined, read_relevant
 
 @dataclass
 class Asked:
-    """A question that conditions may be about. options: by their names in the form, none of a number; several: whether any number of
-    them can be chosen. whole: whether a number is a whole one. cuts: where one gets a bin that begins.
-    """
+    """A question that conditions may be about. options: by their names in the form; whole: of a number, whether it is one; several: whether
+    several may be chosen; cuts: where a number gets a bin that begins."""
 
     question: dict[str, Any]
     options: dict[str, str]
-    several: bool = False
     whole: bool = True
+    several: bool = False
     cuts: set[float] = field(default_factory=set)
 
     def binned(self) -> bool:
@@ -59,7 +58,7 @@ def _said(relevant: Relevant, asked: dict[str, Asked], notes: list[str], cuts: l
         one = asked.get(relevant.name)
         if one is None:
             return None
-        return _option(relevant, one, notes) if one.options else _range(relevant, one, cuts)
+        return _range(relevant, one, cuts) if "low" in one.question else _option(relevant, one, notes)
     parts = [_said(part, asked, notes, cuts) for part in relevant.parts]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
