@@ -94,9 +94,10 @@ frames: $(VENV)/.dev
 stalls: $(VENV)/.dev
 	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/front/test_stalls.py
 
-# Every state of the respondents' pages in all languages, widths and schemes; what a screen reader gets is kept in the folder, to be read.
+# Every state of the respondents' pages in all languages, and every page of researchers, in all widths and schemes; what a screen reader
+# gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser
-	ACCESSIBILITY=accessibility $(BIN)/python -m pytest -n 2 tests/e2e/test_accessibility.py
+	ACCESSIBILITY=accessibility $(BIN)/python -m pytest -n 2 tests/e2e/test_accessibility.py tests/e2e/test_results_look.py tests/e2e/test_door_look.py
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py

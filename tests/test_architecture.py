@@ -44,8 +44,9 @@ ROOMS = {
     "plan": ("before anybody is asked", "errors extras mechanism survey privacy estimate"),
     "verify": ("is the page the one that was released", "errors extras survey wire"),
     "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
+    "listed": ("which surveys a server has", "errors survey wire delivery"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery"),
-    "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate plan collected session"),
+    "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate plan collected listed session"),
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
     "cli": (
         "the command line",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -31,6 +31,7 @@ from deniable.device.perturb import perturb_one
 from deniable.device.sealed import Sealed
 from deniable.device.sources import as_rows
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.listed import Listed, surveys
 from deniable.privacy.ledger import Ledger, Use
 from deniable.session import Receipt, Session, check_named
 from deniable.survey import MAX_DEFINITION, Survey
@@ -355,6 +356,13 @@ class SurveyClient:
         RejectedError, DeliveryError.
         """
         self._delivery.withdraw(_checked_id(survey_id), access_codes.read(code))
+
+    def surveys(self) -> Iterator[Listed]:
+        """The surveys of this server that `auth` or the key may see, by id; fetched page by page, as they are wanted.
+
+        Raises RejectedError (401 for a wrong name or password), DeliveryError.
+        """
+        return surveys(self._transport, self._auth)
 
     def results(
         self,

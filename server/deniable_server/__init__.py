@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deniable_server import paths
-from deniable_server.config import Config
+from deniable_server.config import Config, Database
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -21,7 +21,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from flask import Flask
     from flask_wtf import CSRFProtect
 
-    from deniable_server.api import key_pages, openapi, v1
+    from deniable_server.api import key_pages, metrics, openapi, v1, webhook_pages
     from deniable_server.researchers import (
         account,
         audit,
@@ -55,6 +55,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     store = store or open_store(config.db)
     app.extensions["deniable"] = store
     app.extensions["deniable_config"] = config
+    app.extensions["deniable_metrics"] = metrics.Metrics(store, Database.at(config.db).path, config.backups) if config.metrics else None
     app.extensions["deniable_passwords"] = Passwords(store.accounts)
     app.extensions["deniable_rate"] = Rate(config.most_per_second, config.most_per_second)
     app.extensions["deniable_checks"] = Rate(config.most_per_second, config.most_per_second)
@@ -64,9 +65,22 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     limits.register(app)  # before what reads a form
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
-    public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp)
-    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, key_pages.bp)
-    for routes in (*public, *persons, surveys.bp, drafting.bp, preview.bp, building.bp, inviting.bp, watch.bp, data.bp, settings.bp):
+    public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
+    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp)
+    programs = (key_pages.bp, webhook_pages.bp)
+    for routes in (
+        *public,
+        *persons,
+        *programs,
+        surveys.bp,
+        drafting.bp,
+        preview.bp,
+        building.bp,
+        inviting.bp,
+        watch.bp,
+        data.bp,
+        settings.bp,
+    ):
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie

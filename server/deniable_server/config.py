@@ -93,6 +93,8 @@ class Config:
 
     most_per_second: submissions without a key, from everybody together; more are told to come back later.
     listening: this machine's address, where there is no other. institution: whose name and picture researchers' pages bear.
+    metrics: whether there is /metrics. backups: the newest backup, or the folder of all of them, whose time /metrics tells.
+    private_webhooks: whether webhooks may go to addresses of this machine and of private networks.
     """
 
     db: str | Path | Database = field(repr=False)
@@ -101,6 +103,9 @@ class Config:
     most_per_second: int = MOST_PER_SECOND
     listening: str = "http://localhost"
     institution: Institution = Institution()
+    metrics: bool = False
+    backups: Path | None = None
+    private_webhooks: bool = False
 
     def __post_init__(self) -> None:
         if len(self.secret_key) < 32:

@@ -6,8 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
+from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import encode
 from deniable.device.tables import each_answer
 from deniable.errors import AnswerError
@@ -128,23 +130,57 @@ def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(jav
     assert javascript(BOUNDS, cases) == bounds_of(cases)
 
 
+SUBMIT = (
+    ASK_ALL
+    + """const bytesOf = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+    return Promise.all(given.map(async ({ definition: text, answers, id, words, asked, group, mode, invitation }) => {
+        const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
+        const { next, used } = stream(words);
+        const categories = encode.encodeAll(questions, questions.map(({ id }) => answers[id]), next);
+        const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
+        const reports = submission.pack(items, bits, asked ?? undefined);
+        const more = { group, mode, invitation: invitation && bytesOf(invitation) };
+        return [submission.envelope({ id: fromHex(id), digest, count: 1, reports, ...more }), used()];
+    }));"""
+)
+
+
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Javascript, vectors: Vectors) -> None:
     cases = vectors("submissions")
-    got = javascript(
-        ASK_ALL
-        + """const bytesOf = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-        return Promise.all(given.map(async ({ definition: text, answers, id, words, asked, group, mode, invitation }) => {
-            const { survey: { questions, items }, digest } = await definition.readDefinition(new TextEncoder().encode(text));
-            const { next, used } = stream(words);
-            const categories = encode.encodeAll(questions, questions.map(({ id }) => answers[id]), next);
-            const bits = items.map(({ channel }, index) => randomize.randomize(channel, categories[index], next));
-            const reports = submission.pack(items, bits, asked ?? undefined);
-            const more = { group, mode, invitation: invitation && bytesOf(invitation) };
-            return [submission.envelope({ id: fromHex(id), digest, count: 1, reports, ...more }), used()];
-        }));""",
-        cases,
-    )
-    assert got == [[case["envelope"], len(case["words"])] for case in cases]
+    assert javascript(SUBMIT, cases) == [[case["envelope"], len(case["words"])] for case in cases]
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("showIf.any.some(", "showIf.any.every("), ("showIf.all.every(", "showIf.all.some(")])
+def test_a_browser_that_mistakes_all_for_any_fails_the_vectors(
+    right: str, wrong: str, broken_javascript: Javascript, vectors: Vectors
+) -> None:
+    cases = vectors("submissions")
+    assert broken_javascript("conditions.mjs", right, wrong, SUBMIT, cases) != [[case["envelope"], len(case["words"])] for case in cases]
+
+
+SHOWN = """return Promise.all(given.map(async ({ definition: text, answers }) => {
+    const { survey: { questions } } = await definition.readDefinition(new TextEncoder().encode(text));
+    return encode.shown(questions, questions.map(({ id }) => answers[id]));
+}));"""
+
+
+def test_the_page_shows_a_question_where_its_answer_is_sent(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("submissions")
+    assert javascript(SHOWN, cases) == [shown_in_python(case) for case in cases]
+
+
+def shown_in_python(case: dict[str, Any]) -> list[bool]:
+    """Hidden is what an answer, here the first category, does not survive."""
+    survey, answers = Survey.from_definition(case["definition"].encode()), case["answers"]
+    given = [0 if item.rounds else encode(item, answer) for item, answer in each_answer(survey, answers)]
+    shown, start = [], 0
+    for question in survey.questions:
+        mine = slice(start, start + len(question.items))
+        start = mine.stop
+        answered = np.array(given)[:, None]
+        answered[mine] = 0
+        shown.append(bool((apply_skip_logic(survey, answered)[mine] == 0).all()))
+    return shown
 
 
 def test_a_list_of_options_means_in_the_browser_what_it_means_in_python(javascript: Javascript) -> None:
@@ -211,7 +247,19 @@ BUGS = {
     "other bytes of the same survey pass": ("definition.mjs", "canonical(definitionOf(served, questions)) === text", "true"),
     "a group may stand twice": ("definition.mjs", '!labelProblem(groups, "groups")', "true"),
     "translated options may be too few": ("definition.mjs", "own.options.length === typeOf(question).options(question.source).length", "1"),
-    "a translation may say anything": ("definition.mjs", 'closed(own, here, [], ["text", "options"]);', ""),
+    "a translation may say anything": ("definition.mjs", 'closed(own, here, [], ["text", "options", ...told]);', ""),
+    "a list may have one condition more": ("conditions.mjs", "MOST = 20", "MOST = 21"),
+    "lists of conditions may stand in each other": ("conditions.mjs", "words.filter((one) => one !== word)", "words"),
+    "a list of conditions may have another beside it": ("conditions.mjs", "Object.keys(showIf).length === 1 && ", ""),
+    "a condition may name what no option says": ("conditions.mjs", "is.every((option) => known.includes(option))", "true"),
+    "of several answers only the first ties questions together": (
+        "definition.mjs",
+        "names.includes(questions",
+        "[names[0]].includes(questions",
+    ),
+    "a note may be of any length": ("definition.mjs", "note: 1000", "note: 9000"),
+    "a section may have no title": ("definition.mjs", '["title"], ["note"]', '[], ["title", "note"]'),
+    "a section may be translated to nothing": ("definition.mjs", "Object.keys(own.section).length > 0", "true"),
     "a bin may begin anywhere": ("types/number.mjs", "edge > edges[index - 1]", "true"),
     "a byte order mark is dropped": ("definition.mjs", ", ignoreBOM: true", ""),
     "bad UTF-8 is repaired": ("definition.mjs", "fatal: true", "fatal: false"),

@@ -25,6 +25,17 @@ def test_a_survey_of_twelve_questions_is_told_as_the_page_says(tmp_path: Path, m
     assert BLOCKS[0][1] in done.output
 
 
+def test_the_file_on_the_page_is_a_survey_and_its_mistake_is_told_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ((text),) = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    survey = Survey.from_text(text)
+    assert [bool(question.help) for question in survey.questions] == [True, False, True, False]
+    assert len([question for question in survey.questions if question.section]) == 2
+    (tmp_path / "sleep.yaml").write_text(text.replace("at_least: 48", "at_least: 40"))
+    done = CliRunner().invoke(main, BLOCKS[2][0].split())
+    assert (done.exit_code, done.output) == (1, BLOCKS[2][1])
+
+
 def test_a_topic_is_begun_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, BLOCKS[1][0].split())

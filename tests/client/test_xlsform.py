@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -68,9 +69,15 @@ about: Who asks, why, and whom to contact.
 epsilon: 3
 questions:
 - {id: smokes, text: Do you smoke ?, type: yes_no}
-- {id: how_often, text: How often?, type: choice, options: [daily, weekly, weekly (x)], show_if: {question: smokes, is: [yes]}}
+- id: how_often
+  text: How often?
+  section: {title: More}
+  type: choice
+  options: [daily, weekly, weekly (x)]
+  show_if: {question: smokes, is: [yes]}
 - id: days
-  text: When? (All of them)
+  text: When?
+  help: All of them
   type: multi_choice
   options: [daily, weekly, weekly (x)]
   show_if: {question: how_often, is: [daily, weekly]}
@@ -113,13 +120,126 @@ def test_each_row_has_a_verdict_and_a_reason() -> None:
     assert rows <= set(told)
     assert {name: told[name][0] for name in rows} == {
         **dict.fromkeys(("start", "hello", "why", "income", "children", "school"), "refused"),
-        **dict.fromkeys(("more", "how-often", "days", "age"), "changed"),
-        **dict.fromkeys(("smokes", "mood"), "mapped"),
+        **dict.fromkeys(("more", "how-often", "age"), "changed"),
+        **dict.fromkeys(("smokes", "days", "mood"), "mapped"),
     }
     assert told["why"][1] == "there is no free text: an answer that nobody else gives cannot be hidden"
-    assert "condition is more than an answer to one question" in told["age"][1]
+    assert "its condition is not one of earlier answers" in told["age"][1]
     assert {told[name][0] for name in ("about", "epsilon")} == {"changed"}
     assert told["appearance"][0] == "refused"
+
+
+def relevant(*conditions: str, constraint: str = ". >= 0 and . <= 120", kind: str = "integer") -> tuple[list[Any], Imported]:
+    """The conditions that questions get, after one of yes or no, one of several options, one of a list, and a number."""
+    rows: list[Sequence[str | None]] = [
+        HEAD,
+        ("select_one yn", "smokes", "Smokes?"),
+        ("select_one often", "often", "How often?"),
+        ("select_multiple often", "days", "When?"),
+        (kind, "age", "Age?", None, None, None, constraint),
+        *(("select_one yn", f"q{place}", "And?", None, None, condition) for place, condition in enumerate(conditions)),
+    ]
+    found = read_xlsform(workbook(rows))
+    Survey.from_dict(found.document)
+    return [one.get("show_if") for one in found.document["questions"][4:]], found
+
+
+def test_conditions_with_and_or_not_and_parentheses_are_said_as_lists() -> None:
+    yes, no = {"question": "smokes", "is": ["yes"]}, {"question": "smokes", "is": ["no"]}
+    daily, both = {"question": "often", "is": ["daily"]}, {"question": "often", "is": ["daily", "weekly"]}
+    tuesday = {"question": "days", "is": ["daily"]}
+    said, _ = relevant(
+        "${smokes} = 'yes' and ${often} = 'd'",
+        "${smokes}='yes' or selected(${days}, 'd')",
+        "${smokes} = 'yes' and (${often} = 'd' or selected(${days},'d'))",
+        "(${often}='d' or ${often} = \"w\") and not(${smokes} = 'yes')",
+        "${smokes} = 'yes' and ${smokes} = 'yes'",
+        "not(${smokes} = 'yes' or ${often} != 'd')",
+        "${often} != 'x'",
+    )
+    assert said == [
+        {"all": [yes, daily]},
+        {"any": [yes, tuesday]},
+        {"all": [yes, {"any": [daily, tuesday]}]},
+        {"all": [both, no]},
+        yes,
+        {"all": [no, daily]},
+        both,
+    ]
+
+
+def test_a_number_that_is_compared_is_asked_as_ranges_and_the_report_says_so() -> None:
+    said, found = relevant("${age} >= 18 and ${age} < 65", "${age} > 64", "${age} = 18 or ${age} <= 3", "${age} >= 0", "${age} = 120")
+    age = found.document["questions"][3]
+    starts = [("0 to 3", "0"), ("4 to 17", "4"), ("18", "18"), ("19 to 64", "19"), ("65 to 119", "65"), ("120", "120")]
+    assert age["bins"] == [{"name": name, "from": start} for name, start in starts]
+    assert said[:2] == [
+        {"all": [{"question": "age", "at_least": "18"}, {"question": "age", "below": "65"}]},
+        {"question": "age", "at_least": "65"},
+    ]
+    assert said[2] == {"any": [{"question": "age", "at_least": "18", "below": "19"}, {"question": "age", "below": "4"}]}
+    assert said[3:] == [None, {"question": "age", "at_least": "120"}]  # everybody's age is at least 0
+    assert "ranges have no mean" in verdicts(found)["age"][1]
+    said, found = relevant("${age} >= 17.5", "${age} > 3", constraint=". >= 0.5 and . <= 99.5", kind="decimal")
+    assert [one["name"] for one in found.document["questions"][3]["bins"]] == ["0.5 to below 17.5", "17.5 to 99.5"]
+    assert said == [{"question": "age", "at_least": "17.5"}, None]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "${nobody} = 'yes'",
+        "${smokes} = 'maybe'",
+        "${smokes} = ${often}",
+        "not(selected(${days}, 'd'))",
+        "count-selected(${days}) > 1",
+        "${age} != 3",
+        "${age} > 200",
+        "${smokes} = 'yes' and",
+        "(${smokes} = 'yes'",
+        "${smokes} = 'yes' and (${often} = 'd' or (${smokes} = 'no' and ${often} = 'x'))",
+        "${smokes}",
+        "(" * 300,
+        "today() > 3",
+    ],
+)
+def test_a_condition_that_cannot_be_said_asks_everybody_and_leaves_no_trace_in_numbers(condition: str) -> None:
+    said, found = relevant(condition, f"${{age}} > 5 and {condition}")
+    assert said == [None, None]
+    assert [one["required"] for one in found.document["questions"][4:]] == ["false", "false"]
+    assert all("its condition is not one of earlier answers" in verdicts(found)[f"q{place}"][1] for place in (0, 1))
+    assert "bins" not in found.document["questions"][3]
+
+
+def test_groups_notes_and_hints_stand_around_the_questions_in_every_language() -> None:
+    head = ("type", "name", "label::English (en)", "label::Deutsch (de)", "hint::English (en)", "hint::Deutsch (de)")
+    rows: Rows = [
+        head,
+        ("note", "welcome", "Welcome"),
+        ("begin_group", "health", "Your health", "Ihre Gesundheit"),
+        ("note", "year", "Of the last year.", "Im letzten Jahr."),
+        ("begin_group", "lungs", "Lungs"),
+        ("select_one yn", "smokes", "Smokes?", "Raucht?", "Pipes, too.", "Auch Pfeifen."),
+        ("end_group", None),
+        ("note", "again", "And now:", "Und nun:"),
+        ("select_one yn", "coughs", "Coughs?", "Hustet?", "Often.", "Oft."),
+        ("end_group", None),
+        ("note", "bye", "Thank you"),
+    ]
+    found = read_xlsform(workbook(rows))
+    smokes, coughs = found.document["questions"]
+    assert (smokes["section"], smokes["help"]) == ({"title": "Your health – Lungs", "note": "Of the last year."}, "Pipes, too.")
+    assert (coughs.get("section"), coughs["help"]) == (None, "And now:\nOften.")
+    german = found.document["translations"]["de"]["questions"]
+    assert german == {
+        "smokes": {"text": "Raucht?", "help": "Auch Pfeifen.", "section": {"note": "Im letzten Jahr."}},  # one title is not translated
+        "coughs": {"text": "Hustet?", "help": "Und nun:\nOft."},
+    }
+    Survey.from_dict(found.document)
+    told = verdicts(found)
+    assert [told[name][0] for name in ("welcome", "health", "year", "lungs", "again", "bye")] == [
+        *("refused", "changed", "changed", "changed", "changed", "refused")
+    ]
 
 
 def test_a_form_without_languages_settings_or_a_title_is_called_after_its_file(tmp_path: Path) -> None:
@@ -155,6 +275,9 @@ def test_a_workbook_that_unpacks_to_very_much_is_not_unpacked() -> None:
 
 TYPES = ["select_one yn", "select_multiple often or_other", "select_one", "integer", "text", "begin group", "end group", "begin_repeat"]
 OTHERS = [
+    "not(${a} = 'yes' and ${b} >= 3)",
+    "${b} < 4 or ${a} = 'yn'",
+    "note",
     "a",
     "b",
     "${a} = 'yes'",

@@ -28,7 +28,7 @@ from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
 
-SESSIONS = int(os.environ.get("DENIABLE_CANARY_SESSIONS", "12"))
+SESSIONS = int(os.environ.get("DENIABLE_CANARY_SESSIONS", "10"))
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
 

@@ -13,6 +13,7 @@ from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
+from tests.kit.pages import axe, layout
 from tests.kit.pages.page import Page
 from tests.kit.patience import patient
 
@@ -159,8 +160,8 @@ def _write_question(writer: Writer, place: str, question: Any) -> None:
         if end in question.settings:
             writer.write(f"{place}-{end}", f"{question.settings[end]:g}")
     if question.show_if:
-        writer.choose(f"{place}-show_if_question", question.show_if.question)
-        writer.write(f"{place}-show_if_is", "\n".join(question.show_if.options))
+        writer.choose(f"{place}-conditions-0-question", question.show_if.question)
+        writer.write(f"{place}-conditions-0-answers", "\n".join(question.show_if.options))
     elif not question.required:
         writer.tick(f"{place}-optional")
 
@@ -278,3 +279,61 @@ def test_the_page_of_a_preview_asks_nobody_anything_outside_of_its_frame(writer:
     path = writer.open(HABITS.read_text())
     writer.driver.get(f"{site.url}{path}/preview/page")
     patient(writer.driver).until(lambda d: "shown in the page of its draft" in d.find_element(By.TAG_NAME, "main").text)
+
+
+def in_frame(driver: Chrome, text: str) -> None:
+    """Waits until the preview beside the fields shows this among its questions."""
+
+    def shown(d: Chrome) -> bool:
+        d.switch_to.default_content()
+        d.switch_to.frame(d.find_element(By.CSS_SELECTOR, ".trying iframe"))
+        return text in d.find_element(By.ID, "questions").text
+
+    try:
+        patient(driver).until(shown)
+    finally:
+        driver.switch_to.default_content()
+
+
+HELPED = HABITS.read_text().replace("layout: steps", "access: invited\ngroups: [North, South]")
+
+
+def test_the_preview_beside_the_fields_follows_them_and_never_takes_the_focus(writer: Writer) -> None:
+    driver = writer.driver
+    with layout.screen(driver, 1280):
+        writer.open(HELPED)
+        driver.find_element(By.ID, "title").click()
+        in_frame(driver, "Do you smoke?")
+        assert driver.switch_to.active_element.get_attribute("id") == "title"
+        before = writer.revision()
+        writer.type(driver.find_element(By.ID, "questions-0-help"), "Pipes, too.")
+        driver.find_element(By.ID, "contact").click()
+        writer.kept(before)
+        in_frame(driver, "Pipes, too.")
+        assert driver.switch_to.active_element.get_attribute("id") == "contact"
+        writer.write("questions-0-section_title", "Habits of yours")
+        in_frame(driver, "Habits of yours")
+        writer.write("questions-0-id", "two words")
+        assert "nothing is left to mend" in writer.shows("#tried p").text
+        writer.write("questions-0-id", "smokes")
+        in_frame(driver, "Habits of yours")
+
+
+CONDITIONS = """\
+  - id: last
+    text: Why?
+    type: yes_no
+    show_if: {any: [{question: smokes, is: ["yes"]}, {all: [{question: age, at_least: 30}, {question: mood, is: [good]}]}]}
+translations:
+"""
+
+
+def test_the_editor_can_be_read_and_used_by_everybody_at_every_width(writer: Writer) -> None:
+    driver = writer.driver
+    path = writer.open(HELPED.replace("translations:\n", CONDITIONS))
+    for width, scheme in ((320, "dark"), (360, "light"), (1280, "light"), (1440, "dark")):
+        with layout.screen(driver, width, scheme):
+            driver.execute_script("for (const details of document.querySelectorAll('details')) details.open = true")
+            if width > 1000:
+                in_frame(driver, "Do you smoke?")
+            assert (path, width, layout.faults(driver), axe.findings(driver)) == (path, width, [], [])

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
+from tests.kit.pages import axe, layout
 from tests.kit.pages.visits import HASTE
 from tests.kit.patience import PATIENCE, patient
 
@@ -452,3 +453,103 @@ def test_a_surveys_own_texts_are_shown_in_the_readers_language_and_what_is_missi
     page.press("send")
     assert page.step("review") == "thanks"
     assert site.results(survey)["n"] == 1
+
+
+# Help, sections, and questions that depend on several answers.
+
+HEALTH = {"title": "Your health", "note": "About the last twelve months.\nTake your time."}
+AROUND: list[dict[str, Any]] = [
+    {"id": "smokes", "text": "Do you smoke?", "type": "yes_no", "help": "Pipes, too.", "section": HEALTH},
+    {"id": "age", "text": "How old are you?", "type": "number", "low": 18, "high": 120, "help": "In years.", "bins": QUESTIONS[3]["bins"]},
+    {
+        "id": "why",
+        "text": "Why not?",
+        "type": "choice",
+        "options": ["cost", "health"],
+        "show_if": {"all": [{"question": "smokes", "is": ["no"]}, {"question": "age", "at_least": 40}]},
+        "section": {"title": "Your reasons"},
+    },
+    {"id": "where", "text": "Where?", "type": "choice", "options": [f"Town {n}" for n in range(14)], "help": "The nearest."},
+]
+GERMAN = {"smokes": {"help": "Auch Pfeifen.", "section": {"title": "Ihre Gesundheit"}}}
+
+
+def seen(page: Any) -> list[str]:
+    """The headings and the texts of questions that are shown, in order."""
+    found = page.driver.find_elements(
+        By.CSS_SELECTOR, "#questions .section h2, #questions .section p, #questions .question [data-slot=text]"
+    )
+    return [one.text for one in found if one.is_displayed()]
+
+
+def described(page: Any, question: int) -> str:
+    """What a screen reader says of a control beside its name."""
+    (control,) = page.driver.find_elements(By.CSS_SELECTOR, f"#questions [aria-describedby~=help-{question}]")
+    return " ".join(page.driver.find_element(By.ID, name).text for name in control.get_attribute("aria-describedby").split())
+
+
+def test_a_section_stands_before_its_first_question_that_is_shown(page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), questions=AROUND, translations={"de": {"questions": GERMAN}})
+    assert page.open(site.link(survey)) == "consent"
+    page.press("agree")
+    page.step("consent")
+    health = ["Your health", HEALTH["note"], "Do you smoke?", "How old are you?"]
+    assert seen(page) == [*health, "Your reasons", "Where?"]
+    smokes = page.driver.find_elements(By.CSS_SELECTOR, "#questions .question")[0].find_elements(By.CSS_SELECTOR, "label.option")
+    smokes[1].click()
+    assert seen(page) == [*health, "Your reasons", "Where?"]
+    field = page.driver.find_element(By.CSS_SELECTOR, "#questions input[type=text]")
+    field.send_keys("44")
+    assert seen(page) == [*health, "Your reasons", "Why not?", "Where?"]
+    smokes[0].click()
+    assert seen(page) == [*health, "Your reasons", "Where?"]
+    assert (described(page, 0), described(page, 1), described(page, 3)) == (
+        "Pipes, too.",
+        "In years. A number from 18 to 120",
+        "The nearest.",
+    )
+    assert axe.findings(page.driver) == []
+    for width, scheme in ((320, "light"), (360, "dark"), (1280, "dark")):
+        with layout.screen(page.driver, width, scheme):
+            assert (layout.faults(page.driver), axe.findings(page.driver)) == ([], [])
+    assert page.open(f"{site.link(survey).partition('#')[0]}?lang=de") == "consent"
+    page.press("agree")
+    page.step("consent")
+    assert seen(page)[:2] == ["Ihre Gesundheit", HEALTH["note"]]
+    assert described(page, 0) == "Auch Pfeifen."
+
+
+def test_one_question_a_page_begins_its_section_and_the_heading_is_read_first(page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), questions=AROUND, layout="steps")
+    assert page.open(site.link(survey)) == "consent"
+    page.press("agree")
+    page.step("consent")
+    assert seen(page) == ["Your health", HEALTH["note"], "Do you smoke?"]
+    assert page.focused("#questions .section h2")
+    pick(page, 0)
+    page.press("next")
+    assert seen(page) == ["How old are you?"]
+    assert page.focused(".question")
+    shown(page).find_element(By.TAG_NAME, "input").send_keys("44")
+    page.press("next")
+    assert seen(page) == ["Your reasons", "Where?"]  # the question with which the section begins is not shown
+    page.press("previous")
+    page.press("previous")
+    pick(page, 1)
+    page.press("next")
+    page.press("next")
+    assert seen(page) == ["Your reasons", "Why not?"]
+    assert page.focused("#questions .section h2")
+    pick(page, 0)
+    page.press("next")
+    assert seen(page) == ["Where?"]
+
+
+def test_a_sample_has_the_headings_of_what_is_asked(page: Any, site: Any) -> None:
+    """Each device draws one of two blocks; the section of the second begins with a question that is never drawn alone."""
+    first = {"id": "a", "text": "A?", "type": "yes_no", "section": {"title": "One"}}
+    survey = site.publish(id=next(names), questions=[first, {"id": "b", "text": "B?", "type": "yes_no"}], ask=1)
+    assert page.open(site.link(survey)) == "consent"
+    page.press("agree")
+    page.step("consent")
+    assert seen(page) in (["One", "A?"], ["One", "B?"])

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from deniable.survey.question import block_numbers, dependence
 from deniable.survey.schema import survey_schema
 
 LABELS = st.sampled_from(["yes", "no", "a", "b: c", "1.10", "ein Wort", "مدينة", "x, y", "#", "two\nlines", "tab\tbed", "null"])
@@ -48,10 +49,10 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     for place in range(draw(st.integers(1, 4))):
         one: dict[str, Any] = {"id": f"q{place}", "text": draw(TEXTS), **draw(typed())}
         one |= perhaps("weight", st.sampled_from(["2", "0.5"])) if shared else {"epsilon": draw(st.sampled_from(["ln 3", "1", " 0.5"]))}
-        known = [(q["id"], q["options"]) for q in questions if "options" in q]
+        one |= perhaps("help", TEXTS) | perhaps("section", st.fixed_dictionaries({"title": TEXTS}, optional={"note": TEXTS}))
+        known = [q for q in questions if "options" in q or "bins" in q]
         if known and draw(st.booleans()):
-            asked, answers = draw(st.sampled_from(known))
-            one["show_if"] = {"question": asked, "is": draw(st.lists(st.sampled_from(answers), min_size=1, unique=True))}
+            one["show_if"] = draw(show_ifs(known))
             one |= perhaps("required", st.just("false"))
         else:
             one |= perhaps("required", st.sampled_from(["true", "false"]))
@@ -61,11 +62,35 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     top |= perhaps("contact", TEXTS) | perhaps("ethics", TEXTS) | perhaps("groups", options())
     top |= perhaps("access", st.sampled_from(["open", "invited"])) | perhaps("layout", st.sampled_from(["list", "steps"]))
     top |= perhaps("batch", st.sampled_from(["1", "10", "25.0"])) | perhaps("accept_high_epsilon", st.sampled_from(["true", "false"]))
-    blocks = sum("show_if" not in one for one in questions)
+    blocks = max(block_numbers(list(map(dependence, questions)))) + 1
     top |= perhaps("ask", st.integers(1, blocks - 1).map(str)) if blocks > 1 else {}
     top |= perhaps("language", st.just("en"))
     top |= perhaps("translations", translations(top, questions))
     return {**top, "questions": questions}
+
+
+def conditions(asked: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """One condition about a question: some of its options, or a range of its bins."""
+    names = asked.get("options") or [one["name"] for one in asked["bins"]]
+    name = st.just(asked["id"])
+    some = st.fixed_dictionaries({"question": name, "is": st.lists(st.sampled_from(names), min_size=1, unique=True)})
+    starts = [one["from"] for one in asked.get("bins", ())]
+    if not starts:
+        return some
+    least, most = st.just(starts[0]), st.sampled_from(starts[1:])
+    ends = [{"at_least": st.sampled_from(starts)}, {"below": most}, {"at_least": least, "below": most}]
+    return st.one_of(some, *(st.fixed_dictionaries({"question": name, **end}) for end in ends))
+
+
+def show_ifs(known: list[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    """A condition, a list of such, or one with lists in it."""
+    one = st.sampled_from(known).flatmap(conditions)
+
+    def listed(word: str, parts: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+        return st.fixed_dictionaries({word: st.lists(parts, min_size=2, max_size=3)})
+
+    words = ("all", "any"), ("any", "all")
+    return st.one_of(one, *(listed(outer, one | listed(inner, one)) for outer, inner in words))
 
 
 @st.composite
@@ -75,7 +100,10 @@ def translations(draw: st.DrawFn, top: dict[str, Any], questions: list[dict[str,
         texts: dict[str, Any] = {key: draw(TEXTS) for key in ("title", "about", "contact", "ethics") if key in top and draw(st.booleans())}
         own: dict[str, Any] = {}
         for one in questions:
-            words = {"text": draw(TEXTS)} if draw(st.booleans()) else {}
+            words: dict[str, Any] = {"text": draw(TEXTS)} if draw(st.booleans()) else {}
+            words |= {"help": draw(TEXTS)} if "help" in one and draw(st.booleans()) else {}
+            if "section" in one and draw(st.booleans()):
+                words["section"] = {draw(st.sampled_from(list(one["section"]))): draw(TEXTS)}
             size = len(one.get("options", one.get("bins", ())))
             if size and draw(st.booleans()):
                 words["options"] = draw(st.lists(LABELS, min_size=size, max_size=size, unique=True))
@@ -85,8 +113,9 @@ def translations(draw: st.DrawFn, top: dict[str, Any], questions: list[dict[str,
     return found
 
 
+QUESTION_KEYS = ("text", "type", "options", "bins", "scores", "show_if", "required", "help", "section")
 KEYS = st.sampled_from(
-    [*survey_schema()["properties"], "text", "type", "options", "is", "de", "q0", "low", "bins", "required", "show_if", "x"]
+    [*survey_schema()["properties"], *QUESTION_KEYS, "is", "de", "q0", "low", "all", "any", "question", "at_least", "note", "x"]
 )
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.none() | TEXTS | LABELS | DIGITS | st.just("q0"),
@@ -98,7 +127,5 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 @st.composite
 def wrong_documents(draw: st.DrawFn) -> dict[str, Any]:
     """Mappings with the keys of a survey, and anything under them."""
-    question = st.fixed_dictionaries(
-        {}, optional=dict.fromkeys(("id", "text", "type", "options", "bins", "scores", "show_if", "required"), ANYTHING)
-    )
+    question = st.fixed_dictionaries({}, optional=dict.fromkeys(("id", *QUESTION_KEYS), ANYTHING))
     return {**draw(st.dictionaries(KEYS, ANYTHING, max_size=8)), "questions": draw(st.lists(question, max_size=3))}

@@ -232,6 +232,14 @@ def shown_if(made: Json, asked: str, *options: str) -> Json:
     return {**optional(made), "show_if": {"question": asked, "is": list(options)}}
 
 
+def asked_after(asked: str, *options: str) -> Json:
+    return {"question": asked, "is": list(options)}
+
+
+def after(made: Json, showing: Any) -> Json:
+    return {**optional(made), "show_if": showing}
+
+
 def survey(questions: list[Json], **other: Any) -> Json:
     return {"deniable": 1, "id": "s", "title": "A title", "about": "Who asks, why.", "questions": questions, **other}
 
@@ -283,6 +291,54 @@ def blocks_of_three() -> list[Json]:
 def accepting(made: Json) -> Json:
     """A survey whose file says that its total may be above 8."""
     return {**made, "accept_high_epsilon": True}
+
+
+def joined_conditions() -> dict[str, Json]:
+    """Surveys whose questions depend on several answers."""
+    smokes, drinks = question("smokes", 0.5), question("drinks", 0.5, ["never", "at times", "often"])
+    age = binned("age", 0.5, 0, 120, {"child": 0, "young": 18, "old": 65})
+    some = optional(several("used", 1.0, ["a", "b", "c"]))
+    both = {"all": [asked_after("smokes", "yes"), asked_after("drinks", "often", "at times")]}
+    either = {"any": [asked_after("smokes", "no"), asked_after("age", "young", "old")]}
+    deep = {"any": [{"all": [asked_after("used", "a", "b"), asked_after("used", "c")]}, asked_after("drinks", "never")]}
+    deeper = {
+        "all": [{"any": [asked_after("help", "yes"), asked_after("smokes", "no")]}, {"any": [asked_after("age", "old"), both["all"][1]]}]
+    }
+    follow = [after(question("help", 0.5), both), after(numeric("worth", 0.5, 0, 9, 3), either)]
+    last = [after(several("ways", 0.5, ["x", "y"]), deep), after(question("sure", 0.5), deeper)]
+    everybody = [smokes, drinks, age, some, *follow, *last]
+    apart = [question("alone", 0.5), question("else", 0.5, COLOURS)]
+    return {
+        "all of two": survey([smokes, drinks, follow[0]]),
+        "any of two": survey([smokes, age, follow[1]]),
+        "lists in lists": survey(everybody),
+        "twenty of them": survey([smokes, after(question("q", 0.5), {"any": [asked_after("smokes", "yes")] * 20})]),
+        "a question that nobody is shown": survey(
+            [smokes, after(question("q", 0.5), {"all": [asked_after("smokes", o) for o in ("yes", "no")]})]
+        ),
+        "two questions that a third joins to one block": survey([apart[0], smokes, apart[1], drinks, follow[0]], ask=1),
+        "blocks joined from behind": survey(
+            [smokes, apart[0], drinks, *follow[:1], age, after(question("q", 0.5), either), apart[1]], ask=2
+        ),
+    }
+
+
+def worded() -> dict[str, Json]:
+    """Surveys with help and sections."""
+    helped = {**question("helped", 1.0), "help": "Count all.\n\tPipes, too."}
+    first = {**question("first", 1.0), "section": {"title": "Your health", "note": "The last year."}}
+    bare = {**shown_if(question("bare", 1.0), "first", "yes"), "section": {"title": "S" * 200}}
+    german = {
+        "helped": {"help": "Alles."},
+        "first": {"section": {"note": "Das letzte Jahr."}},
+        "bare": {"text": "Wie?", "section": {"title": "Noch etwas"}},
+    }
+    return {
+        "help": survey([helped, {**question("long", 1.0), "help": "🙂" * 1000}]),
+        "sections": survey([first, helped, bare]),
+        "a section of a sample": survey([first, bare, helped], ask=1),
+        "translated help and sections": survey([first, helped, bare], translations={"de": {"questions": german}}),
+    }
 
 
 def good_definitions() -> dict[str, Json]:
@@ -389,6 +445,7 @@ def good_definitions() -> dict[str, Json]:
         ),
         "1,024 options and no answer": survey([optional(question("q", 1.0, many(1024)))]),
     }
+    good |= joined_conditions() | worded()
     for k in (2, 3, 8, 1024):
         good[f"the weakest coin over {k}"] = survey([question("q", weakest(k), many(k))])
     for epsilon in (1e-5, 1.5e-5, 0.0001, 1e-6, 1.25e-6, 1e-7, 1.5e-7, 0.1, 0.30000000000000004, 3.0, 9.999999999999998, 1 / 3):
@@ -523,6 +580,43 @@ def bad_objects() -> dict[str, Any]:
     conditions += [{"question": "nobody", "is": ["yes"]}, {"question": "first", "is": ["yes"], "not": ["no"]}]
     for showing in conditions:
         bad[f"show_if {showing!r}"] = changed(questions=[first, {**branch, "show_if": showing}])
+    yes, no = asked_after("first", "yes"), asked_after("first", "no")
+    lists: list[Any] = [
+        {"all": value} for value in ([], [yes], yes, None, "first", {}, [yes] * 21, [yes, "first"], [yes, None], [yes, [no]])
+    ]
+    lists += [{"any": [yes, {"any": [yes, no]}]}, {"all": [yes, {"all": [yes, no]}]}, {"all": [yes, no], "any": [yes, no]}]
+    lists += [{"all": [yes, {"any": [yes, {"all": [yes, no]}]}]}, {"all": [yes, {"any": [yes]}]}, {"all": [yes, no], "question": "first"}]
+    lists += [
+        {"any": [yes, asked_after("q", "yes")]},
+        {"any": [yes, asked_after("first", "maybe")]},
+        {"none": [yes, no]},
+        {"any": [yes, {}]},
+    ]
+    for place, showing in enumerate(lists):
+        bad[f"conditions {place}: {showing!r}"[:120]] = changed(questions=[first, {**branch, "show_if": showing}])
+    edges = binned("age", 1.0, 0, 9, {"a": 0, "b": 5})
+    for showing in ({"question": "age", "at_least": 5}, {"question": "age", "below": 5}, {"question": "age", "is": ["b"], "at_least": 5}):
+        bad[f"a range is written as its bins {showing!r}"] = changed(questions=[edges, {**branch, "show_if": showing}])
+    joining = after(question("c", LN3), {"all": [asked_after("a", "yes"), asked_after("b", "yes")]})
+    bad["ask as many as there are blocks when a question has joined two"] = changed(
+        questions=[question("a", LN3), question("b", LN3), joining, question("d", LN3)], ask=2
+    )
+    for value in ("", " ", "a\0", "x" * 1001, 5, ["a"], {}, None):
+        bad[f"help {value!r}"[:40]] = changed(questions=[{**first, "help": value}])
+        bad[f"a section's note {value!r}"[:40]] = changed(questions=[{**first, "section": {"title": "T", "note": value}}])
+    for value in ({}, [], "Title", None, {"note": "N"}, {"title": ""}, {"title": "x" * 201}, {"title": 5}, {"title": "T", "text": "x"}):
+        bad[f"a section {value!r}"[:40]] = changed(questions=[{**first, "section": value}])
+    both = {**first, "help": "H", "section": {"title": "T"}}
+    for name, own in (
+        *(
+            ("first", {key: value})
+            for key in ("help", "section")
+            for value in ("", 5, {}, {"note": "N"}, {"title": ""}, {"title": "T", "x": "y"})
+        ),
+        *(("second", {key: value}) for key, value in (("help", "H"), ("section", {"title": "T"}))),
+    ):
+        told = {"de": {"questions": {name: own}}}
+        bad[f"translated {name} {own!r}"] = changed(questions=[both, question("second", 1.0)], translations=told)
     bad["show_if of a later question"] = changed(questions=[branch, first])
     bad["show_if of a number"] = changed(questions=[numeric("n", 1.0, 0, 1, 2), {**branch, "show_if": {"question": "n", "is": ["0"]}}])
     bins = binned("q", 1.0, 0, 10, {"a": 0, "b": 5, "c": 10})
@@ -644,6 +738,24 @@ def respelled() -> dict[str, bytes]:
     }
 
 
+def named(showing: Json) -> list[str]:
+    """The questions that a condition is about."""
+    if "question" in showing:
+        return [showing["question"]]
+    return [name for parts in showing.values() for part in parts for name in named(part)]
+
+
+def first_of_block(definition: Json) -> dict[str, str]:
+    """The first question of each question's block: of those that conditions tie together, in any number of steps."""
+    block = {q["id"]: {q["id"]} for q in definition["questions"]}
+    for q in definition["questions"]:
+        for name in named(q["show_if"]) if "show_if" in q else ():
+            together = block[q["id"]] | block[name]
+            block |= dict.fromkeys(together, together)
+    order = [q["id"] for q in definition["questions"]]
+    return {name: min(block[name], key=order.index) for name in order}
+
+
 def losses(definition: Json) -> list[Decimal]:
     """The losses of a record's blocks, as many as it can hold, the largest."""
 
@@ -654,10 +766,8 @@ def losses(definition: Json) -> list[Decimal]:
         return len(q["options"]) if q["type"] == "multi_choice" else 1
 
     block: dict[str, list[Decimal]] = {}
-    first: dict[str, str] = {}
+    first = first_of_block(definition)
     for q in definition["questions"]:
-        condition = q.get("show_if")
-        first[q["id"]] = first[condition["question"]] if condition else q["id"]
         block.setdefault(first[q["id"]], []).append(items(q) * odds(q).ln())
     found = sorted((sum(own, Decimal(0)) for own in block.values()), reverse=True)
     return found[: definition.get("ask", len(found))]
@@ -834,23 +944,26 @@ def some_mask(definition: Json) -> list[int] | None:
     """Which questions a device drew: whole blocks, where the definition asks a sample."""
     if "ask" not in definition:
         return None
-    first: dict[str, str] = {}
-    for q in definition["questions"]:
-        first[q["id"]] = first[q["show_if"]["question"]] if "show_if" in q else q["id"]
+    first = first_of_block(definition)
     drawn = RANDOM.sample(sorted(set(first.values())), definition["ask"])
     return [int(first[q["id"]] in drawn) for q in definition["questions"]]
+
+
+def holds(showing: Json, seen: Json) -> bool:
+    """Whether a condition holds after these answers."""
+    if "all" in showing:
+        return all(holds(part, seen) for part in showing["all"])
+    if "any" in showing:
+        return any(holds(part, seen) for part in showing["any"])
+    before = seen[showing["question"]]
+    return bool(set(before if isinstance(before, list) else [before]) & set(showing["is"]))
 
 
 def told(definition: Json, chosen: Json) -> Json:
     """The answers as they count: those of hidden questions are none."""
     seen: Json = {}
     for q in definition["questions"]:
-        answer, condition = chosen[q["id"]], q.get("show_if")
-        if condition:
-            before = seen[condition["question"]]
-            if not set(before if isinstance(before, list) else [before]) & set(condition["is"]):
-                answer = None
-        seen[q["id"]] = answer
+        seen[q["id"]] = chosen[q["id"]] if "show_if" not in q or holds(q["show_if"], seen) else None
     return seen
 
 
@@ -867,7 +980,8 @@ def submissions() -> list[Json]:
     more = [made for name, made in good.items() if "number" in name or "not required" in name or "items" in name or "multiple" in name]
     more += [made for made in good.values() if {"groups", "access", "translations"} & set(made)]
     more += [good["branches"], good["a sample of two"], good["a sample of blocks"]] * 10
-    for definition in [base(), *more, *list(good.values())[-24:]]:
+    joined = list(joined_conditions().values()) * 4
+    for definition in [base(), *more, *list(good.values())[-24:], *joined]:
         for _ in range(3):
             chosen = {q["id"]: some_answer(q) for q in definition["questions"]}
             bits = []

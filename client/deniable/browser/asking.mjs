@@ -7,6 +7,7 @@
 import { number, t, tn } from "./language.mjs";
 import { copy, fill, onPress, show, toTop } from "./page.mjs";
 import { Controls } from "./questions.mjs";
+import { Sections } from "./sections.mjs";
 
 /** Asks `questions`; `send(controls)` is called once, when everything is answered and the respondent has said so. */
 export class Asking {
@@ -15,6 +16,7 @@ export class Asking {
   #oneByOne;
   #send;
   #controls;
+  #sections;
   #step;
   #at = 0; // the question that is shown, where they come one by one: its place among the visible ones
 
@@ -24,9 +26,10 @@ export class Asking {
     this.#oneByOne = oneByOne;
     this.#send = send;
     this.#controls = new Controls(questions, words, () => this.#progress());
+    this.#sections = new Sections(questions, words);
     this.#step = document.getElementById("questions");
     fill(this.#step, { title: words.title });
-    this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#controls.elements);
+    this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#sections.among(this.#controls.elements));
     onPress(this.#step, "next", () => this.#next());
     onPress(this.#step, "previous", () => this.#go(this.#at - 1));
     this.#show();
@@ -62,17 +65,17 @@ export class Asking {
     this.#at = place;
     const { visible, elements } = this.#controls;
     this.#step.querySelector("[data-action=previous]").hidden = !this.#oneByOne || place === 0;
-    if (this.#oneByOne) {
-      for (const [index, element] of elements.entries()) element.hidden = index !== visible[place];
-      elements[visible[place]].focus({ preventScroll: true });
-      toTop();
-    }
     this.#progress();
+    if (!this.#oneByOne) return;
+    (this.#sections.at(visible, place)?.querySelector("h2") ?? elements[visible[place]]).focus({ preventScroll: true });
+    toTop();
   }
 
   #progress() {
     const { visible, answered, elements } = this.#controls;
     if (this.#oneByOne) for (const [index, element] of elements.entries()) element.hidden = index !== visible[this.#at];
+    const begins = this.#oneByOne && this.#sections.at(visible, this.#at) ? [visible[this.#at]] : [];
+    this.#sections.show(this.#oneByOne ? begins : visible);
     const last = !this.#oneByOne || this.#at === visible.length - 1;
     const progress = this.#oneByOne ? null : t("{answered} of {count} answered", { answered: number(answered), count: number(visible.length) });
     fill(this.#step, { progress, next: last ? t("Check answers") : t("Next") }); // one by one, each says its place itself

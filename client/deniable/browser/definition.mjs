@@ -7,9 +7,10 @@
  * JSON.stringify writes, keys sorted by UTF-16 code unit, which is how `sort` sorts.
  */
 
+import { conditionProblem, named } from "./conditions.mjs";
 import { channelForEpsilon, epsilonOf, exceeds, oddsOfAll, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
-import { NO_ANSWER, characters, labelProblem, printable, strip } from "./types/base.mjs";
+import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 import { TYPES, typeOf } from "./types.mjs";
 
 const FORMAT = 1;
@@ -18,7 +19,7 @@ const HIGH = 8; // a total above this must be accepted by the survey's file
 const MAX_BITS = 2048;
 const MAX_QUESTIONS = 2048;
 const MAX_BYTES = 2 ** 20;
-const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, text: 1000 };
+const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, text: 1000, help: 1000, note: 1000 };
 const TEXTS = ["title", "about", "contact", "ethics"];
 const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon"];
 const BATCH = 10; // records that a server counts together at least, where a survey does not say
@@ -35,8 +36,8 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it,
- * the survey {id, title, about, contact, ethics, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, type, epsilon, required, showIf, source, categories, channel, items}
- * (`items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
+ * the survey {id, title, about, contact, ethics, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, help, section, under, type, epsilon, required, showIf, source, categories, channel, items}
+ * (`under` is the question with which its section begins, `items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most: a double, and e^epsilon exactly as two BigInts {own, other}.
  *
  * Throws RefusedError on a digest other than `pin`, a mechanism other than its declared epsilon implies, anything not
@@ -150,8 +151,13 @@ function readTranslatedQuestions(words, where, questions) {
     const here = `${where}.${name}`;
     const question = questions.find(({ id }) => id === name);
     rule(question && isObject(own) && Object.keys(own).length > 0, `${here} must be a question with its text or options`);
-    closed(own, here, [], ["text", "options"]);
-    if ("text" in own) plainText(own, "text", `${here}.text`);
+    const told = ["help", "section"].filter((key) => question[key] !== undefined);
+    closed(own, here, [], ["text", "options", ...told]);
+    for (const key of ["text", "help"]) if (key in own) plainText(own, key, `${here}.${key}`);
+    if ("section" in own) {
+      readSection(own.section, `${here}.section`, [], Object.keys(question.section));
+      rule(Object.keys(own.section).length > 0, `${here}.section must have a text`);
+    }
     if (!("options" in own)) continue;
     const problem = labelProblem(own.options, "options");
     rule(!problem && own.options.length === typeOf(question).options(question.source).length, `${here}.options must be a text for each option of the question`);
@@ -185,11 +191,12 @@ function readQuestions(served) {
 function blocksOf(questions) {
   const blocks = [];
   for (const [number, { showIf }] of questions.entries()) {
-    const block = showIf && blocks.find((numbers) => numbers.some((earlier) => questions[earlier].id === showIf.question));
-    if (block) block.push(number);
-    else blocks.push([number]);
+    const names = named(showIf);
+    const joined = names.length ? blocks.filter((block) => block.some((earlier) => names.includes(questions[earlier].id))) : [];
+    for (const block of joined) blocks.splice(blocks.indexOf(block), 1);
+    blocks.push([...joined.flat(), number].sort((a, b) => a - b));
   }
-  return blocks;
+  return blocks.sort(([a], [b]) => a - b);
 }
 
 function readQuestion(served, where, earlier) {
@@ -199,15 +206,20 @@ function readQuestion(served, where, earlier) {
   const either = kind.either.filter((key) => Object.hasOwn(served, key));
   rule(either.length === Math.min(kind.either.length, 1), `${where} must have one of ${kind.either}`);
   const keys = [...kind.keys, ...either];
-  closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if"]);
+  closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if", "help", "section"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
-  plainText(served, "text", `${where}.text`);
+  for (const key of ["text", "help"]) if (key in served) plainText(served, key, `${where}.${key}`);
+  if ("section" in served) readSection(served.section, `${where}.section`, ["title"], ["note"]);
   const broken = kind.problem(served);
   rule(!broken, `${where}.${broken}`);
-  const { id, text, type, epsilon, required = true } = served;
+  const { id, text, help, section, type, epsilon, required = true } = served;
   rule(typeof required === "boolean", `${where}.required must be true or false`);
   const showIf = served.show_if;
-  if (showIf !== undefined) condition(showIf, `${where}.show_if`, required, earlier);
+  if (showIf !== undefined) {
+    rule(!required, `${where}.show_if must not stand at a question that is required`);
+    const problem = conditionProblem(showIf, earlier);
+    rule(!problem, `${where}.show_if ${problem}`);
+  }
   rule(typeof epsilon === "number" && epsilon > 0 && epsilon <= MAX_EPSILON, `${where}.epsilon must be above 0 and at most ${MAX_EPSILON}`);
   const categories = kind.categories(served);
   if (!required) {
@@ -220,22 +232,16 @@ function readQuestion(served, where, earlier) {
   sameMechanism(served, channel);
   const source = Object.fromEntries(keys.map((key) => [key, served[key]]));
   const number = earlier.length;
-  const question = { number, id, text, type, epsilon, required, showIf, source, categories, channel };
+  const question = { number, id, text, help, section, type, epsilon, required, showIf, source, categories, channel };
+  question.under = section ? question : earlier.at(-1)?.under;
   const items = labels.map((label) => ({ number, id: `${id}[${label}]`, label, text: `${text} ${label}`, type: kind.itemType, source: {}, required, categories, channel }));
   question.items = items.length ? items : [question];
   return question;
 }
 
-/** `show_if`, which may only look back, at a question with options. */
-function condition(showIf, where, required, earlier) {
-  closed(showIf, where, ["question", "is"]);
-  rule(!required, `${where} must not stand at a question that is required`);
-  const asked = earlier.find(({ id }) => id === showIf.question);
-  rule(asked && !typeOf(asked).rounds(asked.source), `${where}.question must be the id of an earlier question with options`);
-  const labels = asked.items.map(({ label }) => label);
-  const known = labels[0] === undefined ? asked.categories.slice(0, asked.required ? undefined : -1) : labels;
-  rule(Array.isArray(showIf.is) && showIf.is.length > 0 && new Set(showIf.is).size === showIf.is.length, `${where}.is must be a list of options`);
-  rule(showIf.is.every((option) => known.includes(option)), `${where}.is must be options of question ${asked.id}`);
+function readSection(served, where, keys, optional) {
+  closed(served, where, keys, optional);
+  for (const key of Object.keys(served)) plainText(served, key, `${where}.${key}`);
 }
 
 function sameMechanism(served, { k, d, keepThreshold }) {
@@ -248,8 +254,8 @@ function definitionOf(served, questions) {
   return {
     ...served,
     deniable: FORMAT,
-    questions: questions.map(({ id, text, type, epsilon, required, showIf, source, categories, channel: { k, d, keepThreshold } }) => ({
-      id, text, type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, k, d, keep_threshold: keepThreshold,
+    questions: questions.map(({ id, text, help, section, type, epsilon, required, showIf, source, categories, channel: { k, d, keepThreshold } }) => ({
+      id, text, ...(help ? { help } : {}), ...(section ? { section } : {}), type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, k, d, keep_threshold: keepThreshold,
     })),
   };
 }
@@ -277,10 +283,6 @@ function plainText(source, key, where) {
   rule(typeof text === "string" && strip(text) !== "", `${where} must be text that is not empty`);
   rule(characters(text) <= LENGTHS[key], `${where} must be at most ${LENGTHS[key]} characters`);
   rule(printable(text), `${where} must not contain control characters`);
-}
-
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function rule(holds, message) {

@@ -3,6 +3,7 @@
  * the two together.
  */
 
+import { holds } from "./conditions.mjs";
 import { NO_ANSWER, strip } from "./types/base.mjs";
 import { typeOf } from "./types.mjs";
 
@@ -33,7 +34,7 @@ export function encode(question, answer, nextWord) {
 export function encodeAll(questions, answers, nextWord) {
   const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(question, item, answers[index]), nextWord)));
   for (const [index, question] of questions.entries()) {
-    if (!holds(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
+    if (!follows(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
   }
   return encoded.flat();
 }
@@ -42,19 +43,20 @@ export function encodeAll(questions, answers, nextWord) {
 export function shown(questions, answers) {
   const places = [];
   return questions.map((question, index) => {
-    const visible = holds(question.showIf, questions, places);
+    const visible = follows(question.showIf, questions, places);
     places.push(question.items.map((item) => (visible ? placeOf(item, answerTo(question, item, answers[index])) : undefined)));
     return visible;
   });
 }
 
 /** Whether a question with this condition, or none, is shown after these categories. A multiple choice meets it with any of the options. */
-function holds(condition, questions, categories) {
-  if (!condition) return true;
-  const asked = questions.findIndex(({ id }) => id === condition.question);
-  const { items } = questions[asked];
-  if (items[0].label === undefined) return condition.is.includes(items[0].categories[categories[asked][0]]);
-  return items.some(({ label }, index) => categories[asked][index] === 0 && condition.is.includes(label));
+function follows(showIf, questions, categories) {
+  return holds(showIf, ({ question, is }) => {
+    const asked = questions.findIndex(({ id }) => id === question);
+    const { items } = questions[asked];
+    if (items[0].label === undefined) return is.includes(items[0].categories[categories[asked][0]]);
+    return items.some(({ label }, index) => categories[asked][index] === 0 && is.includes(label));
+  });
 }
 
 /** Whether an answer, or none, is one that the question allows. */

@@ -10,7 +10,7 @@ import { typeOf } from "./types.mjs";
 import { unchanged } from "./unchanged.mjs";
 
 const MOST_RADIOS = 12; // more options than this are a list to pick from
-const PARTS = { place: "[data-slot=place]", text: "[data-slot=text]", hint: ".quiet", problem: ".problem" };
+const PARTS = { place: "[data-slot=place]", text: "[data-slot=text]", help: ".help:not([hidden])", hint: ".quiet", problem: ".problem" };
 const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 
 /** The controls of a survey. `onChange()` is called when an answer has changed; which one, or what it is, it does not say. */
@@ -107,7 +107,7 @@ function build(question, words, index, count) {
   const element = copy(`question-${shape}`);
   const where = { place: number(index + 1), count: number(count) };
   const place = required ? t("Question {place} of {count}", where) : t("Question {place} of {count} · may be skipped", where);
-  fill(element, { place, text: words.question(question) });
+  fill(element, { place, text: words.question(question), help: words.help(question) });
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
   if (shape !== "boxes") control.setAttribute("aria-required", required);
@@ -235,7 +235,7 @@ function groupOf(radios) {
 /** Shows or hides a question's problem. A hidden one must not describe the control: it would be read out all the same. */
 function mark({ element, control, index }, missing) {
   element.querySelector(".problem").hidden = !missing;
-  control.setAttribute("aria-describedby", idsOf(element, index, missing ? ["hint", "problem"] : ["hint"]));
+  control.setAttribute("aria-describedby", idsOf(element, index, ["help", "hint", ...(missing ? ["problem"] : [])]));
   control.toggleAttribute("aria-invalid", missing);
   if (missing) control.setAttribute("aria-invalid", "true");
 }

@@ -4,8 +4,8 @@ import { t } from "./language.mjs";
 import { typeOf } from "./types.mjs";
 
 /**
- * Texts as {text, lang}: title, about, contact and ethics (undefined where the survey has none), `question(q)`; and
- * `options(q)`, the labels of what can be chosen of a question or an item, in the language `optionsLanguage(q)`.
+ * Texts as {text, lang}: title, about, contact and ethics (undefined where the survey has none), `question(q)`, `help(q)` (likewise);
+ * `section(q)`, the `sectionTitle` and `note` of the one that begins with a question; and `options(q)`, the labels of what can be chosen of a question or an item, in the language `optionsLanguage(q)`.
  */
 export function wordsOf(survey, language) {
   const own = translationFor(survey, language);
@@ -18,6 +18,11 @@ export function wordsOf(survey, language) {
     contact: text("contact"),
     ethics: text("ethics"),
     question: (question) => say(words(question.id).text, question.text),
+    help: (question) => (question.help ? say(words(question.id).help, question.help) : undefined),
+    section: ({ id, section: { title, note } }) => {
+      const own = words(id).section ?? {};
+      return { sectionTitle: say(own.title, title), note: note ? say(own.note, note) : undefined };
+    },
     options: (question) => words(question.id).options ?? typeOf(question).labels(question.source),
     optionsLanguage: (question) => {
       if (words(question.id).options) return own.language;

@@ -12,6 +12,7 @@ from deniable.estimate.present import spreadsheet
 from deniable.estimate.present.table import Table
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.mechanism import Channel
+from deniable.survey.condition import in_words
 from deniable.survey.question import Question
 
 CODES = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text")
@@ -64,14 +65,15 @@ def _by_item(columns: tuple[Variable, ...]) -> dict[str, list[Variable]]:
 
 
 def _question(question: Question, own: dict[str, list[Variable]]) -> dict[str, Any]:
-    shown = question.show_if and {"question": question.show_if.question, "is": list(question.show_if.options)}
     return {
         "id": question.id,
         "text": question.text,
+        **({"help": question.help} if question.help else {}),
+        **({"section": question.section.to_dict()} if question.section else {}),
         "type": question.type,
         "options": list(question.labels or question.categories),
         "required": question.required,
-        "show_if": shown,
+        "show_if": question.show_if and question.show_if.to_dict(),
         "epsilon": question.epsilon,
         "items": [_item(item, own[item.id]) for item in question.items],
     }
@@ -122,18 +124,18 @@ def to_markdown(counted: Counted, columns: tuple[Variable, ...]) -> str:
 
 def _section(question: Question, columns: dict[str, list[Variable]]) -> str:
     own = [one for item in question.items for one in columns[item.id]]
-    shown = question.show_if
     facts = [
         f"type {question.type.replace('_', ' ')}",
         "required" if question.required else "may be left out",
         f"epsilon {question.epsilon:.6f}",
     ]
-    lines = [f"## {plain(question.id)}", plain(question.text), " · ".join(facts)]
-    if shown:
-        lines.append(
-            f"Shown to those who answer {' or '.join(map(plain, shown.options))} to {shown.question}; of others a randomized “no answer” "
-            "is sent."
-        )
+    lines = [f"## {plain(question.id)}", plain(question.text), *([plain(question.help)] if question.help else []), " · ".join(facts)]
+    if question.section:
+        begun = ": ".join(filter(None, (plain(question.section.title), plain(question.section.note))))
+        lines.insert(1, f"Here begins the section {begun}")
+    if question.show_if:
+        told = in_words(question.show_if, lambda one: f"{' or '.join(map(plain, one.options))} to {one.question}")
+        lines.append(f"Shown to those who answer {told}; of others a randomized “no answer” is sent.")
     return "\n\n".join([*lines, *map(_values, own), _coins(question.channel)])
 
 

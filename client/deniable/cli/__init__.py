@@ -17,7 +17,15 @@ from deniable.cli.ledger import ledger_command
 from deniable.cli.new import new_command
 from deniable.cli.plan import plan_command
 from deniable.cli.resend import resend_command
-from deniable.cli.results import compare_command, crosstab_command, regress_command, results_command, watch_command, waves_command
+from deniable.cli.results import (
+    compare_command,
+    crosstab_command,
+    regress_command,
+    results_command,
+    surveys_command,
+    watch_command,
+    waves_command,
+)
 from deniable.cli.submit import submit_command
 from deniable.cli.verify import verify_command
 from deniable.cli.withdraw import withdraw_command
@@ -51,7 +59,7 @@ def main() -> None:
 
 for _command in (
     *(new_command, import_command, check_command, schema_command, plan_command, submit_command, withdraw_command, resend_command),
-    *(results_command, watch_command, crosstab_command, compare_command, waves_command, regress_command, bundle_command),
+    *(surveys_command, results_command, watch_command, crosstab_command, compare_command, waves_command, regress_command, bundle_command),
     *(estimate_command, ledger_command, verify_command),
 ):
     main.add_command(_command)

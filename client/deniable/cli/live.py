@@ -21,24 +21,34 @@ by_hand_option = click.option(
 )
 
 
-def who_options(command: Decorated) -> Decorated:
-    """The options that say which survey, and who asks: what `reader` takes."""
-    for option in (key_option, _password, _user, survey_option):
+def account_options(command: Decorated) -> Decorated:
+    """The options that say who asks: what `account` takes."""
+    for option in (key_option, _password, _user):
         command = option(command)
     return command
 
 
-def reader(address: str, options: dict[str, Any]) -> SurveyClient:
-    """A client for whoever asks: by name and password, or else by the key. Asks for a password that nothing names.
+def who_options(command: Decorated) -> Decorated:
+    """The options that say which survey, and who asks: what `reader` takes."""
+    return survey_option(account_options(command))
 
-    Takes what `who_options` gave out of the options.
+
+def reader(address: str, options: dict[str, Any]) -> SurveyClient:
+    """A client of a survey for whoever asks. Takes what `who_options` gave out of the options."""
+    return opened_client(address, options.pop("survey_id"), **account(options))
+
+
+def account(options: dict[str, Any]) -> dict[str, Any]:
+    """Who asks, as SurveyClient takes it: by name and password, or else by the key. Asks for a password that nothing names.
+
+    Takes what `account_options` gave out of the options.
     """
-    survey_id, user, password_env, key = (options.pop(name) for name in ("survey_id", "user", "password_env", "key"))
+    user, password_env, key = (options.pop(name) for name in ("user", "password_env", "key"))
     if user is None and password_env is None and key is not None:
-        return opened_client(address, survey_id, key=key)
+        return {"key": key}
     if user is None:
         raise click.UsageError("--user is missing (or a key, in the environment variable that --key-env names)")
     password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, err=True)
     if password is None:
         raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
-    return opened_client(address, survey_id, auth=(user, password))
+    return {"auth": (user, password)}

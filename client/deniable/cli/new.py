@@ -81,7 +81,8 @@ def _question(document: Mapping[str, Any], text: str) -> dict[str, Any] | None:
         click.echo(f"  {number}  {kind.title}")
     chosen = click.prompt("  Kind of answer", type=click.IntRange(1, len(kinds)), default=1)
     name = click.prompt("  Name of its column", default=f"q{len(document['questions']) + 1}")
-    question: dict[str, Any] = {"id": name, "text": text, "type": list(TYPES)[chosen - 1]}
+    help_text = click.prompt("  Help, under the question (empty for none)", default="", show_default=False).strip()
+    question: dict[str, Any] = {"id": name, "text": text, **({"help": help_text} if help_text else {}), "type": list(TYPES)[chosen - 1]}
     for key, schema in kinds[chosen - 1].required_keys.items():
         question[key] = _list(key) if schema["type"] == "array" else click.prompt(f"  {key.capitalize()}: {schema['description']}")
     if not click.confirm("  Must it be answered?", default=True):

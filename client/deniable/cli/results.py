@@ -1,13 +1,15 @@
-"""`deniable results`, `watch`, `crosstab`, `compare`, `waves` and `regress`: what a live survey says, for its researcher."""
+"""`deniable surveys`, `results`, `watch`, `crosstab`, `compare`, `waves` and `regress`: what a live survey says, for its researcher."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from deniable.cli.live import by_hand_option, group_option, reader, who_options
-from deniable.cli.options import error_options, form_options, interval_options, printed
+from deniable.cli.live import account, account_options, by_hand_option, group_option, reader, who_options
+from deniable.cli.options import error_options, form_options, interval_options, printed, server_client
 from deniable.errors import EstimateError
 
 _ADDRESS = click.argument("address")
@@ -51,6 +53,28 @@ def watch_command(address: str, form: str | None, **options: Any) -> None:
     with reader(address, options) as client:
         found = client.progress(client.survey_id or "")
     printed(found, form)
+
+
+@click.command("surveys")
+@click.argument("url", metavar="ADDRESS")
+@account_options
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def surveys_command(url: str, as_json: bool, **options: Any) -> None:
+    """Print which surveys one may see.
+
+    Those in which the account has a role, or those that the key is for. A line for each: id, open, paused or closed, and title, with tabs
+    between them. ADDRESS is the server's.
+
+    \b
+    Example:
+      deniable surveys https://example.org --user ada --password-env PASSWORD
+    """
+    with server_client(url, **account(options)) as client:
+        if as_json:
+            click.echo(json.dumps([asdict(each) for each in client.surveys()], ensure_ascii=False, indent=1))
+        else:
+            for each in client.surveys():
+                click.echo(f"{each.id}\t{each.state}\t{each.title}")
 
 
 @click.command("crosstab")

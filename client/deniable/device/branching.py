@@ -6,34 +6,42 @@ stays one (-1) even there: whether it is refused must not tell what was shown.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.survey import Survey
-from deniable.survey.question import Condition, Question
+from deniable.survey.condition import Joined, ShowIf
+from deniable.survey.question import Question
 
 
 def apply_skip_logic(survey: Survey, categories: NDArray[np.int64]) -> NDArray[np.int64]:
     """The categories of n respondents, shape (items, n), with those of the hidden questions replaced by no answer."""
-    result, rows, start = categories.copy(), dict[str, slice](), 0
+    result, rows, start = categories.copy(), dict[str, _Answered](), 0
     for question in survey.questions:
-        rows[question.id] = slice(start, start + len(question.items))
+        mine = result[start : start + len(question.items)]
         start += len(question.items)
+        rows[question.id] = _Answered(question, mine)
         if question.show_if:
-            asked = _asked(survey, question.show_if)
-            hidden = ~_holds(question.show_if, asked, result[rows[asked.id]])
-            mine = result[rows[question.id]]
-            mine[(mine >= 0) & hidden] = question.k - 1
+            mine[(mine >= 0) & ~_holds(question.show_if, rows)] = question.k - 1
     return result
 
 
-def _asked(survey: Survey, condition: Condition) -> Question:
-    return next(question for question in survey.questions if question.id == condition.question)
+class _Answered(NamedTuple):
+    """A question and its items' categories, shape (items, n): a view, in which the hidden ones are no answer already."""
+
+    question: Question
+    categories: NDArray[np.int64]
 
 
-def _holds(condition: Condition, asked: Question, categories: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """For whom the condition holds, shape (n,). A multiple choice meets it with any of the options."""
+def _holds(show_if: ShowIf, rows: Mapping[str, _Answered]) -> NDArray[np.bool_]:
+    """For whom a condition holds, shape (n,). A multiple choice meets it with any of the options."""
+    if isinstance(show_if, Joined):
+        join = np.all if show_if.word == "all" else np.any
+        return np.asarray(join([_holds(part, rows) for part in show_if.parts], axis=0))
+    asked, categories = rows[show_if.question]
     if asked.labels:
-        ticked = [categories[asked.labels.index(option)] == 0 for option in condition.options]
-        return np.asarray(np.any(ticked, axis=0))
-    return np.isin(categories[0], [asked.categories.index(option) for option in condition.options])
+        return np.asarray(np.any([categories[asked.labels.index(option)] == 0 for option in show_if.options], axis=0))
+    return np.isin(categories[0], [asked.categories.index(option) for option in show_if.options])

@@ -104,7 +104,7 @@ def _asking(document: Mapping[str, Any], survey: Survey, asks: Sequence[int]) ->
 
 
 def _fewer(document: Mapping[str, Any], survey: Survey) -> Iterator[Change]:
-    needed = {question.show_if.question for question in survey.questions if question.show_if}
+    needed = {one.question for question in survey.questions if question.show_if for one in question.show_if.conditions}
     for question in survey.questions[:_TRIED]:
         if question.id not in needed:
             yield f"Leave out {question.id}", _without(document, question.id)
@@ -141,17 +141,28 @@ def _best(changes: Iterator[Change], n: int, most: float) -> Proposal | None:
 
 
 def _without(document: Mapping[str, Any], question: str) -> dict[str, Any]:
-    left = {**document, "questions": [one for one in document["questions"] if one["id"] != question]}
+    """The document without a question. A section that begins with it begins with the next one, if none does there."""
+    place = next(place for place, one in enumerate(document["questions"]) if one["id"] == question)
+    gone, left = document["questions"][place], [dict(one) for one in document["questions"] if one["id"] != question]
+    heir = left[place] if "section" in gone and place < len(left) and "section" not in left[place] else None
+    if heir is not None:
+        heir["section"] = gone["section"]
+    changed = {**document, "questions": left}
     if "translations" in document:
-        languages = {tag: _untold(texts, question) for tag, texts in document["translations"].items()}
-        left["translations"] = {tag: texts for tag, texts in languages.items() if texts}
-        if not left["translations"]:
-            del left["translations"]
-    return left
+        name = heir["id"] if heir is not None else ""
+        languages = {tag: _untold(texts, question, name) for tag, texts in document["translations"].items()}
+        changed["translations"] = {tag: texts for tag, texts in languages.items() if texts}
+        if not changed["translations"]:
+            del changed["translations"]
+    return changed
 
 
-def _untold(texts: Mapping[str, Any], question: str) -> dict[str, Any]:
-    own = {name: words for name, words in texts.get("questions", {}).items() if name != question}
+def _untold(texts: Mapping[str, Any], question: str, heir: str) -> dict[str, Any]:
+    """One language without the words of a question; those of its section are now the heir's, if there is one."""
+    own = dict(texts.get("questions", {}))
+    section = own.pop(question, {}).get("section")
+    if heir and section:
+        own[heir] = {**own.get(heir, {}), "section": section}
     return {**{key: value for key, value in texts.items() if key != "questions"}, **({"questions": own} if own else {})}
 
 

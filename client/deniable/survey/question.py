@@ -10,15 +10,20 @@ from functools import cached_property
 from typing import Any
 
 from deniable.mechanism import Channel
+from deniable.survey.condition import ShowIf, named
 from deniable.survey.types import TYPES
 
 
 @dataclass(frozen=True)
-class Condition:
-    """What must have been answered for a question to be shown: one of `options` of the earlier question with this id."""
+class Section:
+    """What stands before a question and is about it and those that follow, up to the next section. note: empty where there is none."""
 
-    question: str
-    options: tuple[str, ...]
+    title: str
+    note: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """As a survey file says it."""
+        return {"title": self.title, **({"note": self.note} if self.note else {})}
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,8 @@ class Question:
     """One question. `settings` holds the keys that only its type has; `declared_epsilon` is an exact binary number.
 
     A question that is not required has one more category, the last: no answer. `labels` are those of a multiple
-    choice's items; categories and channel are then those of each item.
+    choice's items; categories and channel are then those of each item. help: what stands under the text, empty where nothing does.
+    section: the one that begins with this question, if any.
     """
 
     id: str
@@ -38,7 +44,9 @@ class Question:
     channel: Channel
     required: bool = True
     labels: tuple[str, ...] = ()
-    show_if: Condition | None = None
+    show_if: ShowIf | None = None
+    help: str = ""
+    section: Section | None = None
 
     @property
     def k(self) -> int:
@@ -98,28 +106,48 @@ class Question:
         """The question as a survey file would say it, its epsilon as a number."""
         optional: dict[str, Any] = {} if self.required else {"required": False}
         if self.show_if:
-            optional["show_if"] = {"question": self.show_if.question, "is": list(self.show_if.options)}
+            optional["show_if"] = self.show_if.to_dict()
+        if self.help:
+            optional["help"] = self.help
+        if self.section:
+            optional["section"] = self.section.to_dict()
         return {"id": self.id, "text": self.text, "type": self.type, **self.settings, **optional, "epsilon": self.declared_epsilon}
 
 
 def blocks_of(questions: Sequence[Question]) -> tuple[tuple[int, ...], ...]:
     """What is drawn together where a survey asks a sample: a question and those shown after answers to it, by number."""
-    block = block_numbers([(q.id, q.show_if.question if q.show_if else None) for q in questions])
+    block = block_numbers([(q.id, [one.question for one in q.show_if.conditions] if q.show_if else []) for q in questions])
     members: list[list[int]] = [[] for _ in range(max(block) + 1)]
     for i, number in enumerate(block):
         members[number].append(i)
     return tuple(map(tuple, members))
 
 
-def block_numbers(questions: Sequence[tuple[Any, Any]]) -> list[int]:
-    """The number of each question's block, from the (id, id of the question it depends on) of each."""
-    block: list[int] = []
-    known: dict[Any, int] = {}
-    blocks = 0
-    for name, asked in questions:
-        joined = isinstance(asked, str) and asked in known
-        block.append(known[asked] if joined else blocks)
-        blocks += not joined
+def block_numbers(questions: Sequence[tuple[Any, Sequence[Any]]]) -> list[int]:
+    """The number of each question's block, from the (id, ids of the questions that it depends on) of each.
+
+    A question that depends on several joins their blocks to one. Blocks are numbered in the order of their first questions.
+    """
+    first = list(range(len(questions)))  # of each question's block, or another of the block that stands before it
+
+    def root(i: int) -> int:
+        while first[i] != i:
+            first[i] = i = first[first[i]]
+        return i
+
+    known: dict[str, int] = {}
+    for i, (name, asked) in enumerate(questions):
+        for earlier in asked:
+            if isinstance(earlier, str) and earlier in known:
+                low, high = sorted((root(known[earlier]), root(i)))
+                first[high] = low
         if isinstance(name, str):
-            known.setdefault(name, block[-1])
-    return block
+            known.setdefault(name, i)
+    roots = [root(i) for i in range(len(questions))]
+    number = {place: count for count, place in enumerate(dict.fromkeys(roots))}
+    return [number[place] for place in roots]
+
+
+def dependence(source: Any) -> tuple[Any, list[str]]:
+    """The id of a question in a survey file, and those of the questions that its show_if names; right or wrong."""
+    return (source.get("id"), named(source.get("show_if"))) if isinstance(source, Mapping) else (None, [])

@@ -8,20 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from deniable.survey.condition import MOST
 from deniable.survey.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.survey.parse import (
-    ACCESS,
-    BATCH,
-    FORMAT,
-    LAYOUT,
-    LENGTHS,
-    MAX_BATCH,
-    MAX_QUESTIONS,
-    MAX_WEIGHT,
-    MIN_WEIGHT,
-    QUESTION_ID,
-    SURVEY_ID,
-)
+from deniable.survey.parse import ACCESS, BATCH, FORMAT, LAYOUT, MAX_BATCH, SURVEY_ID
+from deniable.survey.parse_questions import MAX_QUESTIONS, MAX_WEIGHT, MIN_WEIGHT, QUESTION_ID
+from deniable.survey.reading import LENGTHS
 from deniable.survey.total import HIGH
 from deniable.survey.translation import LANGUAGE, TEXTS
 from deniable.survey.types import TYPES
@@ -38,15 +29,34 @@ EPSILON: dict[str, Any] = {
 }
 
 
-SHOW_IF: dict[str, Any] = {
+_EDGE = {"type": ["number", "string"]}
+CONDITION: dict[str, Any] = {
     "type": "object",
-    "description": "Show the question only to those who gave one of these answers to an earlier one; it may then be skipped.",
+    "description": "One of these answers to an earlier question, or a number from where one bin begins up to another.",
     "properties": {
         "question": {"type": ["string", "boolean"]},
         "is": {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "boolean"]}},
+        "at_least": _EDGE,
+        "below": _EDGE,
     },
-    "required": ["question", "is"],
+    "required": ["question"],
+    "oneOf": [{"required": ["is"]}, {"anyOf": [{"required": ["at_least"]}, {"required": ["below"]}]}],
     "additionalProperties": False,
+}
+
+
+def _list(word: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    listed = {"type": "array", "minItems": 2, "maxItems": MOST, "items": {"oneOf": list(parts)}}
+    return {"type": "object", "properties": {word: listed}, "required": [word], "additionalProperties": False}
+
+
+SHOW_IF: dict[str, Any] = {
+    "description": "Show the question only to those who gave certain answers to earlier ones; it may then be skipped.",
+    "oneOf": [
+        CONDITION,
+        _list("all", CONDITION, _list("any", CONDITION)),
+        _list("any", CONDITION, _list("all", CONDITION)),
+    ],
 }
 
 
@@ -68,6 +78,12 @@ def _text(key: str, description: str) -> dict[str, Any]:
     }
 
 
+def _section(description: str, required: bool) -> dict[str, Any]:
+    texts = {"title": _text("title", "Its title."), "note": _text("note", "What stands under the title.")}
+    asked: dict[str, Any] = {"required": ["title"]} if required else {"minProperties": 1}
+    return {"type": "object", "description": description, "properties": texts, **asked, "additionalProperties": False}
+
+
 TRANSLATIONS: dict[str, Any] = {
     "type": "object",
     "minProperties": 1,
@@ -84,7 +100,12 @@ TRANSLATIONS: dict[str, Any] = {
                 "additionalProperties": {
                     "type": "object",
                     "minProperties": 1,
-                    "properties": {"text": _text("text", "The question, in this language."), "options": LABELS},
+                    "properties": {
+                        "text": _text("text", "The question, in this language."),
+                        "help": _text("help", "Its help, in this language."),
+                        "section": _section("In this language.", required=False),
+                        "options": LABELS,
+                    },
                     "additionalProperties": False,
                 },
             },
@@ -168,6 +189,8 @@ def _question(named: tuple[str, QuestionType]) -> dict[str, Any]:
                 "description": "false adds the category `no answer`, randomized like any other.",
             },
             "show_if": SHOW_IF,
+            "help": _text("help", "What stands under the question."),
+            "section": _section("The section that begins with this question, up to the next one.", required=True),
             **kind.required_keys,
             **kind.optional_keys,
         },

@@ -159,11 +159,20 @@ class Survey:
         tag, texts = self._translation(language)
         return (texts[key], tag) if key in texts else (getattr(self, key), self.language)
 
-    def question_in(self, language: str, question: Question) -> tuple[str, str]:
-        """A question's text for a reader of `language`, and the language that it is in."""
+    def question_in(self, language: str, question: Question, key: str = "text") -> tuple[str, str]:
+        """A question's text for a reader of `language`, or its help, and the language that it is in."""
+        own, tag = self._words(language, question)
+        return (own[key], tag) if key in own else (getattr(question, key), self.language)
+
+    def section_in(self, language: str, question: Question, key: str) -> tuple[str, str]:
+        """The title or the note of the section that begins with a question, for a reader of `language`, and the language that it is in."""
+        own, tag = self._words(language, question)
+        told = own.get("section", {})
+        return (told[key], tag) if key in told else (getattr(question.section, key), self.language)
+
+    def _words(self, language: str, question: Question) -> tuple[Mapping[str, Any], str]:
         tag, texts = self._translation(language)
-        own = texts.get("questions", {}).get(question.id, {})
-        return (own["text"], tag) if "text" in own else (question.text, self.language)
+        return texts.get("questions", {}).get(question.id, {}), tag
 
     def _translation(self, language: str) -> tuple[str, Mapping[str, Any]]:
         """The tag and texts for a language: itself, or a relative (de for de-AT); none where the survey is in it. Twin: `words.mjs`."""
@@ -181,8 +190,11 @@ class Survey:
             found += [(language, key) for key in TEXTS if getattr(self, key) and key not in texts]
             for question in self.questions:
                 own = texts.get("questions", {}).get(question.id, {})
-                wanted = ["text", "options"] if question.options else ["text"]
-                found += [(language, f"questions.{question.id}.{key}") for key in wanted if key not in own]
+                here = f"questions.{question.id}"
+                wanted = ["text", *(["options"] if question.options else []), *(["help"] if question.help else [])]
+                found += [(language, f"{here}.{key}") for key in wanted if key not in own]
+                section = question.section.to_dict() if question.section else {}
+                found += [(language, f"{here}.section.{key}") for key in section if key not in own.get("section", {})]
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:

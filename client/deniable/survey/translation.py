@@ -35,9 +35,6 @@ def language_problem(language: Any) -> str | None:
     return "must be a language tag such as en, de or pt-BR"
 
 
-def plain(translations: Mapping[str, Any]) -> dict[str, Any]:
-    """Translations as plain objects, as a definition has them."""
-    return {
-        language: {key: {name: dict(own) for name, own in value.items()} if key == "questions" else value for key, value in texts.items()}
-        for language, texts in translations.items()
-    }
+def plain(value: Any) -> Any:
+    """Translations, or any part of them, as plain objects, as a definition has them."""
+    return {key: plain(own) for key, own in value.items()} if isinstance(value, Mapping) else value

@@ -6,6 +6,7 @@ Bytes that are compared whole need no such list. It is there to find the files, 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -27,12 +28,13 @@ class Load(NamedTuple):
     url: str | None
 
 
-def of_page(page: str) -> list[Load]:
+@lru_cache(maxsize=64)  # what a right server sends is what it is compared with, once more
+def of_page(page: str) -> tuple[Load, ...]:
     """All that an HTML page makes a browser load or run by itself, in the order of the page."""
     parser = _Parser()
     parser.feed(page)
     parser.close()
-    return parser.found
+    return tuple(parser.found)
 
 
 def of_file(path: str, text: str) -> list[str]:

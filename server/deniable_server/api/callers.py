@@ -12,6 +12,7 @@ from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.accounts import Key
 from deniable_server.store.roles import Role
 
+OWN = "own"  # what no key is for: a survey's owners do it by name and password
 _LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}
 """The least role in a survey that does with a password what a key of this scope does."""
 
@@ -24,16 +25,16 @@ def refuse_other_types() -> None:
         abort(415, "the body must be JSON, with Content-Type: application/json")
 
 
-def key_for(scope: str, survey_id: str) -> Key | None:
-    """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else."""
-    sent = request.authorization
-    if sent is None or sent.type != "bearer":
-        return None
-    key = keys.find(current_store(), sent.token or "")
+def key_for(scope: str, survey_id: str | None) -> Key | None:
+    """The key that came with the request, if one did. Aborts with 401 for one that is none, with 403 for one that is for something else.
+
+    survey_id: None for what is of no survey.
+    """
+    key = _key()
     if key is None:
-        raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=_bearer("invalid_token"))
+        return None
     if scope not in key.scopes or key.survey not in (None, survey_id):
-        raise Forbidden(f"the key must have the scope {scope} for this survey")
+        raise Forbidden(f"the key must have the scope {scope}{'' if survey_id is None else ' for this survey'}")
     return key
 
 
@@ -44,28 +45,53 @@ def require(scope: str, survey_id: str) -> None:
     """
     if key_for(scope, survey_id) is not None:
         return
-    user, needed = _researcher(), _LEAST.get(scope, Role.OWNER)
-    if user is None:
-        challenge = WWWAuthenticate("basic", {"realm": "deniable"})
-        raise Unauthorized(f"a researcher's name and password are needed, or a key with the scope {scope}", www_authenticate=challenge)
-    if current_store().factors.any(user):
-        raise Forbidden("this account has a second factor: a program needs a key in place of the password")
-    if current_store().roles.role(user, survey_id) < needed:
+    needed = _LEAST.get(scope, Role.OWNER)
+    if current_store().roles.role(_researcher(f"a key with the scope {scope}"), survey_id) < needed:
         raise Forbidden(f"this is for those who are {needed.word} of the survey, or more")
 
 
-def _researcher() -> str | None:
-    """Who sent a name and the password of it, if anybody."""
+def seen() -> list[str]:
+    """The ids of the surveys that whoever calls may see, sorted: those that the key is for, or in which the account has a role.
+
+    Aborts with 401 or 403.
+    """
+    store, key = current_store(), _key()
+    if key is None:
+        return list(store.roles.seen_by(_researcher("a key")))
+    if not set(key.scopes) & set(keys.OF_SURVEYS):
+        raise Forbidden(f"the key must have one of the scopes {', '.join(keys.OF_SURVEYS)}")
+    return [each.survey.id for each in store.surveys.all()] if key.survey is None else [key.survey]
+
+
+def _key() -> Key | None:
+    """The key that came with the request, if one did. Aborts with 401 for one that is none."""
+    sent = request.authorization
+    if sent is None or sent.type != "bearer":
+        return None
+    key = keys.find(current_store(), sent.token or "")
+    if key is None:
+        raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=bearer("invalid_token"))
+    return key
+
+
+def _researcher(otherwise: str) -> str:
+    """Who sent a name and the password of it; otherwise: what else would do. Aborts with 401, and 403 for whom a password is not enough."""
     sent = request.authorization
     name = sent.username or "" if sent is not None and sent.type == "basic" else None
-    return name if name is not None and sent is not None and current_passwords().hold(name, sent.password or "") else None
+    if name is None or sent is None or not current_passwords().hold(name, sent.password or ""):
+        challenge = WWWAuthenticate("basic", {"realm": "deniable"})
+        raise Unauthorized(f"a researcher's name and password are needed, or {otherwise}", www_authenticate=challenge)
+    if current_store().factors.any(name):
+        raise Forbidden("this account has a second factor: a program needs a key in place of the password")
+    return name
 
 
 def key_needed(message: str) -> Unauthorized:
     """What somebody without a key is told, and how to get one."""
     command = "`deniable-server key make --scope submit --name NAME`"
-    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=_bearer())
+    return Unauthorized(f"{message}; whoever runs the server makes one with {command}", www_authenticate=bearer())
 
 
-def _bearer(error: str | None = None) -> WWWAuthenticate:
+def bearer(error: str | None = None) -> WWWAuthenticate:
+    """What a reply says that asks for a key. error: what is wrong with the one that came, in a word of RFC 6750."""
     return WWWAuthenticate("bearer", {"realm": "deniable", **({"error": error} if error else {})})

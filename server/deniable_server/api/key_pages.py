@@ -25,7 +25,7 @@ class KeyForm(FlaskForm):  # type: ignore[misc]
     scopes = SelectMultipleField(
         "What is it for?",
         [InputRequired("Say what the key is for.")],
-        choices=list(keys.SCOPES),
+        choices=list(keys.OF_SURVEYS),
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
@@ -75,4 +75,4 @@ def _page(survey_id: str, form: KeyForm, made: str = "") -> str:
     store = current_store()
     found = [key for key in store.accounts.all_keys() if key.survey == survey_id]
     published = store.surveys.published(survey_id)
-    return render_template("researchers/keys.html", published=published, keys=found, scopes=keys.SCOPES, made=made, form=form)
+    return render_template("researchers/keys.html", published=published, keys=found, scopes=keys.OF_SURVEYS, made=made, form=form)

@@ -11,7 +11,10 @@ from datetime import UTC, datetime
 from deniable_server.store.accounts import Key
 from deniable_server.store.protocol import Store
 
-SCOPES = {"submit": "submissions of many records", "results": "results and tallies", "reports": "perturbed records"}
+OF_SURVEYS = {"submit": "submissions of many records", "results": "results and tallies", "reports": "perturbed records"}
+"""What a key may be for, in one survey or in all."""
+SCOPES = {**OF_SURVEYS, "metrics": "how the server does, at /metrics"}
+"""What a key may be for."""
 _PREFIX = "dk_"
 
 
@@ -21,6 +24,8 @@ def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = No
         raise ValueError("the key's name must be 1 to 64 printable characters")
     if not scopes or not set(scopes) <= set(SCOPES):
         raise ValueError(f"scope must be {' or '.join(SCOPES)}")
+    if survey is not None and not set(scopes) <= set(OF_SURVEYS):
+        raise ValueError(f"scope must be {' or '.join(OF_SURVEYS)} for a key of one survey")
     written = _PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
     store.accounts.add_key(Key(name, ordered, survey, datetime.now(UTC).date().isoformat()), _hash(written))

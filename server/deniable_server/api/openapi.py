@@ -36,10 +36,10 @@ def page() -> str:
 def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Of each operation its address, its method, and itself; with what its references stand for, and the keys of its body."""
     for path, item in document()["paths"].items():
-        for method in ("get", "post"):
+        for method in ("get", "post", "delete"):
             if method in item:
                 operation = dict(item[method])
-                operation["parameters"] = [_found(each) for each in item.get("parameters", ())]
+                operation["parameters"] = [_found(each) for each in (*item.get("parameters", ()), *operation.get("parameters", ()))]
                 operation["responses"] = {status: _found(reply) for status, reply in operation["responses"].items()}
                 operation["body"] = _body(operation.get("requestBody"))
                 yield path, method.upper(), operation

@@ -1,4 +1,4 @@
-"""For machines: the definition, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
+"""For machines: surveys, definitions, submissions and their withdrawal, results, progress, tallies and reports. No cookie is read or set.
 
 Anybody may send one record a submission, as a respondent's device does; many records, and all that is told of
 them, need a key or a password.
@@ -7,19 +7,21 @@ them, need a key or a password.
 from __future__ import annotations
 
 import base64
+import json
 
-from flask import Response, jsonify, request, send_file
+from flask import Response, jsonify, request, send_file, url_for
 
 from deniable.errors import MissingExtraError
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
 from deniable.wire.submission import MAX_COUNT, Submission, secret_of
-from deniable_server.api import callers
+from deniable_server.api import callers, listing, webhooks
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
 from deniable_server.researchers import bundles
 from deniable_server.researchers.results import records_of, results_of
 from deniable_server.researchers.watching import watched
+from deniable_server.store.webhooks import Webhook
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
@@ -32,9 +34,25 @@ bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, tran
 @bp.before_request
 def refuse_foreign_writes() -> None:
     """Before anything is read: what changes something is JSON, and from no other site's page."""
-    if request.method == "POST":
+    if request.method in ("POST", "DELETE"):
         sites.refuse_other_sites()
+    if request.method == "POST":
         callers.refuse_other_types()
+
+
+@bp.get("/surveys")
+def surveys() -> Response:
+    """The surveys that the account or the key may see, by id: `limit` at a time, behind what `cursor` says."""
+    seen = set(callers.seen())
+    try:
+        limit, last = listing.limit_of(request.args.get("limit")), listing.last_of(request.args.get("cursor"))
+    except listing.ListingError as error:
+        return reply(400, error.rule, str(error))
+    told, following = listing.page([each for each in current_store().surveys.all() if each.survey.id in seen], last, limit)
+    response = jsonify(told)
+    if following:
+        response.headers["Link"] = f'<{url_for(".surveys")}?{following}>; rel="next"'
+    return response
 
 
 @bp.get("/surveys/<survey_id>")
@@ -149,6 +167,51 @@ def bundle(survey_id: str) -> Response:
 def bundle_file(survey_id: str, name: str) -> Response:
     """One file of these."""
     return _bundle(survey_id, name)
+
+
+@bp.get("/surveys/<survey_id>/webhooks")
+def list_webhooks(survey_id: str) -> Response:
+    """The webhooks of a survey, for its owners, by name and password."""
+    callers.require(callers.OWN, survey_id)
+    return jsonify(webhooks=[_webhook(each) for each in current_store().webhooks.of_survey(survey_id)])
+
+
+@bp.post("/surveys/<survey_id>/webhooks")
+def make_webhook(survey_id: str) -> tuple[Response, int] | Response:
+    """Makes one; its secret is told here and never again. Rights as for the list of them."""
+    callers.require(callers.OWN, survey_id)
+    try:
+        wanted = json.loads(_body())
+        url, events = wanted["url"], wanted["events"]
+        if (
+            set(wanted) != {"url", "events"}
+            or type(url) is not str
+            or type(events) is not list
+            or not all(type(each) is str for each in events)
+        ):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return reply(400, "webhook", "the body must be an object with url, a text, and events, a list of words; and nothing else")
+    try:
+        webhook, secret = webhooks.make(current_store(), survey_id, url, events)
+    except ValueError as error:
+        return reply(400, "webhook", str(error))
+    return jsonify({**_webhook(webhook), "secret": secret}), 201
+
+
+@bp.delete("/surveys/<survey_id>/webhooks/<webhook_id>")
+def remove_webhook(survey_id: str, webhook_id: str) -> Response:
+    """Removes one, and what waits for it."""
+    callers.require(callers.OWN, survey_id)
+    if not current_store().webhooks.remove(survey_id, webhook_id):
+        return reply(404, "webhook", "this survey has no webhook with this id")
+    return jsonify(removed=True)
+
+
+def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
+    """What is told of one: not of what survey, and not its secret."""
+    told = {name: getattr(webhook, name) for name in ("id", "url", "made_on", "failing_since")}
+    return {**told, "events": list(webhook.events)}
 
 
 def _bundle(survey_id: str, name: str) -> Response:

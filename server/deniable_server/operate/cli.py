@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,13 @@ import click
 from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, Institution, Logo, make_key
+from deniable_server.operate import logs
 from deniable_server.operate.cli_access import asked_password, give_password, grant, key_commands, password_option, user_commands
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
-from deniable_server.operate.cli_database import database, failing, opened, require
+from deniable_server.operate.cli_database import database, failing, logged, opened, require
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
+from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.researchers import invitations
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
@@ -25,7 +28,19 @@ _METHOD = (
 )
 _PEM = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_PLACE = click.Path(exists=True, path_type=Path)
 _TARGET = "population (the default), of which the respondents are a sample, or respondents: these people alone."
+
+
+class _Address(click.ParamType[tuple[str, int]]):
+    name = "address:port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """The host, without the brackets of an IPv6 address, and the port."""
+        host, _, port = str(value).rpartition(":")
+        if not host or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535:
+            self.fail(f"must be an address and a port, such as 127.0.0.1:9464, got {value!r}", param, ctx)
+        return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,6 +62,7 @@ main.add_command(backup)
 main.add_command(restore_backup)
 main.add_command(grant)
 main.add_command(audit_commands)
+main.add_command(webhook_commands)
 for _command in (settings_command, pause_command, archive_command, delete_command, upkeep_command):
     main.add_command(_command)
 
@@ -160,10 +176,25 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
 @click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
 @click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
+@click.option(
+    "--log",
+    type=click.Choice(list(logs.FORMS)),
+    default="text",
+    show_default=True,
+    help="How events are written to stderr: json has one object a line.",
+)
+@click.option("--metrics", is_flag=True, help="Tell Prometheus how the server does, at /metrics, with a key of the scope metrics.")
+@click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
+@click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
+@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
 
     Behind a proxy that speaks https, give the address that people use as --public-url. Without a proxy, give --certificate and --key.
+
+    \b
+    Example:
+      deniable-server serve --public-url https://survey.example.org --metrics-listen 127.0.0.1:9464
     """
     from deniable_server.operate.serve import Listening
     from deniable_server.operate.serve import serve as run
@@ -172,10 +203,16 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
     certificate, key, logo = (more[name] for name in ("certificate", "key", "logo"))
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key must be given together")
-    with failing(db):
-        institution = Institution(more["institution"].strip(), Logo.of(logo) if logo else None)
-        at = Listening(host, port, (certificate, key) if certificate and key else None)
-        run(db, at, public_url, most_per_second, institution)
+    logs.begin(more["log"])
+    with logged(db) if more["log"] == "json" else failing(db):
+        config = replace(
+            Config.for_database(db, public_url, most_per_second),
+            institution=Institution(more["institution"].strip(), Logo.of(logo) if logo else None),
+            metrics=more["metrics"] or more["metrics_listen"] is not None,
+            backups=more["backups"],
+            private_webhooks=more["private_webhooks"],
+        )
+        run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]))
 
 
 @main.command()
@@ -203,8 +240,6 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
     Example:
       deniable-server doctor --public-url https://survey.example.org --backup copy.db
     """
-    import httpx
-
     from deniable_server.operate import doctor
 
     if db.path is not None and not db.path.exists():
@@ -215,7 +250,7 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         "the database": doctor.database(db),
         "free disk": doctor.disk(db.path) if db.path else None,
         "the backup (--backup FILE)": doctor.backup(db.path, copy) if db.path and copy else None,
-        "the address (--public-url URL)": doctor.address(public_url, httpx.Client(timeout=10)) if public_url else None,
+        "the address (--public-url URL)": _reached(public_url) if public_url else None,
     }
     faulty = False
     for name, faults in looked.items():
@@ -225,6 +260,15 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
             click.echo(line)
     raise click.exceptions.Exit(1 if faulty else 0)
+
+
+def _reached(url: str) -> Iterator[str]:
+    import httpx
+
+    from deniable_server.operate import doctor
+
+    with httpx.Client(timeout=10) as client:
+        yield from doctor.address(url, client)
 
 
 @main.command()

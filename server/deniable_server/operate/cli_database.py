@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import click
 
 from deniable.errors import DeniableError, SurveyError
 from deniable_server.config import Database
+from deniable_server.operate import logs
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 
@@ -54,6 +56,17 @@ def opened(db: Database, *, new: bool = False) -> Iterator[Store]:
             yield store
         finally:
             store.close()
+
+
+@contextmanager
+def logged(db: Database) -> Iterator[None]:
+    """What goes wrong becomes one line of the log."""
+    try:
+        with failing(db):
+            yield
+    except click.ClickException as error:
+        logging.getLogger(logs.OWN).critical("%s", error.message)
+        raise click.exceptions.Exit(error.exit_code) from None
 
 
 @contextmanager

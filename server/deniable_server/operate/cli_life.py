@@ -10,7 +10,6 @@ import click
 
 from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, opened
-from deniable_server.operate.upkeep import upkeep
 from deniable_server.store.life import Settings
 
 NONE = "none"
@@ -107,8 +106,16 @@ def delete_command(db: Database, survey_id: str, yes: bool) -> None:
 
 @click.command("upkeep")
 @database
-def upkeep_command(db: Database) -> None:
-    """Close and delete what is due today. A running server does this by itself."""
+@click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
+def upkeep_command(db: Database, private_webhooks: bool) -> None:
+    """Close and delete what is due today, and tell webhooks. A running server does this by itself."""
+    from deniable_server.operate.notices import note
+    from deniable_server.operate.sending import posting, send_due
+    from deniable_server.operate.upkeep import upkeep
+
     with opened(db) as store:
-        for line in upkeep(store, datetime.now(UTC).date().isoformat()):
+        today = datetime.now(UTC).date().isoformat()
+        for line in upkeep(store, today):
             click.echo(line)
+        note(store, today, int(datetime.now(UTC).timestamp()))
+        send_due(store, posting(private_webhooks), lambda: datetime.now(UTC))

@@ -9,8 +9,8 @@ import resource
 import signal
 import socket
 import ssl
-import sys
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ from granian.log import LogLevels
 from granian.server.embed import Server
 
 from deniable_server import create_app
-from deniable_server.config import Config, Database, Institution
-from deniable_server.front import Front
-from deniable_server.operate import alone, upkeep
+from deniable_server.api.metrics import OWN_ADDRESS
+from deniable_server.config import Config, Database
+from deniable_server.front import Front, Scraped
+from deniable_server.operate import alone, logs, upkeep
+from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
@@ -36,48 +38,61 @@ MOST_CONNECTIONS = 8192
 FINISH_SECONDS = 4.0  # for the requests that are being answered when the server is to stop
 STOP_SECONDS = 9.0  # for all of stopping
 
-logger = logging.getLogger("deniable_server")
+logger = logging.getLogger(logs.OWN)
 
 
 @dataclass(frozen=True)
 class Listening:
-    """Where a server listens. certificate: the files of one and of its key, in PEM; None for http, behind a proxy or at home."""
+    """Where a server listens. certificate: the files of one and of its key, in PEM; None for http, behind a proxy or at home.
+
+    metrics: the host and port at which /metrics needs no key, and nothing else is; None for none.
+    """
 
     host: str
     port: int
     certificate: tuple[Path, Path] | None = None
+    metrics: tuple[str, int] | None = None
 
     @property
     def name(self) -> str:
         """What this machine calls it."""
-        every = self.host in ("0.0.0.0", "::")  # noqa: S104 - compared
-        return "localhost" if every else f"[{self.host}]" if ":" in self.host else self.host
+        return _name(self.host)
 
     @property
     def url(self) -> str:
         return f"{'https' if self.certificate else 'http'}://{self.name}:{self.port}"
 
 
-def serve(db: Database, at: Listening, public_url: str | None, most_per_second: int, institution: Institution) -> None:
+def serve(config: Config, at: Listening) -> None:
     """Serves until the process is told to stop, and then ends it.
 
-    Raises FileNotFoundError where `deniable-server init` has not been, alone.InUseError where another process has the port or
-    the database, UnavailableError where the file is none that a server can use, ValueError and OSError where the certificate is none.
+    Raises alone.InUseError where another process has the port or the database, UnavailableError where the file is none that a server can
+    use, ValueError and OSError where the certificate is none.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     if at.certificate:
         _check_certificate(*at.certificate)
-        public_url = public_url or at.url
-    config = replace(Config.for_database(db, public_url, most_per_second), listening=at.url, institution=institution)
+        config = replace(config, public_url=config.public_url or at.url)
+    config = replace(config, listening=at.url)
     if path := Database.at(config.db).path:
         alone.lock(path)  # on PostgreSQL several servers may share a database
     listener = alone.listen(at.host, at.port)
+    scraped = alone.listen(*at.metrics) if at.metrics else None
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now
-    upkeep.begin(store)
-    front = Front(create_app(config, store), at.name, at.port)
-    print(f"Serving on {at.url}", file=sys.stderr, flush=True)
-    uvloop.run(_run(front, _granian(front, listener, at.certificate), store))
+    upkeep.begin(store, posting(config.private_webhooks))
+    app = create_app(config, store)
+    front = Front(app, at.name, at.port)
+    servers = [_granian(front, listener, at.certificate)]
+    logger.info("Serving on %s", at.url)
+    if scraped and at.metrics:
+        servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
+    uvloop.run(_run(front, servers, store))
+
+
+def _name(host: str) -> str:
+    """What this machine calls an address that is listened on."""
+    every = host in ("0.0.0.0", "::")  # noqa: S104 - compared
+    return "localhost" if every else f"[{host}]" if ":" in host else host
 
 
 def _check_certificate(certificate: Path, key: Path) -> None:
@@ -90,17 +105,17 @@ def _check_certificate(certificate: Path, key: Path) -> None:
         ) from None
 
 
-async def _run(front: Front, server: Server, store: Store) -> None:
+async def _run(front: Front, servers: Sequence[Server], store: Store) -> None:
     """Serves until SIGTERM or SIGINT; from then on the process has STOP_SECONDS."""
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told.set)
-    serving = asyncio.create_task(server.serve())
+    serving = [asyncio.create_task(server.serve()) for server in servers]
     stopped = asyncio.create_task(told.wait())
-    await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([*serving, stopped], return_when=asyncio.FIRST_COMPLETED)
     _end_after(STOP_SECONDS)
     if not stopped.done():
-        await serving  # it failed: says why
+        await asyncio.gather(*(task for task in serving if task.done()))  # one failed: says why
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
     _close(store)
@@ -116,7 +131,7 @@ def _close(store: Store) -> None:
     store.close()
 
 
-def _granian(front: Front, listener: socket.socket, certificate: tuple[Path, Path] | None) -> Server:
+def _granian(front: Front | Scraped, listener: socket.socket, certificate: tuple[Path, Path] | None) -> Server:
     """granian on our own socket: the one that it would make lets others listen on the same port."""
 
     class OnOurs(Server):
@@ -132,6 +147,7 @@ def _granian(front: Front, listener: socket.socket, certificate: tuple[Path, Pat
         http1_settings=HTTP1Settings(header_read_timeout=HEAD_SECONDS * 1000, max_buffer_size=HEAD_BYTES),
         websockets=False,
         log_level=LogLevels.error,
+        log_dictconfig={"loggers": {"_granian": {"handlers": [], "propagate": True}}},
         log_access=False,
         ssl_cert=cert,
         ssl_key=key,

@@ -1,6 +1,6 @@
-"""What the server does by itself: it closes surveys whose last day is over, and deletes records whose day has come.
+"""What the server does by itself: it closes surveys whose last day is over, deletes records whose day has come, and tells webhooks of it.
 
-At its start, and when a day begins in UTC.
+At its start, and when a day begins in UTC; a message that did not arrive is sent again in between.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from deniable_server.operate import logs
+from deniable_server.operate.notices import note
+from deniable_server.operate.sending import Post, send_due
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 
 AGAIN = 60.0  # seconds after which what failed is tried again
 LOOK = 3600.0  # seconds after which the clock is looked at again, since somebody may set it
 
-logger = logging.getLogger("deniable_server")
+logger = logging.getLogger(logs.OWN)
 
 
 def upkeep(store: Store, today: str) -> list[str]:
@@ -36,7 +39,7 @@ def upkeep(store: Store, today: str) -> list[str]:
     return done
 
 
-def keep_up(store: Store, now: Callable[[], datetime], wait: Callable[[float], bool]) -> None:
+def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callable[[float], bool]) -> None:
     """Does it at once, and whenever a day begins, until `wait` says that it is over; now: the time in UTC."""
     done_on = ""
     while True:
@@ -45,7 +48,9 @@ def keep_up(store: Store, now: Callable[[], datetime], wait: Callable[[float], b
             if today != done_on:
                 for line in upkeep(store, today):
                     logger.warning("%s", line)
+                note(store, today, int(now().timestamp()))
                 done_on = today
+            pause = min(pause, send_due(store, post, now))
         except StoreError as error:
             logger.warning("what is due today could not be done, and is tried again: %s", error)
             pause = AGAIN
@@ -53,10 +58,10 @@ def keep_up(store: Store, now: Callable[[], datetime], wait: Callable[[float], b
             return
 
 
-def begin(store: Store) -> threading.Event:
-    """The same in a thread of its own, which ends when the event is set."""
+def begin(store: Store, post: Post) -> threading.Event:
+    """The same in a thread of its own, which ends when the event is set. post: what sends to webhooks."""
     over = threading.Event()
-    thread = threading.Thread(target=keep_up, args=(store, lambda: datetime.now(UTC), over.wait), name="deniable-upkeep", daemon=True)
+    thread = threading.Thread(target=keep_up, args=(store, post, lambda: datetime.now(UTC), over.wait), name="deniable-upkeep", daemon=True)
     thread.start()
     return over
 

@@ -6,24 +6,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Response, abort, g, redirect, render_template, request, url_for
 
 from deniable.errors import EstimateError, MissingExtraError, Problem, SurveyError
-from deniable.plan import ROUGH, outlook, plan, proposals, verdict
-from deniable.privacy.posterior import least_protected, people, posterior_bound
+from deniable.plan import plan
 from deniable.survey import Survey
 from deniable.survey.document import MAX_BYTES, parse
 from deniable.survey.dump import to_json, to_yaml
-from deniable.survey.labels import warnings
 from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.fields import Fields, editable, fields_of, value_of
+from deniable_server.researchers.editor.drafted import checked, has_comments, survey_in, title_in, value_in
+from deniable_server.researchers.editor.fields import fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm
 from deniable_server.researchers.editor.mistakes import beside, named
+from deniable_server.researchers.editor.prospects import ahead, proposed
+from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import all_own, own
 from deniable_server.researchers.pages import Page, routes
@@ -34,7 +36,6 @@ from deniable_server.web import headers, limits
 bp = routes("drafting", __name__)
 
 MOST_BYTES = MAX_BYTES * 3 // 2  # of a form; one that is larger than 500 kB would be put on the disk while it is read
-MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file
 EXAMPLE = """\
 deniable: 1
 id: affairs
@@ -48,13 +49,12 @@ questions:
 """The smallest survey that shows how one is written."""
 
 TAKEN = Problem("id", "must be a new one: it is another survey's, and a published survey never changes")
-_TITLE = re.compile(r"""^\W{0,3}title\W{1,4}(.*?)["',\s]*$""", re.MULTILINE)
 
 
 @bp.app_template_global()
 def kept_drafts() -> list[tuple[Draft, str]]:
     """The drafts of whoever is logged in, the latest first, each with its title."""
-    listed = [(draft, _title(draft.text)) for draft in all_own()]
+    listed = [(draft, title_in(draft.text)) for draft in all_own()]
     return sorted(listed, key=lambda one: (one[0].changed_on, one[1]), reverse=True)
 
 
@@ -114,15 +114,17 @@ def _publish(draft: Draft, survey: Survey) -> Page:
 
 
 @bp.get("/manage/drafts/<draft_id>")
+@headers.holds_frames
 def edit(draft_id: str) -> Page:
     draft = own(draft_id)
-    value = _value(draft.text)
+    value = value_in(draft.text)
     if value is None:
         return redirect(url_for(".source", draft_id=draft_id))
     return _editor(_Edited(draft, fields_of(value), value, people_planned(), draft.revision))
 
 
 @bp.post("/manage/drafts/<draft_id>")
+@headers.holds_frames
 @limits.body(MOST_BYTES)
 def change(draft_id: str) -> Page:
     """Keeps what was typed, and does what the button says that was pressed."""
@@ -132,9 +134,9 @@ def change(draft_id: str) -> Page:
     focus = changed(fields, told, form.new_language.data or "")
     value = _sent(fields)
     if told.startswith("propose "):
-        value = _proposed(value, n, told.removeprefix("propose "))
+        value = proposed(value, n, told.removeprefix("propose "))
         fields = fields_of(value)
-    text = draft.text if value == _value(draft.text) else to_yaml(value)
+    text = draft.text if value == value_in(draft.text) else to_yaml(value)
     if told == "keep":
         return redirect(url_for(".edit", draft_id=current_store().drafts.begin(g.user, text).id))
     edited = _Edited(draft, fields, value, n, form.revision.data or "", focus, tuple(form.n.errors))
@@ -172,32 +174,22 @@ def _published(edited: _Edited) -> Page:
 
 def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool = False) -> Page:
     form = EditorForm.filled(edited.fields, edited.n, edited.revision)
-    survey, problems = _checked(edited.value)
+    survey, problems = checked(edited.value)
     problems += more or []
     mistakes = {**beside(problems, edited.fields), **({"n": edited.wrong_n} if edited.wrong_n else {})}
     shown = {"draft": edited.draft, "form": form, "mistakes": mistakes, "conflict": conflict, "focus": edited.focus, "types": KEYS}
     labels = form.labels
     if survey is not None:
-        shown |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n)}
-    shown |= {"named": lambda place: named(place, labels), "comments": _comments(edited.draft.text)}
-    page = render_template("researchers/editor.html", title=_title(edited.draft.text), **shown)
+        shown |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
+    shown |= {"named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
+    page = render_template("researchers/editor.html", title=title_in(edited.draft.text), **shown)
     return page, 409 if conflict else 422 if problems and request.method == "POST" else 200
 
 
-def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """What a survey will tell, for beside the fields."""
-    rows = outlook(survey, n)
-    return {
-        "n": n,
-        "verdict": verdict(survey, n),
-        "rows": rows,
-        "rough": max(row.half_width for row in rows) > ROUGH,
-        "proposals": proposals(value, n),
-        "weakest": least_protected(survey.items),
-        "people": people,
-        "belief": posterior_bound(survey.odds),
-        "doubts": tuple(warnings(survey.groups, n)),
-    }
+def _entry(survey: Survey) -> str:
+    """The fragment of a link that leads to the questions: with a code that was given to nobody, and a group where there are some."""
+    code = access_codes.written(bytes(access_codes.SECRET_BYTES))
+    return urlencode({"code": code, **({"group": survey.groups[0]} if survey.groups else {})})
 
 
 def _sent(fields: Fields) -> dict[str, Any]:
@@ -205,13 +197,6 @@ def _sent(fields: Fields) -> dict[str, Any]:
         return value_of(fields)
     except ValueError as error:
         abort(400, str(error))
-
-
-def _proposed(value: dict[str, Any], n: int, words: str) -> dict[str, Any]:
-    """The document with a proposal; as it is where that is none any more, since the fields have changed."""
-    if _checked(value)[0] is None:
-        return value
-    return next((dict(one.document) for one in proposals(value, n) if one.words == words), value)
 
 
 # --- as a file --------------------------------------------------------------------------------------------------------------
@@ -254,7 +239,9 @@ def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, c
         survey, problems = None, list(error.problems)
     problems += more or []
     shown = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
-    return render_template("researchers/source.html", title=_title(draft.text), has_fields=_value(draft.text) is not None, **shown), status
+    return render_template(
+        "researchers/source.html", title=title_in(draft.text), has_fields=value_in(draft.text) is not None, **shown
+    ), status
 
 
 @bp.get("/manage/drafts/<draft_id>/survey.<any(yaml, json):kind>")
@@ -280,7 +267,7 @@ def download(draft_id: str, kind: str) -> Page:
 def planned(draft_id: str) -> Page:
     """All that the planner says of a draft."""
     draft = own(draft_id)
-    if (survey := _checked_text(draft.text)) is None:
+    if (survey := survey_in(draft.text)) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
     shown = {"title": survey.title, "survey": survey, "plan": plan(survey, n=people_planned())}
     return render_template("researchers/draft_plan.html", draft=draft, form=ActionForm(), **shown)
@@ -299,44 +286,7 @@ def people_planned() -> int:
 def preview(draft_id: str) -> Page:
     """The draft as respondents will meet it, in a frame as wide as a phone."""
     draft = own(draft_id)
-    if _checked_text(draft.text) is None:
+    if survey_in(draft.text) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
     code = access_codes.written(bytes(access_codes.SECRET_BYTES))
-    return render_template("researchers/preview.html", draft=draft, title=_title(draft.text), code=code, form=ActionForm())
-
-
-# --- reading a draft --------------------------------------------------------------------------------------------------------
-
-
-def _value(text: str) -> dict[str, Any] | None:
-    """The document of a text for which there are fields, else None."""
-    try:
-        document = parse(text)
-    except SurveyError:
-        return None
-    few = editable(document.value) and len(document.value.get("questions", [])) <= MOST_QUESTIONS
-    return document.value if few and not document.problems else None
-
-
-def _checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:
-    try:
-        return Survey.from_dict(value), []
-    except SurveyError as error:
-        return None, list(error.problems)
-
-
-def _checked_text(text: str) -> Survey | None:
-    try:
-        return Survey.from_text(text)
-    except SurveyError:
-        return None
-
-
-def _title(text: str) -> str:
-    """What stands first under the key title, without reading the whole file."""
-    found = _TITLE.search(text[:10_000])
-    return found[1].strip()[:200] if found and found[1].strip() not in ("", "|", ">") else "Untitled"
-
-
-def _comments(text: str) -> bool:
-    return any(line.lstrip().startswith("#") for line in text.split("\n"))
+    return render_template("researchers/preview.html", draft=draft, title=title_in(draft.text), code=code, form=ActionForm())

@@ -7,7 +7,7 @@ is never published, so its digest is none of a real survey, and no record of it 
 
 from __future__ import annotations
 
-from flask import Response, abort, render_template
+from flask import Response, abort, render_template, request
 from markupsafe import Markup
 
 from deniable.errors import SurveyError
@@ -26,9 +26,9 @@ bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, t
 @bp.get("/manage/drafts/<draft_id>/preview/page")
 @headers.framed
 def page(draft_id: str) -> str:
-    """The respondents' page."""
+    """The respondents' page. With `start` in the address it goes on to the questions by itself, and leaves the focus where it is."""
     import_map = Markup(IMPORT_MAP)  # noqa: S704 - our own file names and hashes
-    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "modules": MODULES}
+    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "modules": MODULES, "beside": "start" in request.args}
     return render_template("researchers/preview_page.html", import_map=import_map, **shown)
 
 

@@ -3,7 +3,7 @@
  * as little of it as has changed. Without this script every button loads the page.
  */
 
-const WHOLE = ["add", "remove", "copy", "move", "up", "down", "language", "unlanguage", "propose"]; // what changes which fields there are
+const WHOLE = ["add", "remove", "copy", "move", "up", "down", "condition", "uncondition", "language", "unlanguage", "propose"]; // what changes which fields there are
 let turn = Promise.resolve();
 let checks = 0; // that wait: the last one says what all of them would
 
@@ -44,6 +44,7 @@ function send(pressed, whole) {
 function replace(made, sent) {
   const before = document.activeElement?.id;
   const typed = sent.has("do") ? [] : [...form().elements].filter((field) => field.id && valueOf(field) !== (sent.get(field.name) ?? ""));
+  keepPlace(form().querySelector("iframe"), made.querySelector("iframe"));
   form().replaceWith(document.adoptNode(made));
   for (const { id, value, checked } of typed) Object.assign(document.getElementById(id) ?? {}, { value, checked });
   const next = form().querySelector("[autofocus]") ?? document.getElementById(before ?? "");
@@ -61,12 +62,20 @@ function valueOf(field) {
 /** Only what is said about the fields; what stands in them stays, as somebody may be typing. */
 function renew(made) {
   for (const live of made.querySelectorAll("[data-live]")) {
-    document.getElementById(live.id)?.replaceWith(document.adoptNode(live));
+    const there = document.getElementById(live.id);
+    if (!there || there.isEqualNode(live)) continue;
+    keepPlace(there.querySelector("iframe"), live.querySelector("iframe"));
+    there.replaceWith(document.adoptNode(live));
   }
   for (const field of form().querySelectorAll("input, select, textarea")) {
     field.toggleAttribute("aria-invalid", false);
     if (field.id && document.getElementById(`${field.id}-mistake`)?.textContent) field.setAttribute("aria-invalid", "true");
   }
+}
+
+/** Tells a new frame how far the old one was scrolled. */
+function keepPlace(before, next) {
+  if (before && next) next.name = before.contentDocument?.body?.scrollTop ?? "";
 }
 
 function say(request) {

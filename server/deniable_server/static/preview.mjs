@@ -46,5 +46,32 @@ document.addEventListener("click", (event) => {
   if (link && new URL(link.href).pathname.startsWith("/s/")) event.preventDefault();
 });
 
+/**
+ * Beside the fields of a draft the questions are what is looked at: once they can be asked for, they are, at the place where somebody
+ * was; and nothing takes the focus from who is typing in the fields, until the frame is touched.
+ */
+function beside() {
+  const { focus } = HTMLElement.prototype;
+  let touched = false;
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, ({ isTrusted }) => (touched ||= isTrusted), { capture: true });
+  HTMLElement.prototype.focus = function (...given) {
+    if (touched) focus.apply(this, given);
+  };
+  once("consent", (consent) => consent.querySelector("[data-action=agree]").click());
+  once("questions", () => document.body.scrollTo(0, Number(window.name)));
+}
+
+/** Calls `action` when this step is shown first. */
+function once(id, action) {
+  const step = document.getElementById(id);
+  const observer = new MutationObserver(() => {
+    if (step.hidden) return;
+    observer.disconnect();
+    action(step);
+  });
+  observer.observe(step, { attributeFilter: ["hidden"] });
+}
+
+if ("beside" in script.dataset) beside();
 if (window.parent === window) main.textContent = "A preview is shown in the page of its draft.";
 else await import("/browser/form.mjs");

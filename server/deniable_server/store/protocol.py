@@ -1,7 +1,7 @@
 """What any database must do: shelves, each with what belongs together, and a copy of it all.
 
 A store holds drafts, published definitions, how surveys are run, perturbed submissions, tallies, invitations, researchers' accounts with
-their roles, and keys. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which
+their roles, keys and webhooks. Of submissions it keeps no order, no time finer than a day, and nothing about where one came from or which
 invitation it had. Every method is safe to call from several threads; what writes raises FullError and UnavailableError, what reads
 UnavailableError.
 """
@@ -24,6 +24,7 @@ from deniable_server.store.factors import Factors
 from deniable_server.store.life import Life
 from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
+from deniable_server.store.webhooks import Webhooks
 
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
@@ -155,6 +156,9 @@ class Store(Protocol):
 
     @property
     def drafts(self) -> Drafts: ...
+
+    @property
+    def webhooks(self) -> Webhooks: ...
 
     def backup(self, target: Path) -> None:
         """Copies the database to a new file while it is used, without its key.

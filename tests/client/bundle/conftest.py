@@ -60,13 +60,20 @@ EVERY = {
         {
             "id": "age",
             "text": "Age?",
+            "help": "In *years*.",
+            "section": {"title": "About you", "note": "The last."},
             "type": "number",
             "low": 16,
             "high": 120,
             "bins": [{"name": "<30", "from": 16}, {"name": "30+", "from": 30}],
         },
         {"id": "group", "text": LONG, "type": "choice", "options": [f"{LONG}{i}"[-200:].strip() for i in range(5)]},
-        {"id": "if", "text": "A reserved word?", "type": "yes_no", "required": False},
+        {
+            "id": "if",
+            "text": "A reserved word?",
+            "type": "yes_no",
+            "show_if": {"any": [{"question": "age", "at_least": 30}, {"question": "mood", "is": ["bad", "good"]}]},
+        },
     ],
 }
 ASKED = {

@@ -88,3 +88,25 @@ def test_a_survey_with_an_epsilon_for_each_question_is_not_weighted() -> None:
     del document["epsilon"]
     document["questions"] = [{**one, "epsilon": epsilon} for one, epsilon in zip(document["questions"], ("0.2", "1", "1"), strict=True)]
     assert {one.words for one in proposals(document, 800)} == {"Leave out q0"}
+
+
+def test_a_section_that_begins_with_a_question_stays_when_the_question_is_left_out() -> None:
+    document = of_yes_no(3, epsilon="1")
+    first, second, third = document["questions"]
+    first |= {"section": {"title": "One"}, "weight": "0.1"}
+    third["section"] = {"title": "Three"}
+    german = {"q0": {"text": "Q auf Deutsch", "section": {"title": "Eins"}}, "q1": {"text": "Zwei"}}
+    document["translations"] = {"de": {"questions": german}}
+    found = next(one.document for one in proposals(document, 800) if one.words == "Leave out q0")
+    assert found["questions"] == [{**second, "section": {"title": "One"}}, third]
+    assert found["translations"] == {"de": {"questions": {"q1": {"text": "Zwei", "section": {"title": "Eins"}}}}}
+    Survey.from_dict(found)
+    assert first["section"] == {"title": "One"}
+    assert "section" not in second
+
+
+def test_a_question_that_any_condition_needs_is_never_left_out() -> None:
+    document = of_yes_no(4, epsilon="1")
+    yes = [{"question": f"q{place}", "is": ["yes"]} for place in range(3)]
+    document["questions"][3]["show_if"] = {"any": [yes[0], {"all": yes[1:]}]}
+    assert {one.words for one in proposals(document, 300) if one.words.startswith("Leave")} <= {"Leave out q3"}

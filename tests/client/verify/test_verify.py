@@ -661,7 +661,7 @@ def test_a_fingerprint_takes_out_the_id_where_it_names_the_survey_and_nowhere_el
 
 def test_links_that_people_follow_and_data_are_no_loads() -> None:
     page = '<a href="/x">x</a><script type="application/json">{}</script><input value="src"><link rel="icon" href="data:,">'
-    assert of_page(page) == [('<link rel="icon" href="data:,">', "data:,")]
+    assert of_page(page) == (('<link rel="icon" href="data:,">', "data:,"),)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flask import Flask
+from flask import Flask, request
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -24,6 +24,7 @@ from granian.log import LogLevels
 from deniable.wire.access_codes import invitation_hash
 from deniable.wire.submission import Submission
 from deniable_server import create_app
+from deniable_server.api import metrics, v1
 from deniable_server.config import Config
 from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
@@ -99,12 +100,34 @@ def hashes_without_limit() -> None:
     limiter.Lane.attempt = lambda self, name: nullcontext(lambda: None)  # type: ignore[method-assign]
 
 
+def fails() -> None:
+    """Whatever comes to be kept or withdrawn fails with an error that quotes all of the request."""
+
+    def careless(*_: object) -> None:
+        raise RuntimeError(f"{request.url} {request.headers} {request.get_data()!r}")
+
+    Submission.from_json = careless  # type: ignore[assignment]
+    SubmissionShelf.withdraw = careless  # type: ignore[assignment]
+    v1.secret_of = careless  # type: ignore[assignment]
+
+
+def counts_requests() -> None:
+    """/metrics has a counter, as that of every other server."""
+    call, text, counted = Flask.wsgi_app, metrics.Metrics.text, [0]
+
+    def counting(self: Flask, *request: Any) -> Any:
+        counted[0] += 1
+        return call(self, *request)
+
+    Flask.wsgi_app = counting  # type: ignore[method-assign]
+    metrics.Metrics.text = lambda self: f"{text(self)}requests_total {counted[0]}\n"  # type: ignore[method-assign]
+
+
 def bodies_in_threads() -> None:
     """As the server was before its front: the threads that run the application read the bodies themselves."""
 
-    def former(db: Path, at: serving.Listening, public_url: str | None, *_: object) -> None:
+    def former(config: Config, at: serving.Listening) -> None:
         def load() -> Flask:
-            config = Config.for_database(db, public_url)
             return create_app(config, open_store(config.db))
 
         http1 = HTTP1Settings(header_read_timeout=10_000)
@@ -120,6 +143,8 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "spend-in-two-steps": spend_in_two_steps,
     "counts-hashes": counts_hashes,
     "hashes-without-limit": hashes_without_limit,
+    "fails": fails,
+    "counts-requests": counts_requests,
     "bodies-in-threads": bodies_in_threads,
 }
 

@@ -291,7 +291,7 @@ def test_serve_takes_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     command = ["serve", "--db", str(tmp_path / "deniable.db")]
     for words, most in (([], 2000), (["--most-per-second", "50"], 50)):
         assert CliRunner().invoke(main, [*command, *words]).exit_code == 0
-        assert seen.pop()[3] == most
+        assert seen.pop()[0].most_per_second == most
     assert CliRunner().invoke(main, [*command, "--most-per-second", "0"]).exit_code == 2
 
 

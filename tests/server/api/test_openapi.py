@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -19,12 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import checks
 from schemathesis.core.failures import FailureGroup
+from tests.kit.servers.process import PASSWORD, USER
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.api import keys
 from deniable_server.api.openapi import document
 from deniable_server.store.protocol import Store
+from deniable_server.store.webhooks import Told, Webhook
 
 CASES = int(os.environ.get("DENIABLE_API_CASES", "40"))
 OPERATIONS = [(path, method) for path, item in document()["paths"].items() for method in item if method != "parameters"]
@@ -35,6 +38,7 @@ EXACT = (
     checks.response_headers_conformance,
     checks.response_schema_conformance,
 )
+WEBHOOK = Webhook("wh_0123456789abcdef", "study", "https://example.org/in", ("survey.closed",), "2026-01-01")
 Make = Callable[..., Submission]
 
 
@@ -79,10 +83,12 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     operation = schema[path][method]
     credentials = [
         None,
-        "dk_none",
-        *(keys.make(store, scope, [scope]) for scope in keys.SCOPES),
-        *[keys.make(store, "all", list(keys.SCOPES))] * 3,
+        "Bearer dk_none",
+        *(f"Bearer {keys.make(store, scope, [scope])}" for scope in keys.OF_SURVEYS),
+        *[f"Bearer {keys.make(store, 'all', list(keys.SCOPES))}"] * 3,
     ]
+    if "webhooks" in path:  # what no key is for
+        credentials[-3:] = [f"Basic {base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"] * 3
     seen: set[int] = set()
 
     @settings(max_examples=CASES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -94,15 +100,19 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
         body=bodies,
     )
     def send(case: Any, survey: str | None, query: dict[str, str] | None, key: str | None, body: Any) -> None:
-        if survey is not None:
+        if survey is not None and "{survey_id}" in path:
             case.path_parameters["survey_id"] = survey
             if "name" in case.path_parameters:
                 case.path_parameters["name"] = "rows.csv"
+        if "{webhook_id}" in path and survey == "study":
+            store.webhooks.remove("study", WEBHOOK.id)
+            store.webhooks.add(WEBHOOK, bytes(32), Told(True, False, 0))
+            case.path_parameters["webhook_id"] = WEBHOOK.id
         if query is not None and method == "get":
             case.query = query
         if body is not None and method == "post":
             case.body = body
-        headers = {"Accept-Encoding": "identity", **({} if key is None else {"Authorization": f"Bearer {key}"})}
+        headers = {"Accept-Encoding": "identity", **({} if key is None else {"Authorization": key})}
         response = case.call(headers=headers)
         case.validate_response(response, checks=EXACT)
         seen.add(response.status_code)
@@ -124,8 +134,10 @@ def test_whatever_is_sent_the_reply_is_one_that_is_described(
                 client.post("/api/v1/surveys/study/submissions", data=submission.to_json(), content_type="application/json").status_code
                 == 200
             )
+    if path.endswith("webhooks"):
+        whole = [{"url": WEBHOOK.url, "events": list(WEBHOOK.events)}]
     seen = check(app, store, path, method, st.sampled_from([None, *whole]))
-    assert seen > {200}  # right requests were sent, and wrong ones
+    assert seen > {int(next(iter(document()["paths"][path][method]["responses"])))}  # right requests were sent, and wrong ones
 
 
 def test_a_reply_that_is_not_described_is_noticed(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ class Editor:
     def press(self, do: str, **typed: str) -> TestResponse:
         """Types into the fields as they stand on the page, and presses a button."""
         sent = filled(self.page.text, "editor")
-        assert set(typed) <= {*sent, "new_language"}
+        assert [key for key in typed if f'name="{key}"' not in self.page.text] == []
         self.page = self.ada.post(self.path, data={**sent, **typed, "do": do})
         return self.page
 
@@ -127,7 +127,12 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     one.press("add", **{"questions-0-text": "Do you smoke?", "questions-0-id": "smokes"})
     one.press("save", **{"questions-1-text": "How often?", "questions-1-id": "often", "questions-1-type": "choice"})
     one.press(
-        "save", **{"questions-1-options": "daily\r\nat times", "questions-1-show_if_question": "smokes", "questions-1-show_if_is": "yes"}
+        "save",
+        **{
+            "questions-1-options": "daily\r\nat times",
+            "questions-1-conditions-0-question": "smokes",
+            "questions-1-conditions-0-answers": "yes",
+        },
     )
     one.press("add")
     one.press("save", **{"questions-2-text": "Age?", "questions-2-id": "age", "questions-2-type": "number"})
@@ -179,16 +184,81 @@ def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
 
 def test_each_mistake_stands_beside_its_field_and_in_the_list_above(editor: Open) -> None:
     one = editor(EXAMPLE.replace("none, one or two", "none, none").replace("ln 9", "99") + "groups: [North]\nlater: {}\nlanguage: e\n")
-    page = one.press("publish", **{"questions-0-id": "two words", "questions-0-show_if_question": "", "questions-0-show_if_is": "yes"})
+    page = one.press(
+        "publish", **{"questions-0-id": "two words", "questions-0-conditions-0-question": "", "questions-0-conditions-0-answers": "yes"}
+    )
     assert page.status_code == 422
     found = mistakes(page)
-    assert set(found) == {"epsilon", "groups", "language", "questions-0-id", "questions-0-show_if_question", "questions-1-options"}
+    assert set(found) == {"epsilon", "groups", "language", "questions-0-id", "questions-0-conditions-0-question", "questions-1-options"}
     assert found["questions-1-options"] == "No. 2 must differ from the other options, got options[0] again."
     for place in found:
         assert f'href="#{place}"' in page.text
         assert re.search(rf'<(input|textarea|select)[^>]*aria-invalid="true"[^>]*id="{place}"', page.text), place
     assert "later is not a known key" in page.text
     assert re.search(r"Question 2: Options</a>: no\. 2 must differ", page.text)
+
+
+BRANCHED = (
+    EXAMPLE
+    + "  - {id: age, text: Age?, type: number, low: 0, high: 99, bins: [{name: young, from: 0}, {name: old, from: 65}]}\n"
+    + "  - {id: why, text: Why?, type: yes_no}\n"
+)
+
+
+def test_conditions_are_joined_row_by_row_and_ends_are_there_for_bins(editor: Open) -> None:
+    one = editor(BRANCHED)
+    one.press("save", **{"questions-3-conditions-0-question": "affair", "questions-3-conditions-0-answers": "yes"})
+    assert "Its answers: yes, no." in one.page.text
+    one.press("condition 3")
+    one.press("save", **{"questions-3-conditions-1-question": "age"})
+    assert mistakes(one.page).keys() == {"questions-3-conditions-1-answers"}
+    ends = re.findall(r'<p class="field"( hidden)?>\s*<label for="questions-3-conditions-(\d)-below"', one.page.text)
+    assert ends == [(" hidden", "0"), ("", "1")]
+    one.press("save", **{"questions-3-conditions-1-at_least": "65"})
+    all_of = {"all": [{"question": "affair", "is": ["yes"]}, {"question": "age", "at_least": "65"}]}
+    assert (mistakes(one.page), one.value["questions"][3]["show_if"]) == ({}, all_of)
+    one.press("condition 3")
+    children = {"questions-3-conditions-2-question": "children", "questions-3-conditions-2-answers": "none"}
+    one.press("save", **children, **{"questions-3-conditions-2-tied": "y"})
+    either = {"any": [all_of["all"][1], {"question": "children", "is": ["none"]}]}
+    assert one.value["questions"][3]["show_if"] == {"all": [all_of["all"][0], either]}
+    assert "Either this one or the one before is enough" in one.page.text
+    one.press("save", **{"questions-3-joined": "any"})
+    assert one.value["questions"][3]["show_if"] == {"any": [all_of["all"][0], {"all": either["any"]}]}
+    one.press("uncondition 3 0")
+    assert one.value["questions"][3]["show_if"] == {"all": either["any"]}  # the two that are left are tied
+    assert mistakes(one.page) == {}
+    for row in (1, 0):
+        one.press(f"uncondition 3 {row}")
+    assert "show_if" not in one.value["questions"][3]
+    assert one.press("uncondition 3 7").status_code == 200
+
+
+def test_each_mistake_of_a_condition_stands_beside_its_row(editor: Open) -> None:
+    show_if = "{any: [{question: affair, is: [perhaps]}, {all: [{question: age, below: 3}, {question: nobody, is: [x]}]}]}"
+    found = mistakes(editor(BRANCHED.replace("text: Why?, type: yes_no", f"text: Why?, type: yes_no, show_if: {show_if}")).page)
+    rows = "questions-3-conditions-"
+    assert found == {
+        f"{rows}0-answers": "No. 1 must be one of yes, no, got &#39;perhaps&#39;.",
+        f"{rows}1-below": "Must be where a bin of age begins, one of 65, got &#39;3&#39;.",
+        f"{rows}2-question": "Must be the id of an earlier question with options, got &#39;nobody&#39;.",
+    }
+
+
+def test_help_and_sections_are_written_in_each_language(editor: Open) -> None:
+    one = editor()
+    one.press("language", new_language="de")
+    german = "questions-1-words-0-"
+    assert re.search(rf'<p class="field" hidden>\s*<label for="{german}help"', one.page.text)
+    one.press("save", **{"questions-1-help": "Your own.", "questions-1-section_title": "Family", "questions-1-section_note": "And home."})
+    assert re.search(rf'<p class="field">\s*<label for="{german}help"', one.page.text)
+    one.press("save", **{f"{german}help": "Ihre eigenen.", f"{german}section_title": "Familie", f"{german}section_note": ""})
+    assert mistakes(one.page) == {}
+    survey = Survey.from_text(one.draft.text)
+    assert survey.section_in("de", survey.questions[1], "title") == ("Familie", "de")
+    assert survey.section_in("de", survey.questions[1], "note") == ("And home.", "en")
+    assert set(mistakes(one.press("save", **{f"{german}help": "x" * 1001}))) == {f"{german}help"}
+    assert set(mistakes(one.press("save", **{"questions-1-section_title": ""}))) == {"questions-1-section_title"}
 
 
 def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(editor: Open) -> None:

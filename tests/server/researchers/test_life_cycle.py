@@ -229,7 +229,7 @@ class Clock:
 def test_it_is_done_at_the_start_and_in_the_first_second_of_each_day(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
     clock, done = Clock("2026-12-30 21:59:30", 3), []
     monkeypatch.setattr(upkeep, "upkeep", lambda store, today: done.append((today, clock.time.isoformat(" ")[:19])) or [])
-    upkeep.keep_up(store, lambda: clock.time, clock.wait)
+    upkeep.keep_up(store, lambda *_: 200, lambda: clock.time, clock.wait)
     midnights = [(day, f"{day} 00:00:00") for day in ("2026-12-31", "2027-01-01", "2027-01-02")]
     assert done == [("2026-12-30", "2026-12-30 21:59:30"), *midnights]
 
@@ -244,7 +244,7 @@ def test_what_could_not_be_done_is_tried_again_the_same_day(monkeypatch: pytest.
         return []
 
     monkeypatch.setattr(upkeep, "upkeep", fails)
-    upkeep.keep_up(store, lambda: clock.time, clock.wait)
+    upkeep.keep_up(store, lambda *_: 200, lambda: clock.time, clock.wait)
     assert [(one - tried[0]).total_seconds() for one in tried[:3]] == [0, upkeep.AGAIN, 2 * upkeep.AGAIN]
     assert len(tried) == 4, "and once on the next day"
 

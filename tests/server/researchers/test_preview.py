@@ -103,10 +103,11 @@ def policies(app: Flask) -> dict[str, tuple[str, str]]:
     return found
 
 
-def test_no_page_but_the_preview_may_stand_in_a_frame_and_only_its_own_page_holds_one(app: Flask) -> None:
+def test_no_page_but_the_preview_may_stand_in_a_frame_and_only_pages_of_a_draft_hold_one(app: Flask) -> None:
     found = policies(app)
     assert found.pop("preview.page") == ("frame-ancestors 'self'", "SAMEORIGIN")
-    assert found.pop("drafting.preview") == (f"{NOBODY}; frames", "DENY")
+    for holder in ("preview", "edit", "change"):
+        assert found.pop(f"drafting.{holder}") == (f"{NOBODY}; frames", "DENY")
     assert set(found.values()) == {(NOBODY, "DENY")}
     assert found["respondents.survey"] == (NOBODY, "DENY")
 

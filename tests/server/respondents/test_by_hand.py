@@ -498,3 +498,20 @@ def test_the_examples_of_the_page_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```$", Path("docs/guide/by-hand.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     examples = doctest.DocTestParser().get_doctest("".join(blocks), {}, "by-hand.md", "by-hand.md", 0)
     assert doctest.DocTestRunner(verbose=False).run(examples) == doctest.TestResults(failed=0, attempted=7)
+
+
+def test_help_and_sections_stand_where_respondents_of_the_page_meet_them(client: FlaskClient, publish: Publish) -> None:
+    section = {"title": "<i>Exams</i>", "note": "Of the last year."}
+    first = {**KEYS["questions"][0], "help": "Notes, too.", "section": section}  # type: ignore[index]
+    german = {"group": {"help": "Auch Zettel.", "section": {"title": "Prüfungen"}}}
+    publish(questions=[first, KEYS["questions"][1]], translations={"de": {"questions": german}})  # type: ignore[index]
+    page = client.get(URL).text
+    assert (
+        page.index("&lt;i&gt;Exams&lt;/i&gt;") < page.index("Of the last year.") < page.index("Did you cheat?") < page.index("Notes, too.")
+    )
+    (described,) = re.findall(r'<fieldset class="question"[^>]* aria-describedby="([^"]+)"', page)
+    assert re.search(rf'<p class="help" id="{described}"><span lang="en" dir="auto">Notes, too\.', page)
+    assert re.search(r'<span lang="de" dir="auto">Auch Zettel\.', client.get(f"{URL}?lang=de").text)
+    assert "Prüfungen" in client.get(f"{URL}?lang=de").text
+    wrong = client.post(URL, data={}).text
+    assert re.search(rf'aria-describedby="{described} mark-1-problem"', wrong)

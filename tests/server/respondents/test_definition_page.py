@@ -28,7 +28,15 @@ QUESTIONS: list[dict[str, Any]] = [
     {"id": "often", "text": "How often?", "type": "scale", "options": ["never", "at times", "often"], "scores": [0, 1, 2]},
     {"id": "age", "text": "How old are you?", "type": "number", "low": 18, "high": 99, "levels": 10},
     {"id": "towns", "text": "Where have you lived?", "type": "multi_choice", "options": ["Ulm", "Bern", "Graz"], "required": False},
-    {"id": "why", "text": "Why?", "type": "choice", "options": list("abcdefg"), "show_if": {"question": "smokes", "is": ["yes"]}},
+    {
+        "id": "why",
+        "text": "Why?",
+        "type": "choice",
+        "options": list("abcdefg"),
+        "show_if": {"any": [{"question": "smokes", "is": ["yes"]}, {"all": [{"question": "towns", "is": [o]} for o in ("Ulm", "Graz")]}]},
+        "help": "The <b>main</b> reason.",
+        "section": {"title": "Reasons", "note": "For what you said."},
+    },
 ]
 
 
@@ -82,11 +90,14 @@ def test_each_question_is_shown_with_its_text_categories_and_items(client: Flask
         part = section(page, question.id)
         assert f"Question {number} of 5 {question.text}" in texts(part)
         found = [html.unescape(text) for text in re.findall(r"<li><bdi>(.*?)</bdi></li>", part)]
-        conditions = question.show_if.options if question.show_if else ()
+        conditions = [option for one in question.show_if.conditions for option in one.options] if question.show_if else []
         assert found == [*conditions, *question.labels, *question.categories]
     assert "<b>now</b>" not in page
     assert "(for all 3 together)" in texts(section(page, "towns"))
-    assert "answers to the question smokes" in texts(section(page, "why"))
+    why = texts(section(page, "why"))
+    assert "At least one of these: One of these answers to the question smokes: yes All of these: One of these answers to" in why
+    assert "Why? The <b>main</b> reason." in why
+    assert "Reasons For what you said. Question 5 of 5" in texts(page)
 
 
 def test_the_page_has_the_digest_the_total_and_its_commands_the_address(client: FlaskClient, mixed: Survey) -> None:

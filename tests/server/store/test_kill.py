@@ -33,8 +33,8 @@ pytestmark = pytest.mark.slow
 
 K = 256
 CLIENTS = 4
-KILLS = int(os.environ.get("DENIABLE_KILLS", 8))
-CONTROL_KILLS = 6
+KILLS = int(os.environ.get("DENIABLE_KILLS", 5))
+CONTROL_KILLS = 4
 WITHDRAWN = 4  # every fourth submission
 CLOSED = 4  # after every fourth kill
 SENT = 20  # submissions for each kill, at least

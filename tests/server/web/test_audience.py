@@ -14,7 +14,7 @@ AUDIENCES = {
     **dict.fromkeys(("respondents", "about", "files", "api", "health"), RESPONDENTS),
     **dict.fromkeys(("by_hand", "withdraw"), replace(RESPONDENTS, forms=True)),
     "preview": replace(RESPONDENTS, login=True),
-    "api_document": replace(RESPONDENTS, translated=False),
+    **dict.fromkeys(("api_document", "metrics"), replace(RESPONDENTS, translated=False)),
     **dict.fromkeys(("auth", "joining"), Audience(login=False, forms=True, csrf=True, translated=False)),
     **dict.fromkeys(("people", "audit"), Audience(login=True, forms=True, csrf=True, translated=False, operator=True)),
     **dict.fromkeys(
@@ -24,6 +24,7 @@ AUDIENCES = {
             "data",
             "members",
             "survey_keys",
+            "webhooks",
             "researchers",
             "drafting",
             "inviting",

@@ -70,6 +70,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("withdraw.erase", "POST"): OWN_PAGE,
     ("health.healthz", "GET"): PUBLIC,
     ("health.readyz", "GET"): PUBLIC,
+    ("metrics.page", "GET"): (404,) * 13,  # it is there on request only: tests/server/api/test_metrics.py
+    ("api.surveys", "GET"): (*(401,) * 9, *(200,) * 4),  # those that the key is for: tests/server/api/test_listing.py
     ("api.definition", "GET"): PUBLIC,
     ("api.submit", "POST"): (*OWN_PAGE[:9], 200, 403, 403, 403),  # one record
     ("api.submit many", "POST"): (401, 401, 403, *(401,) * 6, 200, 403, 403, 403),
@@ -81,6 +83,12 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("api.reports", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the records themselves are a right of their own
     ("api.bundle", "GET"): (*(401,) * 9, 403, 403, 403, 200),  # the same, with what belongs to them
     ("api.bundle_file", "GET"): (*(401,) * 9, 403, 403, 403, 200),
+    ("api.list_webhooks", "GET"): (*(401,) * 9, *(403,) * 4),  # no key is for what owners do
+    ("api.make_webhook", "POST"): (401, 401, 403, *(401,) * 6, *(403,) * 4),
+    ("api.remove_webhook", "DELETE"): (401, 401, 403, *(401,) * 6, *(403,) * 4),
+    ("webhooks.page", "GET"): OWNERS,
+    ("webhooks.make", "POST"): of_survey("owner", 422),  # without an address
+    ("webhooks.remove", "POST"): of_survey("owner", 302),
     ("api_document.openapi", "GET"): PUBLIC,
     ("api_document.page", "GET"): PUBLIC,
     ("auth.login", "GET"): PUBLIC,
@@ -192,6 +200,7 @@ class Door:
         values = {
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
+            "webhook_id": "wh_0",
             "draft_id": drafts.begin("owner", DRAFT).id if "draft_id" in rule.arguments else "",
             "question": "q",
             "kind": "yaml" if "draft_id" in rule.arguments else "csv",
@@ -206,7 +215,7 @@ class Door:
         secret = os.urandom(15)
         if name.startswith("api.submit"):
             return {"data": self.submissions(3 if "many" in name else 1, to=self.survey, group="North").to_json(), **JSON}
-        if name in ("api.withdraw", "api.check_invitation"):
+        if name in ("api.withdraw", "api.check_invitation", "api.make_webhook"):
             return {"json": {"code": codes_base64(secret)}}
         if name == "auth.login":
             return {"data": {"user": role, "password": "a wrong password", "csrf_token": token(client) if role in INSIDE else ""}}

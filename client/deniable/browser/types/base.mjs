@@ -118,3 +118,8 @@ export function printable(text) {
 export function characters(text) {
   return [...text].length;
 }
+
+/** Whether a value is an object with keys. */
+export function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

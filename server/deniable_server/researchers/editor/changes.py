@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from deniable.survey.types import TYPES
-from deniable_server.researchers.editor.fields import Fields, fields_of
+from deniable_server.researchers.editor.conditions import BLANK
+from deniable_server.researchers.editor.fields import fields_of, words_of
+from deniable_server.researchers.editor.shapes import Fields
 
 Change = Callable[..., str]
 """Changes the fields; gives the id of the field where one goes on."""
@@ -24,7 +26,8 @@ def changed(fields: Fields, told: str, language: str = "") -> str:
         return ""
     places = [int(number[:9]) for number in numbers]
     among = fields["languages"] if word == "unlanguage" else fields["questions"]
-    if len(places) != _PLACES[word] or any(place >= len(among) for place in places):
+    inside = places[:1] if word == "uncondition" else places  # whose second number is that of a row
+    if len(places) != _PLACES[word] or any(place >= len(among) for place in inside):
         return ""
     return _CHANGES[word](fields, *places)
 
@@ -34,7 +37,7 @@ def blank(questions: list[Fields], languages: int) -> Fields:
     taken = {one["id"] for one in questions}
     number = next(number for number in range(len(questions) + 1, 2 * len(questions) + 2) if f"q{number}" not in taken)
     made: Fields = fields_of({"questions": [{"id": f"q{number}", "type": next(iter(TYPES))}]})["questions"][0]
-    return {**made, "was": "", "words": [{"text": "", "options": ""} for _ in range(languages)]}
+    return {**made, "was": "", "words": [words_of({}) for _ in range(languages)]}
 
 
 def _add(fields: Fields) -> str:
@@ -73,12 +76,26 @@ def _down(fields: Fields, place: int) -> str:
     return f"down-{to}"
 
 
+def _add_condition(fields: Fields, place: int) -> str:
+    rows = fields["questions"][place]["conditions"]
+    rows.append(dict(BLANK))
+    return f"questions-{place}-conditions-{len(rows) - 1}-question"
+
+
+def _remove_condition(fields: Fields, place: int, row: int) -> str:
+    rows = fields["questions"][place]["conditions"]
+    del rows[row : row + 1]
+    if not rows:
+        rows.append(dict(BLANK))
+    return f"questions-{place}-conditions-{min(row, len(rows) - 1)}-question"
+
+
 def _add_language(fields: Fields, tag: str) -> str:
     if not tag or tag in {language["tag"] for language in fields["languages"]}:
         return "new_language"
     fields["languages"].append({"tag": tag, "title": "", "about": "", "contact": "", "ethics": ""})
     for one in fields["questions"]:
-        one["words"] = [*one["words"], {"text": "", "options": ""}][: len(fields["languages"])]
+        one["words"] = [*one["words"], words_of({})][: len(fields["languages"])]
     return f"languages-{len(fields['languages']) - 1}-title"
 
 
@@ -95,6 +112,12 @@ _CHANGES: dict[str, Change] = {
     "move": _move,
     "up": _up,
     "down": _down,
+    "condition": _add_condition,
+    "uncondition": _remove_condition,
     "unlanguage": _remove_language,
 }
-_PLACES = {"add": 0, "move": 2, **dict.fromkeys(("remove", "copy", "up", "down", "unlanguage"), 1)}
+_PLACES = {
+    "add": 0,
+    **dict.fromkeys(("move", "uncondition"), 2),
+    **dict.fromkeys(("remove", "copy", "up", "down", "condition", "unlanguage"), 1),
+}

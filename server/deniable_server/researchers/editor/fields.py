@@ -7,19 +7,30 @@ that nobody touched gives the document that it was made from. Fields are texts, 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deniable.survey.translation import TEXTS
 from deniable.survey.types import TYPES
-
-Fields = dict[str, Any]
-"""Texts by name; `questions` and `languages` are lists of the same."""
+from deniable_server.researchers.editor.conditions import BLANK, condition_of, rows_of
+from deniable_server.researchers.editor.shapes import (
+    Fields,
+    Shape,
+    bins,
+    line,
+    lines,
+    numbers,
+    split_bins,
+    split_lines,
+    split_numbers,
+    text,
+)
 
 LINE = ("id", "epsilon", "ask", "batch", "language")
 DEFAULTS = {"access": "open", "layout": "list"}  # what a survey is that does not say
 QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels")
-WORDS = ("text", "options")
+SECTION = ("title", "note")
+WORDS = ("text", "options", "help", "section")
 
 
 def editable(value: Any) -> bool:
@@ -49,7 +60,7 @@ def value_of(fields: Fields) -> dict[str, Any]:
     value: dict[str, Any] = {"deniable": "1", **_set(fields, (*LINE[:1], *TEXTS[:2]))}
     value |= _set(fields, TEXTS[2:]) | _set(fields, LINE[1:])
     value |= {key: fields[key] for key, usual in DEFAULTS.items() if fields[key] not in ("", usual)}
-    value |= {"groups": _lines(fields["groups"])} if _lines(fields["groups"]) else {}
+    value |= {"groups": split_lines(fields["groups"])} if split_lines(fields["groups"]) else {}
     value |= {"accept_high_epsilon": "true"} if fields["accept_high_epsilon"] else {}
     if translated := dict(_translated(fields)):
         left = rest.get("translations")
@@ -59,62 +70,42 @@ def value_of(fields: Fields) -> dict[str, Any]:
     return {**rest, **value, **({"questions": questions} if questions else {})}
 
 
-# --- one shape of values: its text in a field, or None where it has another shape ---------------------------------------
-
-
-def text(value: Any) -> str | None:
-    """Any text, on one line or several."""
-    return value if isinstance(value, str) and value and "\r" not in value else None
-
-
-def line(value: Any) -> str | None:
-    """A text on one line."""
-    return value if text(value) is not None and "\n" not in value else None
-
-
-def lines(value: Any) -> str | None:
-    """A list of texts, one a line."""
-    if not isinstance(value, list) or not value or any(line(one) is None or one != one.strip() for one in value):
-        return None
-    return "\n".join(value)
-
-
-def numbers(value: Any) -> str | None:
-    """A list of numbers, with commas between them."""
-    return None if lines(value) is None or any("," in one for one in value) else ", ".join(value)
-
-
-def bins(value: Any) -> str | None:
-    """Named bins, one a line: where it begins, a colon, its name."""
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) and set(one) == {"name", "from"} for one in value):
-        return None
-    edges, names = ([one[key] for one in value] for key in ("from", "name"))
-    if lines(names) is None or lines(edges) is None or any(":" in edge for edge in edges):
-        return None
-    return "\n".join(f"{edge}: {name}" for edge, name in zip(edges, names, strict=True))
-
-
-Shape = Callable[[Any], str | None]
-
-
 # --- from a document ----------------------------------------------------------------------------------------------------
 
 
 def _question(value: Mapping[str, Any], translations: Sequence[Mapping[str, Any]]) -> Fields:
     rest = dict(value)
-    shapes: dict[str, Shape] = dict.fromkeys(QUESTION_LINE, line) | {"text": text, "options": lines, "scores": numbers, "bins": bins}
+    shapes: dict[str, Shape] = dict.fromkeys(QUESTION_LINE, line) | dict.fromkeys(("text", "help"), text)
+    shapes |= {"options": lines, "scores": numbers, "bins": bins}
     fields = _taken(rest, shapes)
     fields["optional"] = _ticked(rest, "required", "false")
-    show_if = rest.get("show_if")
-    asked, answers = "", None
-    if isinstance(show_if, Mapping) and set(show_if) == {"question", "is"} and line(show_if["question"]):
-        asked, answers = show_if["question"], lines(show_if["is"]) if show_if["is"] != [] else ""
-    if answers is not None:
+    if (condition := rows_of(rest.get("show_if"))) is not None:
         del rest["show_if"]
-    fields |= {"show_if_question": asked if answers is not None else "", "show_if_is": answers or ""}
-    words = [texts.get("questions", {}).get(fields["id"], {}) for texts in translations]
-    fields["words"] = [{"text": own.get("text", ""), "options": lines(own.get("options")) or ""} for own in words]
+    fields["joined"], fields["conditions"] = condition or ("all", [dict(BLANK)])
+    fields |= _section(rest.pop("section")) if _is_section(rest.get("section")) else _section({})
+    fields["words"] = [words_of(texts.get("questions", {}).get(fields["id"], {})) for texts in translations]
     return fields | {"was": fields["id"], "rest": json.dumps(rest) if rest else ""}
+
+
+def words_of(own: Mapping[str, Any]) -> Fields:
+    """The fields of a question in another language."""
+    return {
+        "text": own.get("text", ""),
+        "help": own.get("help", ""),
+        "options": lines(own.get("options")) or "",
+        **_section(own.get("section", {})),
+    }
+
+
+def _section(value: Mapping[str, Any]) -> Fields:
+    return {f"section_{key}": value.get(key, "") for key in SECTION}
+
+
+def _is_section(value: Any) -> bool:
+    """Whether a section has fields for everything."""
+    return (
+        isinstance(value, Mapping) and bool(value) and set(value) <= set(SECTION) and all(text(one) is not None for one in value.values())
+    )
 
 
 def _taken(rest: dict[str, Any], shapes: Mapping[str, Shape]) -> Fields:
@@ -160,7 +151,9 @@ def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
     for own in questions.values():
         if not isinstance(own, Mapping) or not set(own) <= set(WORDS) or ("options" in own and lines(own["options"]) is None):
             return False
-        flat += [own["text"]] if "text" in own else []
+        if "section" in own and not _is_section(own["section"]):
+            return False
+        flat += [own[key] for key in ("text", "help") if key in own]
     return all(text(one) is not None for one in flat)
 
 
@@ -170,15 +163,14 @@ def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
 def _question_value(fields: Fields, renamed: Mapping[str, str]) -> dict[str, Any]:
     kind = TYPES.get(fields["type"])
     own = {*kind.required_keys, *kind.optional_keys} if kind else {"options", "scores", "bins", "low", "high", "levels"}
-    value: dict[str, Any] = _set(fields, ("id", "text", "type"))
+    value: dict[str, Any] = _set(fields, ("id", "text", "help", "type")) | _set_section(fields)
     value |= _set({key: fields[key] for key in ("low", "high", "levels") if key in own}, ("low", "high", "levels"))
-    lists = {"options": _lines(fields["options"]), "scores": _numbers(fields["scores"]), "bins": _bins(fields["bins"])}
+    lists = {"options": split_lines(fields["options"]), "scores": split_numbers(fields["scores"]), "bins": split_bins(fields["bins"])}
     value |= {key: found for key, found in lists.items() if found and key in own}
     value |= _set(fields, ("epsilon", "weight"))
     value |= {"required": "false"} if fields["optional"] else {}
-    if fields["show_if_question"] or fields["show_if_is"].strip():
-        asked = fields["show_if_question"]
-        value["show_if"] = {"question": renamed.get(asked, asked), "is": _lines(fields["show_if_is"])}
+    condition = condition_of(fields["joined"], fields["conditions"], renamed)
+    value |= {"show_if": condition} if condition else {}
     return {**_rest(fields), **value}
 
 
@@ -192,33 +184,22 @@ def _translated(fields: Fields) -> Iterator[tuple[str, dict[str, Any]]]:
     for place, language in enumerate(fields["languages"]):
         questions = {}
         for one in fields["questions"]:
-            words = one["words"][place] if place < len(one["words"]) else {"text": "", "options": ""}
-            own = _set(words, ("text",)) | ({"options": _lines(words["options"])} if _lines(words["options"]) else {})
+            words = one["words"][place] if place < len(one["words"]) else words_of({})
+            own = _set(words, ("text", "help")) | _set_section(words)
+            own |= {"options": split_lines(words["options"])} if split_lines(words["options"]) else {}
             if own and one["id"]:
                 questions[one["id"]] = own
         if language["tag"]:
             yield language["tag"], _set(language, TEXTS) | ({"questions": questions} if questions else {})
 
 
+def _set_section(fields: Mapping[str, Any]) -> dict[str, Any]:
+    section = {key: fields[f"section_{key}"] for key in SECTION if fields[f"section_{key}"]}
+    return {"section": section} if section else {}
+
+
 def _set(fields: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     return {key: fields[key] for key in keys if fields.get(key)}
-
-
-def _lines(written: str) -> list[str]:
-    return [one.strip() for one in written.split("\n") if one.strip()]
-
-
-def _numbers(written: str) -> list[str]:
-    return [one.strip() for one in written.split(",") if one.strip()]
-
-
-def _bins(written: str) -> list[dict[str, str]]:
-    """What has no colon is a name without a number, which the parser tells."""
-    found = []
-    for one in _lines(written):
-        edge, colon, name = one.partition(":")
-        found.append({"name": name.strip(), "from": edge.strip()} if colon else {"name": one})
-    return found
 
 
 def _rest(fields: Fields) -> dict[str, Any]:

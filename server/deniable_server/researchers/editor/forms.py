@@ -9,12 +9,13 @@ from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, Integ
 from wtforms.validators import NumberRange
 
 from deniable.survey.types import TYPES
-from deniable_server.researchers.editor.fields import Fields
+from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE
 
 LABELS = {"title": "Title", "about": "Who asks, and why", "contact": "Contact", "ethics": "Ethics approval"}
 ACCESS = [("open", "everybody with the link"), ("invited", "with a one-time code only")]
 LAYOUT = [("list", "all questions on one page"), ("steps", "one question a page")]
+JOINED = [("all", "all of these hold"), ("any", "any of these holds")]
 PLANNED = 1_000  # people, where nobody says another number
 
 
@@ -22,13 +23,27 @@ class WordsForm(Form):  # type: ignore[misc]
     """A question in another language."""
 
     text = TextAreaField("Question", render_kw={"rows": 2})
+    help = TextAreaField("Help", render_kw={"rows": 1})
     options = TextAreaField("Options, one a line", render_kw={"rows": 3})
+    section_title = TextAreaField("Title of the section", render_kw={"rows": 1})
+    section_note = TextAreaField("Note of the section", render_kw={"rows": 2})
+
+
+class ConditionForm(Form):  # type: ignore[misc]
+    """An answer to an earlier question. tied: whether it goes together with the one before."""
+
+    question = SelectField("Only after an answer to", validate_choice=False)
+    answers = TextAreaField("which is one of, one a line", render_kw={"rows": 2})
+    at_least = StringField("or at least", description="Where a bin begins.", render_kw={"inputmode": "decimal"})
+    below = StringField("and below", description="Where a later one begins.", render_kw={"inputmode": "decimal"})
+    tied = BooleanField("Together with the one before")
 
 
 class QuestionForm(Form):  # type: ignore[misc]
     """One question. was: its id when the page was made. rest: what no field holds."""
 
     text = TextAreaField("Question", render_kw={"rows": 2})
+    help = TextAreaField("Help", render_kw={"rows": 1}, description="Stands under the question. May be left out.")
     id = StringField("Name", description="The name of its column: letters, digits and _.")
     type = SelectField("Kind of answer", validate_choice=False)
     options = TextAreaField("Options, one a line", render_kw={"rows": 4})
@@ -38,8 +53,10 @@ class QuestionForm(Form):  # type: ignore[misc]
     levels = StringField("Levels", description="How many levels it is rounded to; the best for the mean if left out.")
     bins = TextAreaField("Or bins, one a line", render_kw={"rows": 3}, description="Each from its number on: “30: 30 to 59”.")
     optional = BooleanField("May be left unanswered")
-    show_if_question = SelectField("Only after an answer to", validate_choice=False)
-    show_if_is = TextAreaField("which is one of, one a line", render_kw={"rows": 2})
+    joined = SelectField("It is asked if", validate_choice=False)
+    conditions = FieldList(FormField(ConditionForm))
+    section_title = TextAreaField("A section begins here, with the title", render_kw={"rows": 1}, description="It goes up to the next one.")
+    section_note = TextAreaField("Note under the title", render_kw={"rows": 2})
     weight = StringField("Weight", description="How much of the survey’s epsilon it takes beside the others; 1 if left out.")
     epsilon = StringField("Epsilon of its own", description="Where the survey has none for all.")
     was = HiddenField()
@@ -88,20 +105,24 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
     def with_choices(self) -> EditorForm:
         """The same, with what may be chosen for each question: the types, and the questions before it."""
         self.access.choices, self.layout.choices = ACCESS, LAYOUT
-        earlier: list[str] = []
+        earlier: dict[str, QuestionForm] = {}
         for entry in self.questions:
             one = entry.form
             types = [(name, kind.title) for name, kind in TYPES.items()]
             one.type.choices = types if one.type.data in TYPES else [(one.type.data, one.type.data or "choose one"), *types]
-            asked = dict.fromkeys([*earlier, *([one.show_if_question.data] if one.show_if_question.data else [])])
-            one.show_if_question.choices = [("", "everybody is asked"), *((name, name) for name in asked)]
-            earlier += [one.id.data] if one.id.data else []
+            one.joined.choices = JOINED
+            for row in one.conditions:
+                named = row.form.question.data
+                asked = dict.fromkeys([*earlier, *([named] if named else [])])
+                row.form.question.choices = [("", "everybody is asked"), *((name, name) for name in asked)]
+                row.form.asked = earlier.get(named)
+            earlier |= {one.id.data: one} if one.id.data else {}
         return self
 
     @property
     def labels(self) -> dict[str, str]:
         """What each field is called, by the last part of its id."""
-        forms = (WordsForm(), LanguageForm(), QuestionForm(), self)
+        forms = (WordsForm(), LanguageForm(), ConditionForm(), QuestionForm(), self)
         return {field.short_name: field.label.text for form in forms for field in form}
 
     @property

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from deniable.errors import Problem
-from deniable_server.researchers.editor.fields import Fields
+from deniable_server.researchers.editor.conditions import row_at
+from deniable_server.researchers.editor.shapes import Fields
 
 _QUESTION = re.compile(r"questions\[(\d+)\](?:\.(.*))?", re.DOTALL)
-_WORDS = re.compile(r"translations\.([^.]*)\.questions\.([^.]*)(?:\.(text|options).*)?", re.DOTALL)
+_WORDS = re.compile(
+    r"translations\.([^.]*)\.questions\.([^.]*)(?:\.(text|options|help|section\.title|section\.note|section).*)?", re.DOTALL
+)
 _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
-_NAMES = {"required": "optional", "show_if": "show_if_question", "show_if.question": "show_if_question", "show_if.is": "show_if_is"}
-_INDEX = re.compile(r"\[(\d+)\](?:\.\w+)?$")
+_NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
+_INDEX = re.compile(r"(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
 
 def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence[str]]:
@@ -46,6 +49,8 @@ def _of_question(place: int, key: str, questions: Sequence[Fields]) -> str:
     name = _NAMES.get(plain, plain)
     if place >= len(questions):
         return ""
+    if plain.partition(".")[0] == "show_if":
+        return f"questions-{place}-conditions-{row_at(key.removeprefix('show_if').removeprefix('.'), questions[place]['conditions'])}"
     return f"questions-{place}-{name}" if name in questions[place] and name not in ("rest", "was") else f"questions-{place}"
 
 
@@ -54,7 +59,7 @@ def _of_words(tag: str, question: str, key: str, fields: Fields) -> str:
     number = _number(tag, fields)
     if not places or number is None:
         return _of_language(tag, "tag", fields)
-    return f"questions-{places[0]}-words-{number}-{key}"
+    return f"questions-{places[0]}-words-{number}-{_NAMES.get(key, key)}"
 
 
 def _of_language(tag: str, key: str, fields: Fields) -> str:

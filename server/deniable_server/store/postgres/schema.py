@@ -26,6 +26,8 @@ ORDERED = {
     "recovery_codes": '"user", hash',
     "users": "name",
     "drafts": "id",
+    "webhooks": "id",
+    "messages": "id",
 }
 """The tables whose rows come and change one after the other, and the order in which they are written anew."""
 
@@ -90,7 +92,15 @@ _LIFE = (
     "JOIN surveys ON id = survey WHERE mode <> 1 GROUP BY survey, published_on HAVING sum(n) >= 3",
 )
 _DRAFTS = (f"CREATE TABLE drafts (id {_TEXT} PRIMARY KEY, author {_TEXT} NOT NULL, text BYTEA NOT NULL, changed_on TEXT NOT NULL)",)
-STEPS = (_FIRST, _PEOPLE, _LIFE, _DRAFTS)
+_WEBHOOKS = (
+    f"CREATE TABLE webhooks (id {_TEXT} PRIMARY KEY, survey {_TEXT} NOT NULL REFERENCES surveys (id), url TEXT NOT NULL, "
+    "events TEXT NOT NULL, made_on TEXT NOT NULL, failing_since TEXT, sealed BYTEA NOT NULL, is_open INTEGER NOT NULL, "
+    "reached INTEGER NOT NULL, n BIGINT NOT NULL)",
+    # no reference to webhooks: their rows are written anew, and messages would go with them
+    f"CREATE TABLE messages (id {_TEXT} PRIMARY KEY, webhook {_TEXT} NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, "
+    "due BIGINT NOT NULL)",
+)
+STEPS = (_FIRST, _PEOPLE, _LIFE, _DRAFTS, _WEBHOOKS)
 """What makes each version of the tables out of the one before."""
 
 

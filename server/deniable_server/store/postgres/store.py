@@ -16,6 +16,7 @@ from deniable_server.store.sql.people import PeopleShelf
 from deniable_server.store.sql.roles import RoleShelf
 from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.store.sql.surveys import SurveyShelf
+from deniable_server.store.sql.webhooks import WebhookShelf
 
 
 class PostgresStore:
@@ -33,6 +34,7 @@ class PostgresStore:
         self.audit = AuditShelf(self.database)
         self.life = LifeShelf(self.database)
         self.drafts = DraftShelf(self.database)
+        self.webhooks = WebhookShelf(self.database)
 
     def backup(self, target: Path) -> None:
         """Raises UnavailableError always: PostgreSQL has tools of its own."""

@@ -182,9 +182,25 @@ def texts_of_drafts(db: Database) -> None:
     )
 
 
+webhooks = Migrations("deniable_server_webhooks")
+
+
+@webhooks(name="first")
+def addresses_and_messages(db: Database) -> None:
+    """Addresses that are told of a survey, with what they know (`webhooks.Told`); what waits to be told. due: Unix seconds."""
+    for statement in (
+        "CREATE TABLE webhooks (id TEXT PRIMARY KEY, survey TEXT NOT NULL REFERENCES surveys (id), url TEXT NOT NULL, "
+        "events TEXT NOT NULL, made_on TEXT NOT NULL, failing_since TEXT, sealed BLOB NOT NULL, is_open INTEGER NOT NULL, "
+        "reached INTEGER NOT NULL, n INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE messages (id TEXT PRIMARY KEY, webhook TEXT NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, "
+        "due INTEGER NOT NULL) WITHOUT ROWID",
+    ):
+        db.execute(statement)
+
+
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings a file to the newest version, all or nothing; processes that open it together do it once. Raises sqlite3.Error."""
-    db, sets = Database(connection), (migrations, accounts, people, life, drafts)
+    db, sets = Database(connection), (migrations, accounts, people, life, drafts, webhooks)
     if not any(each.pending(db) for each in sets):
         return
     connection.execute("BEGIN IMMEDIATE")

@@ -1,0 +1,174 @@
+"""The questions of a document become what a Survey holds: every one is read, however many are wrong."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from deniable.mechanism import Channel
+from deniable.survey.epsilon import parse_epsilon
+from deniable.survey.parse_condition import Conditions
+from deniable.survey.question import Question, Section, block_numbers, dependence
+from deniable.survey.reading import Reading, shown, whole
+from deniable.survey.total import parts
+from deniable.survey.types import TYPES
+from deniable.survey.types.base import NO_ANSWER, QuestionType, number
+
+MAX_QUESTIONS = 2048
+MIN_WEIGHT, MAX_WEIGHT = 0.01, 100  # of a question: how much of the survey's epsilon it takes, beside the others
+QUESTION_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+OPTIONAL = ("epsilon", "weight", "required", "show_if", "help", "section")
+
+
+def parse_questions(reading: Reading, top: Mapping[str, Any], most_bits: int) -> tuple[Question, ...]:
+    """The questions that are right. Those after `most_bits` bits are not read, for the survey is refused then."""
+    written = top.get("questions", [])
+    if not isinstance(written, list | tuple) or ("questions" in top and not written):
+        reading.refuse("questions", "must be a list of at least one question")
+        written = []
+    if len(written) > MAX_QUESTIONS:
+        reading.refuse("questions", f"must be at most {MAX_QUESTIONS:,} questions, got {len(written):,}")
+        return ()
+    builder = _Questions(reading, top)
+    bits = 0
+    for index, (source, part) in enumerate(zip(written, _shares(written, whole(top.get("ask"))), strict=True)):
+        made = builder.add(source, index, part)
+        bits += bits_of(made) if made else 0
+        if bits > most_bits:
+            break
+    if "epsilon" in top:
+        builder.epsilon(top["epsilon"], "epsilon")
+    return tuple(builder.built)
+
+
+def bits_of(question: Question) -> int:
+    """The bits that a record has for a question."""
+    return (question.k - 1) * max(1, len(question.labels))
+
+
+def _shares(written: Sequence[Any], ask: int | None) -> list[Fraction]:
+    """What part of the survey's epsilon each question takes; one whose weight is wrong counts as any other."""
+    weights = [_weight(source) or Fraction(1) for source in written]
+    return parts(weights, block_numbers(list(map(dependence, written))), ask if ask and ask > 0 else None)
+
+
+def _weight(source: Any) -> Fraction | None:
+    """The weight of a question in a survey file, 1 if it is left out; None where it breaks its rule."""
+    value = number(source.get("weight", 1)) if isinstance(source, Mapping) else 1
+    return Fraction(repr(value)) if value is not None and MIN_WEIGHT <= value <= MAX_WEIGHT else None
+
+
+@dataclass
+class _Questions:
+    """Reads one question after the other. earlier: those that were right, by id; wrong: whether any was not."""
+
+    reading: Reading
+    top: Mapping[str, Any]
+    built: list[Question] = field(default_factory=list)
+    earlier: dict[str, Question] = field(default_factory=dict)
+    first: dict[str, int] = field(default_factory=dict)
+    wrong: bool = False
+
+    def add(self, source: Any, index: int, part: Fraction) -> Question | None:
+        where = f"questions[{index}]"
+        if not isinstance(source, Mapping):
+            self.reading.refuse(where, f"must be a mapping with the keys id, text, type, got {type(source).__name__}")
+            return None
+        name = source.get("id")
+        if isinstance(name, str) and self.first.setdefault(name, index) != index:
+            self.reading.refuse(f"{where}.id", f"must be unique, got the id of questions[{self.first[name]}] again: {shown(name)}")
+        made = self.question(source, where, part)
+        if made:
+            self.built.append(made)
+            self.earlier.setdefault(made.id, made)
+        self.wrong = self.wrong or made is None
+        return made
+
+    def question(self, source: Mapping[str, Any], where: str, part: Fraction) -> Question | None:
+        reading, before = self.reading, len(self.reading.problems)
+        kind = self.kind(source, where)
+        reading.identifier(source, f"{where}.id", QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first")
+        for key in ("text", "help"):
+            reading.text(source, where, key)
+        section = self.section(source["section"], f"{where}.section") if "section" in source else None
+        if kind and all(key in source for key in kind.required_keys):
+            for key, message in kind.problems(source):
+                reading.refuse(f"{where}.{key}", message)
+        required = reading.flag(source, f"{where}.required", True) and "show_if" not in source
+        if "show_if" in source and source.get("required") in (True, "true"):
+            reading.refuse(
+                f"{where}.required", "must be left out or false beside show_if: a question that is not shown is sent as no answer"
+            )
+        conditions = Conditions(reading, self.earlier, not self.wrong)
+        show_if = conditions.read(source["show_if"], f"{where}.show_if") if "show_if" in source else None
+        self.weight(source, f"{where}.weight")
+        epsilon = self.question_epsilon(source, where, part)
+        if kind is None or epsilon is None or len(reading.problems) > before:
+            return None
+        settings = kind.settings(source, epsilon)
+        categories = kind.categories(settings)
+        if not required and NO_ANSWER in categories:
+            reading.refuse(where, f"must not have the option {NO_ANSWER!r}, which `required: false` adds by itself")
+            return None
+        categories += () if required else (NO_ANSWER,)
+        labels = kind.items(settings)
+        channel = Channel.for_epsilon(Fraction(epsilon) / max(1, len(labels)), len(categories))
+        if channel.odds <= 1:
+            reading.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
+            return None
+        asked = (source["id"], source["text"], source["type"], epsilon, settings, categories, channel, required, labels, show_if)
+        return Question(*asked, help=source.get("help", ""), section=section)
+
+    def kind(self, source: Mapping[str, Any], where: str) -> QuestionType | None:
+        """The type that a question names, whose keys it must have and no others."""
+        kind = TYPES.get(source["type"]) if isinstance(source.get("type"), str) else None
+        if "type" in source and kind is None:
+            near = difflib.get_close_matches(str(source["type"]), TYPES, n=1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            self.reading.refuse(f"{where}.type", f"must be one of {', '.join(TYPES)}, got {shown(source['type'])}{hint}")
+        own = list(kind.required_keys) if kind else []
+        others = [key for t in ([kind] if kind else TYPES.values()) for key in (*t.required_keys, *t.optional_keys)]
+        self.reading.keys(source, where, required=["id", "text", "type", *own], optional=[*OPTIONAL, *others])
+        return kind
+
+    def section(self, written: Any, where: str) -> Section | None:
+        """The section that begins with a question."""
+        if not isinstance(written, Mapping):
+            self.reading.refuse(where, f"must be a mapping with a title, and a note if there is one, got {type(written).__name__}")
+            return None
+        before = len(self.reading.problems)
+        self.reading.keys(written, where, required=["title"], optional=["note"])
+        for key in ("title", "note"):
+            self.reading.text(written, where, key)
+        return Section(written["title"], written.get("note", "")) if len(self.reading.problems) == before else None
+
+    def weight(self, source: Mapping[str, Any], where: str) -> None:
+        if "weight" in source and _weight(source) is None:
+            self.reading.refuse(where, f"must be a number from {MIN_WEIGHT} to {MAX_WEIGHT}, got {shown(source['weight'])}")
+        elif "weight" in source and "epsilon" not in self.top:
+            self.reading.refuse(where, "must stand in a survey that has one epsilon for all its questions, of which it says the part")
+
+    def question_epsilon(self, source: Mapping[str, Any], where: str, part: Fraction) -> float | None:
+        if "epsilon" in source and "epsilon" in self.top:
+            self.reading.refuse(f"{where}.epsilon", "must not stand beside an epsilon for the whole survey; keep one of the two")
+            return None
+        if "epsilon" in source:
+            return self.epsilon(source["epsilon"], f"{where}.epsilon")
+        if "epsilon" not in self.top:
+            self.reading.refuse(f"{where}.epsilon", "is missing: give one here, or one for the whole survey")
+            return None
+        try:
+            return parse_epsilon(self.top["epsilon"], part)
+        except ValueError:
+            return None  # reported once, for the survey
+
+    def epsilon(self, written: Any, where: str) -> float | None:
+        try:
+            return parse_epsilon(written)
+        except ValueError as error:
+            self.reading.refuse(where, f"{error}, got {shown(written)}")
+            return None

@@ -1,0 +1,75 @@
+"""The texts of a survey in further languages, as its document has them: each must be in the survey's own language, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deniable.survey.question import Question
+from deniable.survey.reading import Reading, shown
+from deniable.survey.translation import TEXTS, language_problem, option_problems, plain
+
+
+def parse_translations(reading: Reading, top: Mapping[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+    """The survey's texts in further languages, as they were written; all of them may be left out."""
+    own, written = top.get("language", "en"), top.get("translations", {})
+    if (broken := language_problem(own)) is not None:
+        reading.refuse("language", f"{broken}, got {shown(own)}")
+    if not isinstance(written, Mapping) or ("translations" in top and not written):
+        reading.refuse("translations", "must be a mapping with a language or more, each with its texts")
+        return {}
+    for language, texts in written.items():
+        where = f"translations.{language}"
+        if (broken := language_problem(language)) is not None:
+            reading.refuse(where, broken)
+        elif language == own:
+            reading.refuse(where, "must be another language than the survey's own")
+        elif not isinstance(texts, Mapping) or not texts:
+            reading.refuse(where, f"must be a mapping with some of {', '.join((*TEXTS, 'questions'))}")
+        else:
+            _language(reading, texts, where, top, questions)
+    return {} if reading.problems else plain(written)
+
+
+def _language(reading: Reading, texts: Mapping[str, Any], where: str, top: Mapping[str, Any], questions: Sequence[Question]) -> None:
+    reading.keys(texts, where, required=[], optional=[key for key in TEXTS if key in top] + ["questions"])
+    for key in TEXTS:
+        reading.text(texts, where, key)
+    own = texts.get("questions", {})
+    if not isinstance(own, Mapping) or ("questions" in texts and not own):
+        reading.refuse(f"{where}.questions", "must be a mapping from question ids to their text and options")
+        return
+    known = {question.id: question for question in questions}
+    if len(known) < len(top.get("questions", ())):
+        return  # the questions' own mistakes come first
+    for name, words in own.items():
+        here = f"{where}.questions.{name}"
+        if name not in known or not isinstance(words, Mapping) or not words:
+            reading.refuse(here, "must be the id of a question, with its text, its options or both")
+        else:
+            _question(reading, words, here, known[name])
+
+
+def _question(reading: Reading, words: Mapping[str, Any], where: str, question: Question) -> None:
+    reading.keys(words, where, required=[], optional=["text", "options", "help", "section"])
+    for key in ("text", "help"):
+        reading.text(words, where, key)
+    if "help" in words and not question.help:
+        reading.refuse(f"{where}.help", f"must be left out: question {question.id} has no help")
+    if "options" in words:
+        for key, message in option_problems(question, words["options"]):
+            reading.refuse(f"{where}.{key}", message)
+    if "section" in words:
+        _section(reading, words["section"], f"{where}.section", question)
+
+
+def _section(reading: Reading, words: Any, where: str, question: Question) -> None:
+    own = question.section.to_dict() if question.section else {}
+    if not own:
+        reading.refuse(where, f"must be left out: no section begins with question {question.id}")
+    elif not isinstance(words, Mapping) or not words:
+        reading.refuse(where, f"must be a mapping with some of {', '.join(own)}")
+    else:
+        reading.keys(words, where, required=[], optional=list(own))
+        for key in own:
+            reading.text(words, where, key)

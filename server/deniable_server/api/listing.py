@@ -1,0 +1,69 @@
+"""The list of surveys, page by page: a page goes on behind the last id of the one before, whatever came or went meanwhile."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from deniable.survey.parse import SURVEY_ID
+from deniable_server.store.protocol import Published
+
+MOST = 200
+USUAL = 50
+
+
+class ListingError(ValueError):
+    """What was asked for is no page; rule: which parameter is wrong."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
+def limit_of(written: str | None) -> int:
+    """How many surveys a page has. Raises ListingError."""
+    if written is None:
+        return USUAL
+    if not (written.isascii() and written.isdigit() and len(written) <= 3 and 1 <= int(written) <= MOST):
+        raise ListingError("limit", f"limit must be a whole number from 1 to {MOST}, or left out")
+    return int(written)
+
+
+def last_of(cursor: str | None) -> str:
+    """The id behind which a page begins; "" for the first one. Raises ListingError."""
+    if cursor is None:
+        return ""
+    try:
+        last = base64.b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4), b"-_", validate=True).decode("ascii")
+    except (binascii.Error, UnicodeError):
+        last = ""
+    if not SURVEY_ID.fullmatch(last) or _cursor(last) != cursor:
+        raise ListingError("cursor", "cursor must be what a page before gave as its next, or left out")
+    return last
+
+
+def page(surveys: Sequence[Published], last: str, limit: int) -> tuple[dict[str, Any], str | None]:
+    """A page of surveys, which stand by id; and the query of the next one, None behind the last."""
+    rest = [each for each in surveys if each.survey.id > last]
+    following = _cursor(rest[limit - 1].survey.id) if len(rest) > limit else None
+    told = {"surveys": [_told(each) for each in rest[:limit]], "next": following}
+    return told, None if following is None else urlencode({"limit": limit, "cursor": following})
+
+
+def _cursor(survey_id: str) -> str:
+    return base64.urlsafe_b64encode(survey_id.encode()).rstrip(b"=").decode()
+
+
+def _told(published: Published) -> dict[str, Any]:
+    survey = published.survey
+    return {
+        "id": survey.id,
+        "title": survey.title,
+        "state": "paused" if published.paused else "open" if published.is_open else "closed",
+        "published_on": published.published_on,
+        "digest": survey.digest,
+        "epsilon": survey.epsilon,
+    }

@@ -1,0 +1,167 @@
+"""`/metrics` for Prometheus, in its text format 0.0.4; on request only, for a key of its own or at an address of its own.
+
+Whoever scrapes keeps the time of every change. So nothing here moves with a single submission, withdrawal or visit: what any of these
+could move is looked at once a day, in UTC, which is the finest time that is kept of anything. There are no counters of requests, and
+neither open sockets nor processor time, which somebody who opens connections of their own could read others from.
+"""
+
+from __future__ import annotations
+
+import platform
+import resource
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from flask import Response, abort, current_app, request
+from werkzeug.exceptions import Unauthorized
+
+from deniable_server.api import callers
+from deniable_server.store.errors import StoreError
+from deniable_server.store.protocol import Store
+from deniable_server.web.audience import Audience, Routes
+
+OWN_ADDRESS = "deniable.own_address"  # in the environ of a request that came by the address for this alone; no header can put it there
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+SCOPE = "metrics"
+_COARSE = 1 << 20  # bytes, to which sizes are rounded up
+_STARTED = time.time()
+
+bp = Routes("metrics", __name__, Audience(login=False, forms=False, csrf=False, translated=False))
+
+
+@dataclass(frozen=True)
+class Family:
+    """A gauge: its name, what it is, and its values by their labels."""
+
+    name: str
+    help: str
+    values: tuple[tuple[Mapping[str, str], float], ...]
+
+    @classmethod
+    def of(cls, name: str, help_: str, value: float) -> Family:
+        """One value without labels."""
+        return cls(name, help_, (({}, value),))
+
+    @property
+    def text(self) -> str:
+        """Its lines."""
+        lines = [f"# HELP {self.name} {self.help}", f"# TYPE {self.name} gauge"]
+        return "".join(f"{line}\n" for line in (*lines, *(f"{self.name}{_labels(labels)} {value:.17g}" for labels, value in self.values)))
+
+
+class Metrics:
+    """What is told of a store.
+
+    database: its file, where it is one; backups: the newest backup, or the folder of all; today: the day in UTC, YYYY-MM-DD.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        database: Path | None = None,
+        backups: Path | None = None,
+        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
+    ) -> None:
+        self._store, self._database, self._backups, self._today = store, database, backups, today
+        self._lock = threading.Lock()
+        self._looked_at: tuple[str, str] = ("", "")  # the day, and what was seen
+
+    def text(self) -> str:
+        """All of it. Where the database cannot be read, `deniable_database_up` is 0 and what is known of the day stays."""
+        try:
+            self._store.surveys.all()
+            daily, up = self._daily(), 1.0
+        except StoreError:
+            daily, up = self._looked_at[1], 0.0
+        versions = {"version": version("deniable"), "python": platform.python_version()}
+        families = [
+            Family("deniable_info", "The versions that run.", ((versions, 1.0),)),
+            Family.of("deniable_start_time_seconds", "When the server started, in Unix seconds.", round(_STARTED)),
+            Family.of("deniable_database_up", "Whether the database can be read.", up),
+        ]
+        if (made := _newest(self._backups)) is not None:
+            families.append(Family.of("deniable_backup_time_seconds", "When the newest backup was made, in Unix seconds.", made))
+        return "".join(family.text for family in families) + daily
+
+    def _daily(self) -> str:
+        """What is looked at once a day: by whoever asks first on it."""
+        with self._lock:
+            today = self._today()
+            if self._looked_at[0] != today:
+                self._looked_at = today, "".join(family.text for family in self._seen(today))
+            return self._looked_at[1]
+
+    def _seen(self, today: str) -> Iterator[Family]:
+        surveys = self._store.surveys.all()
+        states = ["paused" if each.paused else "open" if each.is_open else "closed" for each in surveys]
+        records = (
+            ({"survey": each.survey.id, "mode": mode}, float(n))
+            for each in surveys
+            for mode, n in sorted(_by_mode(self._store, each.survey.id).items())
+        )
+        codes = (
+            ({"survey": each.survey.id}, float(self._store.access.invitations(each.survey.id)[0]))
+            for each in surveys
+            if each.survey.access == "invited"
+        )
+        midnight = datetime.fromisoformat(today).replace(tzinfo=UTC).timestamp()
+        yield Family.of("deniable_day_seconds", "The day, in Unix seconds, on which all that follows was looked at.", midnight)
+        counted = tuple(({"state": state}, float(states.count(state))) for state in ("open", "paused", "closed"))
+        yield Family("deniable_surveys", "Published surveys by their state.", counted)
+        yield Family("deniable_records", "Records that are counted, by survey and by who perturbed the answers.", tuple(records))
+        yield Family("deniable_invitation_codes", "Codes that were made for a survey.", tuple(codes))
+        yield Family.of("deniable_memory_peak_bytes", "The most memory that the server has had, rounded up to 1 MiB.", _memory())
+        if self._database:
+            yield Family.of(
+                "deniable_database_bytes", "The size of the database, rounded up to 1 MiB.", _rounded(self._database.stat().st_size)
+            )
+
+
+@bp.get("/metrics")
+def page() -> Response:
+    """For a key with the scope metrics, or at the address for this alone."""
+    metrics: Metrics | None = current_app.extensions["deniable_metrics"]
+    if metrics is None:
+        abort(404)
+    if not request.environ.get(OWN_ADDRESS) and callers.key_for(SCOPE, None) is None:
+        raise Unauthorized(f"a key with the scope {SCOPE} is needed", www_authenticate=callers.bearer())
+    return Response(metrics.text(), content_type=CONTENT_TYPE)
+
+
+def _by_mode(store: Store, survey_id: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for part, n in store.submissions.counts(survey_id).items():
+        found[part.mode] = found.get(part.mode, 0) + n
+    return found
+
+
+def _memory() -> float:
+    unit = 1 if sys.platform == "darwin" else 1024
+    return _rounded(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+
+
+def _rounded(size: int) -> float:
+    return float(-(-size // _COARSE) * _COARSE)
+
+
+def _newest(backups: Path | None) -> float | None:
+    """When a backup, or the newest one in a folder, was made. None where there is none."""
+    if backups is None:
+        return None
+    files = [path for path in backups.iterdir() if path.is_file()] if backups.is_dir() else [backups]
+    return max((path.stat().st_mtime // 1 for path in files if path.exists()), default=None)
+
+
+def _labels(labels: Mapping[str, str]) -> str:
+    escaped = (f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{','.join(escaped)}}}" if labels else ""
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

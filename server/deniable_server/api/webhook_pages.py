@@ -1,0 +1,68 @@
+"""Webhooks of one survey: its owners make and remove them, on a page under Settings."""
+
+from __future__ import annotations
+
+from flask import redirect, render_template, request, url_for
+from flask_wtf import FlaskForm
+from wtforms import SelectMultipleField, StringField, SubmitField
+from wtforms.validators import InputRequired
+from wtforms.widgets import CheckboxInput, ListWidget
+
+from deniable_server.api import webhooks
+from deniable_server.context import current_store
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.store.errors import ConflictError
+from deniable_server.store.roles import Role
+from deniable_server.store.webhooks import EVENTS
+from deniable_server.web.audience import least
+
+bp = routes("webhooks", __name__)
+
+
+class WebhookForm(FlaskForm):  # type: ignore[misc]
+    """The address of a new webhook, and what it is told."""
+
+    url = StringField("Address", [InputRequired("Give the address.")], render_kw={"autocomplete": "off", "inputmode": "url"})
+    events = SelectMultipleField(
+        "What is it told?",
+        [InputRequired("Say what it is told.")],
+        choices=list(EVENTS),
+        widget=ListWidget(prefix_label=False),
+        option_widget=CheckboxInput(),
+    )
+    submit = SubmitField("Make the webhook")
+
+
+@bp.get("/manage/surveys/<survey_id>/webhooks")
+@least(Role.OWNER)
+def page(survey_id: str) -> Page:
+    return _page(survey_id, WebhookForm())
+
+
+@bp.post("/manage/surveys/<survey_id>/webhooks")
+@least(Role.OWNER)
+def make(survey_id: str) -> Page:
+    """Makes a webhook, and shows its secret: this once."""
+    form = WebhookForm()
+    if form.validate():
+        try:
+            _, secret = webhooks.make(current_store(), survey_id, form.url.data.strip(), form.events.data)
+            return _page(survey_id, WebhookForm(formdata=None), secret)
+        except (ConflictError, ValueError) as error:
+            rule = str(error).replace("url must", "the address must", 1)
+            form.url.errors = [f"{rule[:1].upper()}{rule[1:]}."]
+    return _page(survey_id, form), 422
+
+
+@bp.post("/manage/surveys/<survey_id>/webhooks/remove")
+@least(Role.OWNER)
+def remove(survey_id: str) -> Page:
+    """Removes a webhook of this survey; the same if there is none."""
+    current_store().webhooks.remove(survey_id, request.form.get("id", ""))
+    return redirect(url_for(".page", survey_id=survey_id))
+
+
+def _page(survey_id: str, form: WebhookForm, made: str = "") -> str:
+    store = current_store()
+    shown = {"published": store.surveys.published(survey_id), "webhooks": store.webhooks.of_survey(survey_id), "events": EVENTS}
+    return render_template("researchers/webhooks.html", **shown, made=made, form=form)

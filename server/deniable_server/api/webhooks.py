@@ -1,0 +1,63 @@
+"""Webhooks: what one is made of, and what its receiver may know of a survey.
+
+It is told of whole days: a survey that closes with its last record closes in the second in which somebody answered. Counts follow the
+rule of spans (`store.life`): a change of fewer than three records is told together with later ones.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Collection
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from deniable_server.researchers.watching import progress_of
+from deniable_server.store.life import LEAST
+from deniable_server.store.protocol import Store
+from deniable_server.store.webhooks import EVENTS, Told, Webhook
+
+LONGEST = 1000
+_PREFIX = "whsec_"
+
+
+def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tuple[Webhook, str]:
+    """A new webhook, and its secret as its receiver writes it. Raises ValueError naming the rule, UnknownSurveyError, ConflictError."""
+    check_url(url)
+    if not events or not set(events) <= set(EVENTS):
+        raise ValueError(f"events must be some of {', '.join(EVENTS)}")
+    told = seen(store, survey_id, Told(True, False, 0))
+    secret = secrets.token_bytes(32)
+    ordered = tuple(event for event in EVENTS if event in events)
+    webhook = Webhook(f"wh_{secrets.token_hex(8)}", survey_id, url, ordered, datetime.now(UTC).date().isoformat())
+    store.webhooks.add(webhook, secret, told)
+    return webhook, _PREFIX + base64.b64encode(secret).decode()
+
+
+def check_url(url: str) -> None:
+    """Raises ValueError for an address that no message is sent to. Whether its host is a public one is seen when something is sent."""
+    try:
+        parts = urlsplit(url)
+        right = bool(parts.hostname) and parts.port != 0 and parts.username is None and not parts.fragment
+    except ValueError:  # such as [::1 without its end, or a port that is no number
+        right = False
+    if not right or len(url) > LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+        raise ValueError(f"url must be an address of at most {LONGEST:,} ASCII characters, without a name, a password or a fragment")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_this_machine(parts.hostname or "")):
+        raise ValueError("url must begin with https://, or with http:// for this machine itself")
+
+
+def seen(store: Store, survey_id: str, before: Told) -> Told:
+    """What a receiver who knows `before` may know now. Raises UnknownSurveyError."""
+    published = store.surveys.published(survey_id)
+    found = progress_of(store, published, store.life.settings(survey_id))
+    n = sum(span.n for span in store.life.spans(survey_id))
+    return Told(published.is_open, found.reached, n if abs(n - before.n) >= LEAST else before.n)
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,33 @@
+"""The address of its own at which `/metrics` needs no key, and nothing else is."""
+
+from __future__ import annotations
+
+from flask import Flask
+from granian._granian import RSGIHTTPProtocol
+from granian.rsgi import Scope
+from werkzeug.exceptions import HTTPException, NotFound
+
+from deniable_server.front import gateway
+from deniable_server.front.workers import Workers
+
+METRICS = "/metrics"
+
+
+class Scraped:
+    """Answers requests of the server at `host` and `port` for METRICS with what `app` says where `mark` is in their environ."""
+
+    def __init__(self, app: Flask, host: str, port: int, mark: str) -> None:
+        self._app, self._mark = app, mark
+        self._base = gateway.base_environ(host, port)
+        self._workers = Workers("metrics", threads=1, waiting=16)
+
+    async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
+        """Answers one request, without its body."""
+        environ = gateway.with_body(gateway.environ_of(scope, self._base), b"")
+        try:
+            if scope.path != METRICS or scope.method not in ("GET", "HEAD"):
+                raise NotFound
+            reply = await self._workers.run(gateway.call, self._app, {**environ, self._mark: True})
+        except HTTPException as why:
+            reply = gateway.refuse(self._app, environ, why)
+        proto.response_bytes(reply.status, reply.headers, reply.body)

@@ -1,0 +1,61 @@
+"""`deniable-server webhook`: addresses that are told of a survey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from deniable_server.config import Database
+from deniable_server.operate.cli_database import database, opened
+from deniable_server.store.webhooks import EVENTS
+
+
+@click.group("webhook")
+def webhook_commands() -> None:
+    """Addresses that are told of a survey, once a day."""
+
+
+@webhook_commands.command("make")
+@database
+@click.option("--survey", "survey_id", metavar="ID", required=True, help="The survey.")
+@click.option("--url", metavar="URL", required=True, help="The https:// address that messages are sent to.")
+@click.option("--event", "events", type=click.Choice(list(EVENTS)), multiple=True, required=True, help="What it is told; may be repeated.")
+def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
+    """Make a webhook. Its secret is printed here, once.
+
+    \b
+    Example:
+      deniable-server webhook make --survey health --url https://example.org/in --event survey.closed
+    """
+    from deniable_server.api import webhooks
+
+    with opened(db) as store:
+        webhook, secret = webhooks.make(store, survey_id, url, events)
+    click.echo(secret)
+    click.echo(f"{webhook.id} is told of {survey_id}. Nobody can print the secret again.", err=True)
+
+
+@webhook_commands.command("list")
+@database
+def list_webhooks(db: Database) -> None:
+    """List the webhooks.
+
+    A line for each: id, survey, events, address, and since when nothing arrives, with tabs between them.
+    """
+    with opened(db) as store:
+        for webhook, _ in store.webhooks.all():
+            line = "\t".join((webhook.id, webhook.survey, ",".join(webhook.events), webhook.url))
+            click.echo(line + (f"\tfailing since {webhook.failing_since}" if webhook.failing_since else ""))
+
+
+@webhook_commands.command("remove")
+@database
+@click.argument("webhook_id")
+def remove(db: Database, webhook_id: str) -> None:
+    """Remove a webhook, and what waits for it."""
+    with opened(db) as store:
+        found = [webhook for webhook, _ in store.webhooks.all() if webhook.id == webhook_id]
+        if not found or not store.webhooks.remove(found[0].survey, webhook_id):
+            raise click.ClickException(f"there is no webhook with the id {webhook_id}")
+    click.echo(f"{webhook_id} is removed.")

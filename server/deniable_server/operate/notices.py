@@ -1,0 +1,41 @@
+"""What webhooks are told, once a day: that a survey was closed, that it is precise enough, how many records it has."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+
+from deniable_server.api.webhooks import seen
+from deniable_server.store.protocol import Store
+from deniable_server.store.webhooks import Message, Told, Webhook
+
+
+def note(store: Store, today: str, moment: int) -> None:
+    """Keeps a message for all that a receiver does not know yet. today: YYYY-MM-DD; moment: now, in Unix seconds.
+
+    Raises what the store raises: the rest is still to be noted.
+    """
+    for webhook, before in store.webhooks.all():
+        now = seen(store, webhook.survey, before)
+        if now != before:
+            digest = store.surveys.published(webhook.survey).survey.digest
+            bodies = (
+                _body(event, today, {"survey": webhook.survey, "digest": digest, **data}) for event, data in _news(webhook, before, now)
+            )
+            messages = [Message(f"msg_{secrets.token_hex(12)}", webhook.id, body, 0, moment) for body in bodies]
+            store.webhooks.tell(webhook.id, before, now, messages)
+
+
+def _news(webhook: Webhook, before: Told, now: Told) -> Iterator[tuple[str, dict[str, int]]]:
+    """The events that a webhook is for, and what is said besides. A number stands in the daily count alone."""
+    happened: dict[str, dict[str, int] | None] = {
+        "survey.closed": {} if before.is_open and not now.is_open else None,
+        "precision.reached": {} if now.reached and not before.reached else None,
+        "count.daily": {"n": now.n} if now.n != before.n else None,
+    }
+    yield from ((event, data) for event, data in happened.items() if data is not None and event in webhook.events)
+
+
+def _body(event: str, today: str, data: dict[str, str | int]) -> str:
+    return json.dumps({"type": event, "timestamp": f"{today}T00:00:00Z", "data": data})

@@ -1,0 +1,121 @@
+"""Messages on their way to webhooks, as the Standard Webhooks have it: signed, tried again, and never into a private network.
+
+An owner of a survey names the address, and the server asks for it from where it stands, which may be inside of what a firewall protects.
+So the name is looked up once, what it leads to must be public, and the connection goes to the very address that was looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import logging
+import socket
+from collections.abc import Callable
+from datetime import datetime
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+
+import httpx
+
+from deniable_server.operate import logs
+from deniable_server.store.protocol import Store
+from deniable_server.store.webhooks import Message
+
+SECONDS = 5.0  # for all of one attempt: the name, the connection, the request, the head of the reply
+AGAIN = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # seconds after each attempt that failed; then it is given up
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+Post = Callable[[str, bytes, dict[str, str]], int]
+"""Sends a body with headers to an address, and gives the status of the reply; 0 where there is none."""
+
+logger = logging.getLogger(logs.OWN)
+
+
+def send_due(store: Store, post: Post, now: Callable[[], datetime]) -> float:
+    """Sends what is due, and says in how many seconds more will be. Raises what the store raises."""
+    for message in store.webhooks.waiting():
+        moment = now()
+        if message.due <= moment.timestamp():
+            _send(store, post, message, moment)
+    left = [message.due for message in store.webhooks.waiting()]
+    return max(0.0, min(left) - now().timestamp()) if left else float("inf")
+
+
+def _send(store: Store, post: Post, message: Message, moment: datetime) -> None:
+    last = message.tries >= len(AGAIN)
+    at = int(moment.timestamp())
+    wait = AGAIN[min(message.tries, len(AGAIN) - 1)]
+    if not store.webhooks.attempt(message, at + wait):
+        return
+    webhook = next((each for each, _ in store.webhooks.all() if each.id == message.webhook), None)
+    secret = store.webhooks.secret(message.webhook)
+    if webhook is None or secret is None:
+        return  # it was removed, and the message with it
+    body = message.body.encode()
+    status = post(webhook.url, body, headers(secret, message.id, at, body))
+    store.webhooks.settle(message, arrived=200 <= status < 300, last=last, day=moment.date().isoformat())
+    if last and not 200 <= status < 300:
+        logger.warning("a message to the webhook %s of %s was given up", webhook.id, webhook.survey)
+
+
+def headers(secret: bytes, message_id: str, at: int, body: bytes) -> dict[str, str]:
+    """What says which message this is, when it was sent, and that it comes from here. at: Unix seconds."""
+    signed = hmac.new(secret, f"{message_id}.{at}.".encode() + body, hashlib.sha256).digest()
+    signature = f"v1,{base64.b64encode(signed).decode()}"
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "deniable",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(at),
+        "webhook-signature": signature,
+    }
+
+
+def posting(private: bool) -> Post:
+    """Sends over the network. private: also to addresses that are not public."""
+
+    def post(url: str, body: bytes, told: dict[str, str]) -> int:
+        try:
+            return asyncio.run(_post(url, body, told, private))
+        except Exception:  # whatever an address does, nothing else of the server's own work is to wait for it
+            return 0
+
+    return post
+
+
+async def _post(url: str, body: bytes, told: dict[str, str], private: bool) -> int:
+    """Raises ValueError for what is not public; OSError, TimeoutError, httpx.HTTPError."""
+    named = httpx.URL(url)
+    async with asyncio.timeout(SECONDS):
+        port = named.port or (443 if named.scheme == "https" else 80)
+        found = await asyncio.get_running_loop().getaddrinfo(named.host, port, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in found]
+        if not private and not all(is_public(address) for address in addresses):
+            raise ValueError("the address of a webhook must be public")
+        async with httpx.AsyncClient(timeout=SECONDS, follow_redirects=False, trust_env=False) as client:
+            request = client.build_request(
+                "POST",
+                named.copy_with(host=addresses[0]),
+                content=body,
+                headers={**told, "Host": named.netloc.decode("ascii")},
+                extensions={"sni_hostname": named.host},
+            )
+            response = await client.send(request, stream=True)  # the body of the reply is not read
+            await response.aclose()
+            return response.status_code
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the internet at large: not of this machine, a private network, a link, a group, or reserved."""
+    ip = ip_address(address.partition("%")[0])
+    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
+    if inner is not None:
+        return is_public(str(inner))
+    return ip.is_global and not ip.is_multicast
+
+
+def _embedded(ip: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that a network may make of this one."""
+    nat64 = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None
+    return ip.ipv4_mapped or ip.sixtofour or nat64

@@ -1,0 +1,52 @@
+"""What the text of a draft says: its document where there are fields for it, its survey or its mistakes, its title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from deniable.errors import Problem, SurveyError
+from deniable.survey import Survey
+from deniable.survey.document import parse
+from deniable_server.researchers.editor.fields import editable
+
+MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file
+_TITLE = re.compile(r"""^\W{0,3}title\W{1,4}(.*?)["',\s]*$""", re.MULTILINE)
+
+
+def value_in(text: str) -> dict[str, Any] | None:
+    """The document of a text for which there are fields, else None."""
+    try:
+        document = parse(text)
+    except SurveyError:
+        return None
+    few = editable(document.value) and len(document.value.get("questions", [])) <= MOST_QUESTIONS
+    return document.value if few and not document.problems else None
+
+
+def checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:
+    """The survey of a document, or what is wrong with it."""
+    try:
+        return Survey.from_dict(value), []
+    except SurveyError as error:
+        return None, list(error.problems)
+
+
+def survey_in(text: str) -> Survey | None:
+    """The survey of a text, None where something is wrong with it."""
+    try:
+        return Survey.from_text(text)
+    except SurveyError:
+        return None
+
+
+def title_in(text: str) -> str:
+    """What stands first under the key title, without reading the whole file."""
+    found = _TITLE.search(text[:10_000])
+    return found[1].strip()[:200] if found and found[1].strip() not in ("", "|", ">") else "Untitled"
+
+
+def has_comments(text: str) -> bool:
+    """Whether a line of it is a comment."""
+    return any(line.lstrip().startswith("#") for line in text.split("\n"))

@@ -1,0 +1,35 @@
+"""What a draft will tell so many people's answers, for beside its fields; and its proposals, each of which is a change of the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deniable.plan import ROUGH, outlook, proposals, verdict
+from deniable.privacy.posterior import least_protected, people, posterior_bound
+from deniable.survey import Survey
+from deniable.survey.labels import warnings
+from deniable_server.researchers.editor.drafted import checked
+
+
+def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
+    """What a survey will tell, for beside the fields."""
+    rows = outlook(survey, n)
+    return {
+        "n": n,
+        "verdict": verdict(survey, n),
+        "rows": rows,
+        "rough": max(row.half_width for row in rows) > ROUGH,
+        "proposals": proposals(value, n),
+        "weakest": least_protected(survey.items),
+        "people": people,
+        "belief": posterior_bound(survey.odds),
+        "doubts": tuple(warnings(survey.groups, n)),
+    }
+
+
+def proposed(value: dict[str, Any], n: int, words: str) -> dict[str, Any]:
+    """The document with a proposal; as it is where that is none any more, since the fields have changed."""
+    if checked(value)[0] is None:
+        return value
+    return next((dict(one.document) for one in proposals(value, n) if one.words == words), value)
