@@ -29,6 +29,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         building,
         data,
         drafting,
+        helping,
         inviting,
         joining,
         members,
@@ -66,7 +67,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     audience.register(app, sessions.user, door="auth.login")
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
-    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp)
+    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, helping.bp)
     programs = (key_pages.bp, webhook_pages.bp)
     for routes in (
         *public,

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from selenium.webdriver import ActionChains, Chrome
 from selenium.webdriver.common.by import By
-from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 from tests.kit.pages import axe, layout
 from tests.kit.pages.page import Page
+from tests.kit.pages.writer import Writer
 from tests.kit.patience import patient
 
 from deniable.survey import Survey
@@ -36,134 +36,9 @@ def ada(browser: Chrome, site: Any) -> Iterator[Chrome]:
     browser.delete_all_cookies()
 
 
-class Writer:
-    """What somebody does in the editor. Every step ends when the page shows what it led to."""
-
-    def __init__(self, driver: Chrome, site: Any) -> None:
-        self.driver, self.site = driver, site
-
-    def begin(self) -> None:
-        self.driver.find_element(By.NAME, "blank").click()
-        self.shows("#editor")
-
-    def open(self, text: str) -> str:
-        """Opens a draft with this text; gives its address."""
-        with self.site.server.store() as store:
-            path = f"/manage/drafts/{store.drafts.begin('ada', text).id}"
-        self.driver.get(self.site.url + path)
-        self.shows("#editor")
-        return path
-
-    def shows(self, selector: str) -> Any:
-        return patient(self.driver).until(lambda d: next(iter(d.find_elements(By.CSS_SELECTOR, selector)), None))
-
-    def press(self, do: str) -> None:
-        """Presses a button, and waits for the form that it leads to."""
-        form = self.driver.find_element(By.ID, "editor")
-        button = self.driver.find_element(By.CSS_SELECTOR, f'button[value="{do}"]:not([hidden])')
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", button)
-        patient(self.driver).until(lambda d: d.find_element(By.ID, "editor") != form)
-
-    def write(self, field: str, text: str) -> None:
-        """Types into a field and leaves it; it is kept when the server has answered."""
-        revision = self.revision()
-        element = self.unfolded(field)
-        if element.get_attribute("value") == text:
-            return
-        self.type(element, text)
-        self.kept(revision)
-
-    def type(self, element: Any, text: str) -> None:
-        """As a person does, who marks what stands there and writes over it."""
-        element.send_keys(Keys.CONTROL, "a")
-        element.send_keys(text)
-        self.driver.execute_script("arguments[0].blur()", element)
-
-    def choose(self, field: str, value: str) -> None:
-        revision = self.revision()
-        select = Select(self.unfolded(field))
-        if select.first_selected_option.get_attribute("value") != value:
-            select.select_by_value(value)
-            self.kept(revision)
-
-    def tick(self, field: str) -> None:
-        revision = self.revision()
-        self.unfolded(field).click()
-        self.kept(revision)
-
-    def unfolded(self, field: str) -> Any:
-        self.driver.execute_script("document.getElementById(arguments[0]).closest('details')?.setAttribute('open', '')", field)
-        element = self.driver.find_element(By.ID, field)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        return element
-
-    def revision(self) -> str:
-        return str(self.driver.execute_script("return document.getElementById('revision').value"))
-
-    def kept(self, before: str) -> None:
-        patient(self.driver).until(lambda d: self.revision() != before)
-
-    def told(self, place: str, text: str) -> None:
-        """Waits until this is said there."""
-        patient(self.driver).until(lambda d: (said := d.find_element(By.ID, place).text) == text or (text and text in said))
-
-    def draft(self, path: str) -> Any:
-        with self.site.server.store() as store:
-            return store.drafts.draft(path.rpartition("/")[2])
-
-
 @pytest.fixture
 def writer(ada: Chrome, site: Any) -> Writer:
-    return Writer(ada, site)
-
-
-def test_a_survey_of_all_types_written_in_the_editor_is_the_one_from_the_file(writer: Writer, site: Any) -> None:
-    writer.begin()
-    writer.press("remove 1")
-    writer.press("remove 0")
-    for key in ("id", "title", "contact", "ethics"):
-        writer.write(key, getattr(WANTED, key))
-    writer.write("about", WANTED.about)
-    writer.write("epsilon", "3")
-    writer.choose("layout", "steps")
-    for tag in WANTED.translations:
-        writer.driver.find_element(By.ID, "new_language").send_keys(tag)
-        writer.press("language")
-    for place, question in enumerate(WANTED.questions):
-        writer.press("add")
-        _write_question(writer, f"questions-{place}", question)
-    for number, (_, texts) in enumerate(WANTED.translations.items()):
-        for key in ("title", "about", "contact", "ethics"):
-            writer.write(f"languages-{number}-{key}", texts[key])
-        for place, question in enumerate(WANTED.questions):
-            words = texts["questions"][question.id]
-            writer.write(f"questions-{place}-words-{number}-text", words["text"])
-            if "options" in words:
-                writer.write(f"questions-{place}-words-{number}-options", "\n".join(words["options"]))
-    assert "6 questions, 1,000 people" in writer.shows("#outlook .warning").text
-    writer.driver.find_element(By.CSS_SELECTOR, "button[value=publish]").click()
-    patient(writer.driver).until(lambda d: d.title == f"{WANTED.title}: invite")
-    with site.server.store() as store:
-        assert store.surveys.published("habits").survey.digest == WANTED.digest
-        assert store.drafts.all() == []
-
-
-def _write_question(writer: Writer, place: str, question: Any) -> None:
-    writer.write(f"{place}-id", question.id)
-    writer.write(f"{place}-text", question.text)
-    writer.choose(f"{place}-type", question.type)
-    if "bins" in question.settings:
-        writer.write(f"{place}-bins", "\n".join(f"{one['from']:g}: {one['name']}" for one in question.settings["bins"]))
-    elif question.options:
-        writer.write(f"{place}-options", "\n".join(question.options))
-    for end in ("low", "high"):
-        if end in question.settings:
-            writer.write(f"{place}-{end}", f"{question.settings[end]:g}")
-    if question.show_if:
-        writer.choose(f"{place}-conditions-0-question", question.show_if.question)
-        writer.write(f"{place}-conditions-0-answers", "\n".join(question.show_if.options))
-    elif not question.required:
-        writer.tick(f"{place}-optional")
+    return Writer(ada, site.server)
 
 
 def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_is_mended(writer: Writer) -> None:
@@ -189,11 +64,8 @@ def test_a_mistake_is_told_beside_its_field_as_it_is_made_and_taken_back_as_it_i
 def test_questions_move_by_buttons_and_by_dragging_and_the_focus_goes_with_them(writer: Writer) -> None:
     path = writer.open(HABITS.read_text())
 
-    def order() -> list[str]:
-        return [str(field.get_attribute("value")) for field in writer.driver.find_elements(By.CSS_SELECTOR, ".asked [id$='-id']")]
-
     writer.press("down 2")
-    assert order() == ["smokes", "daily", "mood", "used", "age", "hours"]
+    assert writer.order() == ["smokes", "daily", "mood", "used", "age", "hours"]
     assert writer.driver.switch_to.active_element.get_attribute("id") == "down-3"
     form = writer.driver.find_element(By.ID, "editor")
     handles = writer.driver.find_elements(By.CSS_SELECTOR, ".handle")
@@ -201,8 +73,8 @@ def test_questions_move_by_buttons_and_by_dragging_and_the_focus_goes_with_them(
     over = writer.driver.find_element(By.CSS_SELECTOR, "#questions-3 [id$='-id']")
     ActionChains(writer.driver).click_and_hold(handles[4]).move_by_offset(0, -20).move_to_element(over).release().perform()
     patient(writer.driver).until(lambda d: d.find_element(By.ID, "editor") != form)
-    assert order() == ["smokes", "daily", "mood", "age", "used", "hours"]
-    assert [question.id for question in Survey.from_text(writer.draft(path).text).questions] == order()
+    assert writer.order() == ["smokes", "daily", "mood", "age", "used", "hours"]
+    assert [question.id for question in Survey.from_text(writer.draft(path).text).questions] == writer.order()
 
 
 def test_what_the_plan_proposes_is_done_at_one_press(writer: Writer) -> None:
@@ -219,7 +91,7 @@ def test_the_second_of_two_tabs_is_told_and_loses_nothing(writer: Writer) -> Non
     first = writer.driver.current_window_handle
     writer.driver.switch_to.new_window("tab")
     try:
-        writer.driver.get(writer.site.url + path)
+        writer.driver.get(writer.server.url + path)
         writer.write("title", "Of the second tab")
     finally:
         writer.driver.close()

@@ -1,10 +1,11 @@
-"""The respondent's page in each of the three engines, from the link to the end: what the tests beside this one do in Chromium."""
+"""The respondent's page in each of the three engines, and the editor: what the tests beside this one do in Chromium."""
 
 from __future__ import annotations
 
 import itertools
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,12 @@ from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.visits import EVERYTHING, HASTE, Visit
+from tests.kit.pages.writer import Writer
 from tests.kit.patience import patient
+from tests.kit.servers.process import PASSWORD, USER
 
 from deniable.simulate import simulate
+from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 
@@ -164,6 +168,34 @@ def test_a_picture_of_a_hidden_page_is_the_same_for_all_answers_and_they_are_bac
         assert visit.driver.find_elements(By.CSS_SELECTOR, "#questions input")[option].is_selected()
     assert len(set(pictures["hidden"])) == 1
     assert len(set(pictures["visible"])) == 2, "the control"
+
+
+FRAME = """const inside = document.querySelector("iframe.phone")?.contentDocument;
+  return [...(inside?.querySelectorAll("main > section") ?? [])].filter((step) => !step.hidden).map(({ id }) => id)[0] ?? "";"""
+
+
+def test_the_editor_keeps_moves_tells_of_mistakes_and_shows_the_page_of_respondents(driver: Any, site: Any) -> None:
+    driver.get(f"{site.url}/login")
+    for name, words in (("user", USER), ("password", PASSWORD)):
+        driver.find_element(By.ID, name).send_keys(words)
+    driver.find_element(By.ID, "submit").click()
+    patient(driver).until(lambda d: d.title == "Surveys")
+    writer = Writer(driver, site.server)
+    path = writer.open((Path(__file__).parents[2] / "examples" / "habits.yaml").read_text(encoding="utf-8"))
+    writer.write("ask", "9")
+    writer.told("ask-mistake", "Must be a whole number from 1 to 4")
+    assert writer.unfolded("ask").get_attribute("aria-invalid") == "true"
+    writer.write("ask", "4")
+    writer.told("told", "")
+    writer.press("add")
+    writer.write_question("questions-6", {"type": "choice", "id": "town", "text": "Where do you live?", "options": ["here", "there"]})
+    writer.press("up 6")
+    assert writer.order() == ["smokes", "daily", "used", "mood", "age", "town", "hours"]
+    assert driver.execute_script("return document.activeElement.id") == "up-5"
+    kept = Survey.from_text(writer.draft(path).text)
+    assert ([question.id for question in kept.questions], kept.ask, kept.questions[5].options) == (writer.order(), 4, ("here", "there"))
+    driver.get(f"{site.url}{path}/preview")
+    patient(driver).until(lambda d: d.execute_script(FRAME) == "consent")
 
 
 # A researcher's picture of a chart.

@@ -101,6 +101,7 @@ PAGES = (
     "/manage/people",
     "/manage/audit",
     "/manage/account",
+    "/manage/help",
     "/manage/keys",
     "/manage/account/second-factor",
     "/manage/drafts/{draft}",

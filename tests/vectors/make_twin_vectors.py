@@ -421,6 +421,13 @@ def good_definitions() -> dict[str, Json]:
             ]
         ),
         "whom to ask, and who approved": survey([question("q", LN3)], contact="Ada\nada@example.org", ethics="No. 7 (2026)"),
+        "what is said at the end, and the way back": survey(
+            [question("q", LN3)],
+            thanks="Thanks.\nYour code: C1",
+            closed="Too late.",
+            return_link="https://app.prolific.com/submissions/complete?cc=C1AB2",
+            translations={"de": {"thanks": "Danke.", "closed": "Zu sp\u00e4t."}},
+        ),
         "public groups": survey([question("q", LN3)], groups=["Nord", "Süd", "West 3"]),
         "invited, and one question a page": survey([question("q", LN3)], access="invited", layout="steps"),
         "records counted one by one": survey([question("q", LN3)], batch=1),
@@ -634,7 +641,20 @@ def bad_objects() -> dict[str, Any]:
         {"name": "a", "from": 5},
     ):
         bad[f"a bin {one!r}"] = changed(questions=[{**bins, "bins": [bins["bins"][0], one, bins["bins"][2]]}])
-    for key in ("contact", "ethics"):
+    links = (
+        "",
+        "http://a.example",
+        "https://",
+        "https://a b",
+        "https://a/#b",
+        "https://a/{x}",
+        "https://a@b",
+        "https://a/\n",
+        "https://\u00e4",
+        5,
+    )
+    bad |= {f"return_link {value!r}": changed(return_link=value) for value in (*links, "HTTPS://a", "https://a/" + "b" * 491)}
+    for key in ("contact", "ethics", "thanks", "closed"):
         bad |= {f"{key} {value!r}": changed(**{key: value}) for value in ("", " ", "a\0", "x" * 1001, 5, ["a"], {})}
     for groups in ([], ["a"], "ab", ["a", "a"], ["a", ""], ["a", " b"], ["a", 1], [f"g{n}" for n in range(1025)], ["a", "x" * 201], {}):
         bad[f"groups {str(groups)[:40]}"] = changed(groups=groups)

@@ -19,13 +19,15 @@ const HIGH = 8; // a total above this must be accepted by the survey's file
 const MAX_BITS = 2048;
 const MAX_QUESTIONS = 2048;
 const MAX_BYTES = 2 ** 20;
-const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, text: 1000, help: 1000, note: 1000 };
-const TEXTS = ["title", "about", "contact", "ethics"];
-const OPTIONAL = ["contact", "ethics", "ask", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon"];
+const LENGTHS = { title: 200, about: 5000, contact: 1000, ethics: 1000, thanks: 1000, closed: 1000, text: 1000, help: 1000, note: 1000 };
+const TEXTS = ["title", "about", "contact", "ethics", "thanks", "closed"];
+const OPTIONAL = ["contact", "ethics", "thanks", "closed", "return_link", "ask", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon"];
 const BATCH = 10; // records that a server counts together at least, where a survey does not say
 const MAX_BATCH = 1000;
 const LANGUAGE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 const SURVEY_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const RETURN_LINK = /^https:\/\/(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?$/;
+const MAX_LINK = 500; // characters
 const QUESTION_ID = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const SLACK = 1e-12; // sums of logarithms differ in their last digits from one machine to another
 
@@ -36,7 +38,7 @@ export class RefusedError extends Error {
 
 /**
  * Checks a definition as received (a Uint8Array). Gives {digest, pinned, survey, epsilon, odds}: its SHA-256 in hexadecimal, whether `pin` named it,
- * the survey {id, title, about, contact, ethics, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, help, section, under, type, epsilon, required, showIf, source, categories, channel, items}
+ * the survey {id, title, about, contact, ethics, thanks, closed, returnLink, ask, groups, access, layout, batch, language, translations, questions, items, blocks}, each question {number, id, text, help, section, under, type, epsilon, required, showIf, source, categories, channel, items}
  * (`under` is the question with which its section begins, `items` is what is randomized by itself: the question, or a yes/no question for each option of a multiple choice), and what one
  * submission gives away at most: a double, and e^epsilon exactly as two BigInts {own, other}.
  *
@@ -86,6 +88,8 @@ function readSurvey(text) {
   rule(served.deniable === FORMAT, `deniable must be ${FORMAT}, the version of the format`);
   identifier(served.id, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first");
   for (const key of TEXTS) if (key in served) plainText(served, key, key);
+  const { return_link: link } = served;
+  rule(link === undefined || (typeof link === "string" && link.length <= MAX_LINK && RETURN_LINK.test(link)), "return_link must be an address that begins with https://");
   const questions = readQuestions(served.questions);
   const { ask } = served;
   const others = readOthers(served, questions);
@@ -113,7 +117,7 @@ function acceptHigh(accepted, questions, blocks, ask) {
 }
 
 /** What is not about the questions: texts, groups, access, layout and translations, what was left out filled in. */
-function readOthers({ id, title, about, contact, ethics, ask, ...served }, questions) {
+function readOthers({ id, title, about, contact, ethics, thanks, closed, return_link: returnLink, ask, ...served }, questions) {
   const { groups, access = "invited", layout = "steps", batch, language, translations } = served;
   if (groups !== undefined) rule(!labelProblem(groups, "groups"), labelProblem(groups, "groups"));
   rule(access === "invited", "access must be invited, or left out");
@@ -121,9 +125,9 @@ function readOthers({ id, title, about, contact, ethics, ask, ...served }, quest
   const counted = batch === undefined || (Number.isInteger(batch) && batch >= 1 && batch <= MAX_BATCH && batch !== BATCH);
   rule(counted, `batch must be a whole number from 1 to ${MAX_BATCH}, left out for ${BATCH}`);
   rule(language === undefined || (isLanguage(language) && language !== "en"), "language must be a language tag, left out for en");
-  if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, contact, ethics }, questions);
+  if (translations !== undefined) readTranslations(translations, language ?? "en", { title, about, contact, ethics, thanks, closed }, questions);
   return {
-    ...{ id, title, about, contact, ethics, ask, groups: groups ?? [], translations: translations ?? {} },
+    ...{ id, title, about, contact, ethics, thanks, closed, returnLink, ask, groups: groups ?? [], translations: translations ?? {} },
     ...{ access: served.access ?? "open", layout: served.layout ?? "list", batch: batch ?? BATCH, language: language ?? "en" },
   };
 }

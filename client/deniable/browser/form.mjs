@@ -24,6 +24,7 @@ import { receipt } from "./receipt.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
 import { wordsOf } from "./words.mjs";
 
+const FRAGMENT = ["digest", "group", "code"]; // as `wire/link.py` writes it
 const AGAIN = 30_000; // milliseconds until a record that waits is tried again by itself
 
 /**
@@ -42,8 +43,11 @@ function isAsked(asked) {
 }
 
 async function start(url, { survey: id, closed }) {
-  const link = location.href;
-  const fragment = takeFragment();
+  const hash = ownHash();
+  keepFragment(hash);
+  if (misled(hash)) return;
+  const link = location.href.split("#")[0] + hash;
+  const fragment = takeFragment(hash);
   requireBrowser();
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
@@ -59,16 +63,32 @@ async function start(url, { survey: id, closed }) {
   else sayClosed(context);
 }
 
+/** The link's fragment with nothing in it but what is the survey's: a panel may have put there whom it sends. */
+function ownHash() {
+  const own = location.hash.slice(1).split("&").filter((part) => FRAGMENT.includes(part.split("=")[0]));
+  return own.length ? `#${own.join("&")}` : "";
+}
+
 /**
  * What the link says. Group and code go from the address, and so from bookmarks and what is restored; the list of visited pages
  * keeps what was opened, whatever a page does. The digest is the same for everybody and stays: a page loaded again is held to it.
  */
-function takeFragment() {
-  keepFragment();
-  const fragment = new URLSearchParams(location.hash.slice(1));
+function takeFragment(hash) {
+  const fragment = new URLSearchParams(hash.slice(1));
   const digest = fragment.get("digest");
   history.replaceState(history.state, "", location.pathname + location.search + (digest === null ? "" : `#digest=${encodeURIComponent(digest)}`));
   return fragment;
+}
+
+/**
+ * Whether more stands in the address than a language. The server has been shown it then: the page says so, and goes on without it when it is
+ * asked to.
+ */
+function misled(hash) {
+  const known = [...document.querySelectorAll(".languages a")].map(({ hreflang }) => `?lang=${hreflang}`);
+  if (location.search === "" || known.includes(location.search)) return false;
+  onPress(show("misled"), "without", () => location.replace(`${location.pathname}?lang=${language()}${hash}`));
+  return true;
 }
 
 /** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
@@ -201,15 +221,28 @@ async function attempt(context) {
   }
   device.settle();
   const thanks = show("thanks");
+  sayEnding(thanks, context);
   showCode(thanks, context, body);
   sayGroup(thanks, JSON.parse(body).group);
   offerLater(thanks, context);
   return thanks.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, body, t("Show what was sent")));
 }
 
-/** The page of a closed survey is shown as it came; this adds whom to ask. */
+/** What the survey says at its end, and the way back to where somebody came from: the same address for everybody, opened by nobody but them. */
+function sayEnding(step, { definition: { survey: { returnLink } }, words }) {
+  fill(step, { ending: words.thanks });
+  const link = step.querySelector("[data-slot=return]");
+  link.parentElement.hidden = returnLink === undefined;
+  if (returnLink === undefined) return;
+  link.href = returnLink;
+  link.textContent = t("Go back to {place}", { place: returnLink.split(/[/?]/)[2] });
+}
+
+/** The page of a closed survey is shown as it came; this adds whom to ask, and puts what the checked definition says in the place of what came. */
 function sayClosed({ words }) {
-  fill(show("closed"), { title: words.title, contact: words.contact });
+  const step = show("closed");
+  fill(step, { title: words.title, contact: words.contact });
+  if (step.querySelector("[data-slot=closing]")) fill(step, { closing: words.closed });
   document.querySelector("#closed dl").hidden = !words.contact;
 }
 
@@ -222,7 +255,9 @@ function showCode(step, { own }, body) {
 }
 
 function sayAnswered(context) {
-  offerLater(show("answered"), context);
+  const step = show("answered");
+  sayEnding(step, context);
+  offerLater(step, context);
 }
 
 /** What can be done after the record has arrived: look at what this device has spent, and have it forget. */

@@ -67,9 +67,9 @@ export function latinDigits(text) {
   return text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) % 16));
 }
 
-/** Gives this page's fragment to its links to other languages. The links are made by a server, which never sees a fragment. */
-export function keepFragment() {
-  for (const link of document.querySelectorAll(".languages a")) link.hash = location.hash;
+/** Gives a fragment, "#..." or "", to this page's links to other languages. The links are made by a server, which never sees a fragment. */
+export function keepFragment(hash) {
+  for (const link of document.querySelectorAll(".languages a")) link.hash = hash;
 }
 
 function read() {

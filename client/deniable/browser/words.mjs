@@ -4,7 +4,7 @@ import { t } from "./language.mjs";
 import { typeOf } from "./types.mjs";
 
 /**
- * Texts as {text, lang}: title, about, contact and ethics (undefined where the survey has none), `question(q)`, `help(q)` (likewise);
+ * Texts as {text, lang}: title, about, contact, ethics, thanks and closed (undefined where the survey has none), `question(q)`, `help(q)` (likewise);
  * `section(q)`, the `sectionTitle` and `note` of the one that begins with a question; and `options(q)`, the labels of what can be chosen of a question or an item, in the language `optionsLanguage(q)`.
  */
 export function wordsOf(survey, language) {
@@ -17,6 +17,8 @@ export function wordsOf(survey, language) {
     about: text("about"),
     contact: text("contact"),
     ethics: text("ethics"),
+    thanks: text("thanks"),
+    closed: text("closed"),
     question: (question) => say(words(question.id).text, question.text),
     help: (question) => (question.help ? say(words(question.id).help, question.help) : undefined),
     section: ({ id, section: { title, note } }) => {

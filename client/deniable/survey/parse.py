@@ -19,12 +19,17 @@ from deniable.survey.translation import TEXTS
 from deniable.survey.types.base import label_problems
 
 FORMAT = 1
-OPTIONAL = ("epsilon", "ask", "contact", "ethics", "groups", "access", "layout", "batch", "language", "translations", "accept_high_epsilon")
+OPTIONAL = (
+    *("epsilon", "ask", "contact", "ethics", "thanks", "closed", "return_link", "groups", "access", "layout", "batch"),
+    *("language", "translations", "accept_high_epsilon"),
+)
 MAX_BITS = 2048
 ACCESS = ("open", "invited")
 LAYOUT = ("list", "steps")
 BATCH = 10  # records that a server counts together at least, where a survey does not say
 MAX_BATCH = 1000
+RETURN_LINK = re.compile(r"https://(?:[A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(?::[0-9]{1,5})?(?:[/?][A-Za-z0-9._~!$&'()*+,;=:@/?%-]*)?")
+MAX_LINK = 500  # characters
 SURVEY_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -38,6 +43,9 @@ class Parts(NamedTuple):
     ask: int | None
     contact: str = ""
     ethics: str = ""
+    thanks: str = ""
+    closed: str = ""
+    return_link: str = ""
     groups: tuple[str, ...] = ()
     access: str = "open"
     layout: str = "list"
@@ -64,6 +72,7 @@ def _parts(reading: Reading) -> Parts:
     reading.identifier(top, "id", SURVEY_ID, "1 to 64 of a-z, 0-9, - and _, a letter or digit first")
     for key in TEXTS:
         reading.text(top, "", key)
+    _return_link(reading, top)
     questions = parse_questions(reading, top, most_bits=2 * MAX_BITS)
     ask = _asked(reading, top, questions)
     _size(reading, top, questions, ask)
@@ -75,9 +84,18 @@ def _parts(reading: Reading) -> Parts:
     accepts = _high(reading, top, questions, ask)
     if reading.problems:
         raise SurveyError(sorted(reading.problems, key=lambda p: p.line or 0))
-    others: dict[str, Any] = {key: top[key] for key in ("contact", "ethics", "access", "layout", "language") if key in top}
+    own = (*TEXTS[2:], "return_link", "access", "layout", "language")
+    others: dict[str, Any] = {key: top[key] for key in own if key in top}
     others |= {"groups": tuple(top.get("groups", ())), "batch": batch, "translations": translations, "accept_high_epsilon": accepts}
     return Parts(top["id"], top["title"], top["about"], questions, ask, **others)
+
+
+def _return_link(reading: Reading, top: Mapping[str, Any]) -> None:
+    """Where respondents go back to: one address for all of them, since what differs would tell them apart."""
+    written = top.get("return_link", "https://a")
+    if not isinstance(written, str) or len(written) > MAX_LINK or not RETURN_LINK.fullmatch(written):
+        rule = f"must be one address for everybody that begins with https://, of at most {MAX_LINK} characters"
+        reading.refuse("return_link", f"{rule}, without spaces, #, {{ and }}, got {shown(written)}")
 
 
 def _groups(reading: Reading, top: Mapping[str, Any]) -> None:

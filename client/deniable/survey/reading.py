@@ -12,7 +12,7 @@ from deniable.errors import Problem, SurveyError
 from deniable.survey.document import Document
 from deniable.survey.types.base import number, printable
 
-LENGTHS = {"title": 200, "about": 5000, "contact": 1000, "ethics": 1000, "text": 1000, "help": 1000, "note": 1000}
+LENGTHS = {"title": 200, "about": 5000} | dict.fromkeys(("contact", "ethics", "thanks", "closed", "text", "help", "note"), 1000)
 """The characters that each text of a survey may have."""
 
 MAX_PROBLEMS = 1000  # a hostile definition can have any number, and each takes time

@@ -10,7 +10,7 @@ from typing import Any
 
 from deniable.survey.condition import MOST
 from deniable.survey.epsilon import LN, MAX_EPSILON, NUMBER
-from deniable.survey.parse import ACCESS, BATCH, FORMAT, LAYOUT, MAX_BATCH, SURVEY_ID
+from deniable.survey.parse import ACCESS, BATCH, FORMAT, LAYOUT, MAX_BATCH, MAX_LINK, RETURN_LINK, SURVEY_ID
 from deniable.survey.parse_questions import MAX_QUESTIONS, MAX_WEIGHT, MIN_WEIGHT, QUESTION_ID
 from deniable.survey.reading import LENGTHS
 from deniable.survey.total import HIGH
@@ -134,6 +134,14 @@ def survey_schema() -> dict[str, Any]:
             "epsilon": {**EPSILON, "description": f"{EPSILON['description']} Shared by all questions, equally but for their weights."},
             "contact": _text("contact", "Whom respondents can ask."),
             "ethics": _text("ethics", "Who approved the survey, and under which number."),
+            "thanks": _text("thanks", "Said at the end, when the record has arrived."),
+            "closed": _text("closed", "Said once the survey is closed."),
+            "return_link": {
+                "type": "string",
+                "pattern": f"^{RETURN_LINK.pattern}$",
+                "maxLength": MAX_LINK,
+                "description": "Shown at the end: one address for everybody, such as a panel's.",
+            },
             "ask": {"type": ["integer", "string"], "description": "How many blocks of questions a respondent's device draws and asks."},
             "groups": {**LABELS, "description": "Public labels, one of which each submission carries: a link per clinic or school."},
             "access": {"enum": list(ACCESS), "description": "invited: each submission takes a one-time code."},

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import rfc8785
 
@@ -29,6 +30,9 @@ from deniable.survey.translation import TEXTS, plain
 _DEFAULTS: dict[str, Any] = {
     "contact": "",
     "ethics": "",
+    "thanks": "",
+    "closed": "",
+    "return_link": "",
     "ask": None,
     "groups": [],
     "access": "open",
@@ -47,9 +51,10 @@ MAX_DEFINITION = 1 << 20
 class Survey:
     """A valid survey. Build one with `from_file`, `from_dict` or `from_definition`.
 
-    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all. contact, ethics: whom to
-    ask, and who approved it; empty where nothing is said. groups: the public labels, one of which a submission carries. access:
-    "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
+    ask: how many blocks of questions a respondent's device draws and asks; None where it asks all. contact, ethics: whom to ask, and who
+    approved it; thanks, closed: what is said at the end, and once the survey is closed; return_link: an address that is shown at the end,
+    the same for everybody. All of these are empty where nothing is said. groups: the public labels, one of which a submission carries.
+    access: "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
     batch: how many records of one part (a group, by hand or not) a server counts together at least.
     language: that of the texts; translations: the texts in others, as a survey file has them. accept_high_epsilon: whether its
     file says that `epsilon` may be above 8.
@@ -62,6 +67,9 @@ class Survey:
     ask: int | None = None
     contact: str = ""
     ethics: str = ""
+    thanks: str = ""
+    closed: str = ""
+    return_link: str = ""
     groups: tuple[str, ...] = ()
     access: str = "open"
     layout: str = "list"
@@ -154,8 +162,13 @@ class Survey:
         """e^epsilon, exactly: the largest ratio of the chances of one submission under two answers."""
         return odds_of_all(self.questions, self.ask)
 
+    @property
+    def return_host(self) -> str:
+        """Where the return link leads to, as people know it; empty where there is none."""
+        return urlsplit(self.return_link).netloc
+
     def text_in(self, language: str, key: str) -> tuple[str, str]:
-        """title, about, contact or ethics for a reader of `language`, and the language that it is in: the survey's own, for want of it."""
+        """One of TEXTS, such as the title, for a reader of `language`, and the language that it is in: the survey's own, for want of it."""
         tag, texts = self._translation(language)
         return (texts[key], tag) if key in texts else (getattr(self, key), self.language)
 

@@ -14,7 +14,7 @@ from deniable.survey.question import Question
 from deniable.survey.types.base import label_problems
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
-TEXTS = ("title", "about", "contact", "ethics")
+TEXTS = ("title", "about", "contact", "ethics", "thanks", "closed")
 
 
 def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str]]:

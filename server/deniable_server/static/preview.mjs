@@ -51,6 +51,7 @@ document.addEventListener("click", (event) => {
  * was; and nothing takes the focus from who is typing in the fields, until the frame is touched.
  */
 function beside() {
+  history.replaceState(null, "", location.pathname + location.hash); // the modules take no address with more than a language behind its ?
   const { focus } = HTMLElement.prototype;
   let touched = false;
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, ({ isTrusted }) => (touched ||= isTrusted), { capture: true });

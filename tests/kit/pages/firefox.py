@@ -42,6 +42,7 @@ COMMANDS = {
     Command.CLEAR_ELEMENT: "ElementClear",
     Command.SEND_KEYS_TO_ELEMENT: "ElementSendKeys",
     Command.GET_ELEMENT_TEXT: "GetElementText",
+    Command.GET_ELEMENT_ATTRIBUTE: "GetElementAttribute",
     Command.GET_ELEMENT_TAG_NAME: "GetElementTagName",
     Command.GET_ELEMENT_RECT: "GetElementRect",
     Command.IS_ELEMENT_SELECTED: "IsElementSelected",

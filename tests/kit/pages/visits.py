@@ -61,6 +61,8 @@ TRANSLATIONS: dict[str, Any] = {
     "de": {
         "title": "Eine Untersuchung",
         "about": "Wer fragt, und warum.",
+        "thanks": "Danke.",
+        "closed": "Genug Menschen haben geantwortet.",
         "questions": {
             "smokes": {"text": "Rauchen Sie?"},
             "often": {"text": "Wie oft?", "options": ["täglich", "wöchentlich"]},
@@ -74,6 +76,8 @@ TRANSLATIONS: dict[str, Any] = {
     "ar": {
         "title": "دراسة",
         "about": "من يسأل، ولماذا.",
+        "thanks": "شكرا.",
+        "closed": "أجاب ما يكفي من الناس.",
         "questions": {
             "smokes": {"text": "هل تدخن؟"},
             "often": {"text": "كم مرة؟", "options": ["يوميا", "أسبوعيا"]},
@@ -89,6 +93,9 @@ EVERYTHING: dict[str, Any] = {
     "about": f"Who asks, and why.\n\nA long word: {LONG}",
     "contact": "Ada Lovelace, ada.lovelace.of.the.analytical.engine@a-department-with-a-long-name.example.org",
     "ethics": "Board of ethics, no. 7",
+    "thanks": f"Thank you.\n\nYour code: {LONG}",
+    "closed": f"Enough people have answered, says the {LONG}.",
+    "return_link": "https://a-panel-with-a-long-name.example.org/complete?code=C1AB2C3D",
     "questions": QUESTIONS,
     "translations": TRANSLATIONS,
     "epsilon": 10,
@@ -311,6 +318,9 @@ def in_vain(visit: Visit) -> Iterator[str]:
     survey = visit.publish(**ONE)
     assert visit.open(survey, digest="0" * 64) == "refused"
     yield "refused"
+    visit.go(visit.address(survey).replace("#", "&ref=newsletter#"))
+    visit.shows("#misled")
+    yield "the link says too much"
     with visit.beforehand("window.fetch = () => Promise.reject(new TypeError());"):
         assert visit.open(survey) == "refused"
     yield "could not be loaded"

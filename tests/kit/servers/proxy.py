@@ -30,6 +30,7 @@ class Proxy(ThreadingHTTPServer):
         self.pages: dict[str, str] = {}
         self.unsealed: set[str] = set()
         self.bodies: list[bytes] = []
+        self.heads: list[str] = []  # the first line and the headers of each request
         self.checks: list[bytes] = []  # of invitations, whose bodies stand apart
         self.url = f"http://127.0.0.1:{self.server_port}"
 
@@ -47,6 +48,12 @@ class Proxy(ThreadingHTTPServer):
 
 class _Forward(BaseHTTPRequestHandler):
     server: Proxy
+
+    def parse_request(self) -> bool:
+        parsed = super().parse_request()
+        if parsed:
+            self.server.heads.append(f"{self.requestline}\n{self.headers}")
+        return parsed
 
     def do_GET(self) -> None:
         if self.path in self.server.pages:

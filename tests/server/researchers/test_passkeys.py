@@ -1,4 +1,4 @@
-"""Passkeys, with a device in Python: what lets in, and what does not. `tests/e2e/test_passkey.py` has a browser's."""
+"""Passkeys, with a device in Python: what lets in, and what does not. `tests/e2e/test_journey.py` has a browser's."""
 
 from __future__ import annotations
 

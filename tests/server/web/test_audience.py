@@ -20,6 +20,7 @@ AUDIENCES = {
     **dict.fromkeys(
         (
             "account",
+            "helping",
             "second_factor",
             "data",
             "members",

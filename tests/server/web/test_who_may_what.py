@@ -98,6 +98,7 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("joining.page", "GET"): PUBLIC,  # whoever has the link
     ("joining.accept", "POST"): row(400, *(422,) * 6),  # without a name
     ("account.page", "GET"): RESEARCHERS,
+    ("helping.page", "GET"): RESEARCHERS,
     ("account.password", "POST"): row(302, *(422,) * 6),
     ("second_factor.page", "GET"): RESEARCHERS,
     ("second_factor.begin", "POST"): row(302, *(422,) * 6),

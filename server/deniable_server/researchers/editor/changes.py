@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from deniable.survey.translation import TEXTS
 from deniable.survey.types import TYPES
 from deniable_server.researchers.editor.conditions import BLANK
 from deniable_server.researchers.editor.fields import fields_of, words_of
@@ -93,7 +94,7 @@ def _remove_condition(fields: Fields, place: int, row: int) -> str:
 def _add_language(fields: Fields, tag: str) -> str:
     if not tag or tag in {language["tag"] for language in fields["languages"]}:
         return "new_language"
-    fields["languages"].append({"tag": tag, "title": "", "about": "", "contact": "", "ethics": ""})
+    fields["languages"].append({"tag": tag, **dict.fromkeys(TEXTS, "")})
     for one in fields["questions"]:
         one["words"] = [*one["words"], words_of({})][: len(fields["languages"])]
     return f"languages-{len(fields['languages']) - 1}-title"

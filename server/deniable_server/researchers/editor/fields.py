@@ -26,7 +26,7 @@ from deniable_server.researchers.editor.shapes import (
     text,
 )
 
-LINE = ("id", "epsilon", "ask", "batch", "language")
+LINE = ("id", "epsilon", "ask", "batch", "language", "return_link")
 DEFAULTS = {"access": "open", "layout": "list"}  # what a survey is that does not say
 QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels")
 SECTION = ("title", "note")

@@ -12,7 +12,14 @@ from deniable.survey.types import TYPES
 from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE
 
-LABELS = {"title": "Title", "about": "Who asks, and why", "contact": "Contact", "ethics": "Ethics approval"}
+LABELS = {
+    "title": "Title",
+    "about": "Who asks, and why",
+    "contact": "Contact",
+    "ethics": "Ethics approval",
+    "thanks": "Said at the end",
+    "closed": "Said once it is closed",
+}
 ACCESS = [("open", "everybody with the link"), ("invited", "with a one-time code only")]
 LAYOUT = [("list", "all questions on one page"), ("steps", "one question a page")]
 JOINED = [("all", "all of these hold"), ("any", "any of these holds")]
@@ -72,6 +79,8 @@ class LanguageForm(Form):  # type: ignore[misc]
     about = TextAreaField(LABELS["about"], render_kw={"rows": 3})
     contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1})
     ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1})
+    thanks = TextAreaField(LABELS["thanks"], render_kw={"rows": 1})
+    closed = TextAreaField(LABELS["closed"], render_kw={"rows": 1})
 
 
 class EditorForm(FlaskForm):  # type: ignore[misc]
@@ -82,6 +91,9 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
     about = TextAreaField(LABELS["about"], render_kw={"rows": 4}, description="The first that respondents read.")
     contact = TextAreaField(LABELS["contact"], render_kw={"rows": 1}, description="Whom respondents can ask.")
     ethics = TextAreaField(LABELS["ethics"], render_kw={"rows": 1}, description="Who approved the survey, under which number.")
+    thanks = TextAreaField(LABELS["thanks"], render_kw={"rows": 2}, description="When the record has arrived, after our own thanks.")
+    closed = TextAreaField(LABELS["closed"], render_kw={"rows": 2}, description="To whoever comes too late.")
+    return_link = StringField("Link at the end", description="The same for everybody: the address that a panel such as Prolific gives you.")
     epsilon = StringField("Epsilon", description="What one person’s record may give away: a number, or “ln 9”. Less is more private.")
     ask = StringField("Ask each person only so many questions", description="Drawn at random on their device; all if left out.")
     batch = StringField("Count records so many at a time", description="10 if left out; 1 to try a survey alone.")

@@ -1,0 +1,15 @@
+"""Help: what is done where on these pages, in the order of a study."""
+
+from __future__ import annotations
+
+from flask import render_template
+
+from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.pages import Page, routes
+
+bp = routes("helping", __name__)
+
+
+@bp.get("/manage/help")
+def page() -> Page:
+    return render_template("researchers/help.html", form=ActionForm())
