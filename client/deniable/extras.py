@@ -13,6 +13,7 @@ _PACKAGES = {
     "xlsx": ("openpyxl",),
     "postgres": ("psycopg", "psycopg_pool"),
     "xlsform": ("pyxform",),
+    "server": ("argon2", "babel", "flask", "flask_wtf", "granian", "nacl", "segno", "sqlite_utils", "uvloop", "webauthn", "wtforms"),
 }
 _OF = {"parquet": "tables", "xlsx": "tables", "docx": "bundle"}
 

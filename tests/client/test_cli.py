@@ -277,6 +277,19 @@ def test_check_shows_groups_access_layout_and_what_a_language_lacks(run, survey_
     assert len(found["untranslated"]) == 4
 
 
+def test_check_warns_of_a_question_that_nobody_can_be_shown(run, survey_file):
+    first = "{id: a, text: A, type: yes_no}"
+    never = "{all: [{question: a, is: ['yes']}, {question: a, is: ['no']}]}"
+    survey_file.write_text(
+        f"deniable: 1\nid: s\ntitle: T\nabout: A\nepsilon: 2\nquestions: [{first}, {{id: b, text: B, type: yes_no, show_if: {never}}}]\n"
+    )
+    result = run("check", str(survey_file))
+    assert result.exit_code == 0
+    warned = "nobody is ever shown the question b: no answers meet its condition, and its part of epsilon tells nothing"
+    assert f"warning: {warned}\n" in result.stdout
+    assert json.loads(run("check", "--json", str(survey_file)).stdout)["warnings"] == [warned]
+
+
 def test_submit_takes_a_link_whose_digest_is_the_pin(run, server, answers, study):
     assert run("submit", f"{server.url}/s/study#digest={study.digest}", str(answers)).exit_code == 0
     result = run("submit", f"{server.url}/s/study#digest={'0' * 64}", str(answers))

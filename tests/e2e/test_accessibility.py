@@ -128,11 +128,12 @@ def test_questions_are_heard_with_their_number_and_hint_and_no_problem_before_th
         "radiogroup “Question 1 of 7 Do you smoke?” required",
         "  radio “Yes”",
         "  radio “No”",
-        "combobox “Question 3 of 7 Where do you live?” = Choose one…",
+        "combobox “Question 3 of 7 Where do you live?” (The nearest town.) = Choose one…",
         "radiogroup “Question 4 of 7 How did you sleep?” required",
         "  radio “badly”",
         "  radio “so so”",
         "  radio “well”",
+        "heading “Your work” level 2",
         "textbox “Question 5 of 7 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
         "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120) required",
         f"group “Question 7 of 7 · may be skipped Which of these do you know: {LONG}?” (Tick all that apply.)",
@@ -148,7 +149,7 @@ def test_a_problem_is_heard_once_with_the_control_that_it_is_about(questions: Vi
     invalid = [line for line in spoken(questions.driver, "[data-slot=list]") if "invalid" in line]
     assert invalid == [
         "radiogroup “Question 1 of 7 Do you smoke?” (Choose an answer.) invalid required",
-        "combobox “Question 3 of 7 Where do you live?” (Choose an answer.) = Choose one… invalid",
+        "combobox “Question 3 of 7 Where do you live?” (The nearest town. Choose an answer.) = Choose one… invalid",
         "radiogroup “Question 4 of 7 How did you sleep?” (Choose an answer.) invalid required",
         "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120 Enter a number from 18 to 120.) invalid required",
     ]

@@ -234,6 +234,9 @@ def test_the_editor_can_be_read_and_used_by_everybody_at_every_width(writer: Wri
     for width, scheme in ((320, "dark"), (360, "light"), (1280, "light"), (1440, "dark")):
         with layout.screen(driver, width, scheme):
             driver.execute_script("for (const details of document.querySelectorAll('details')) details.open = true")
+            frame = driver.find_element(By.CSS_SELECTOR, ".trying iframe")
             if width > 1000:
                 in_frame(driver, "Do you smoke?")
+            else:  # what is not shown is not loaded
+                assert driver.execute_script("return arguments[0].contentDocument.URL", frame) == "about:blank"
             assert (path, width, layout.faults(driver), axe.findings(driver)) == (path, width, [], [])

@@ -78,7 +78,7 @@ def test_a_group_of_choices_is_one_stop_and_each_box_to_tick_another(visit: Visi
     assert visit.page.focused("#questions h1")
     assert reached(visit) == [
         "radio “Yes”",
-        "combobox “Question 3 of 7 Where do you live?” = Choose one…",
+        "combobox “Question 3 of 7 Where do you live?” (The nearest town.) = Choose one…",
         "radio “badly”",
         "textbox “Question 5 of 7 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
         "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120) required",
@@ -119,9 +119,16 @@ def test_one_by_one_the_question_gets_the_focus_and_after_a_mistake_its_control(
     visit.page.keys(Keys.ARROW_DOWN)  # no
     visit.page.press("next")
     assert visit.page.focused(".question")
-    assert reached(visit) == ["combobox “Question 3 of 7 Where do you live?” = Choose one…", "button “Back”", "button “Next”", *FOOTER]
+    assert reached(visit) == [
+        "combobox “Question 3 of 7 Where do you live?” (The nearest town.) = Choose one…",
+        "button “Back”",
+        "button “Next”",
+        *FOOTER,
+    ]
     visit.page.press("next")
-    assert focused(visit.driver) == "combobox “Question 3 of 7 Where do you live?” (Choose an answer.) = Choose one… invalid"
+    assert (
+        focused(visit.driver) == "combobox “Question 3 of 7 Where do you live?” (The nearest town. Choose an answer.) = Choose one… invalid"
+    )
 
 
 def test_a_number_that_was_marked_is_corrected_and_sent_on_with_one_press(visit: Visit) -> None:

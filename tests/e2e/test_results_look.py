@@ -214,7 +214,7 @@ def wide_header(driver: Chrome) -> list[str]:
         (".marks .figure { translate: 0 -24px }", "figure away from its mark"),
         (".marks .figure { font-size: 6rem }", "figure runs out of its chart"),
         (".marks th { position: relative; top: -70px }", "label away from its chart"),
-        (".tick { font-size: 2.5rem }", "words run into each other"),
+        ("text.tick { font-size: 2.5rem }", "words run into each other"),
         (".bar { max-width: none }", "header from"),
         ("table.marks { min-width: 70rem }", "hidden to the side"),
     ],

@@ -5,18 +5,13 @@ from __future__ import annotations
 import sys
 from importlib.metadata import entry_points
 
-from deniable.errors import MissingExtraError
+from deniable.extras import missing
 
 
 def main() -> None:
-    """Runs the server's command line. Says which extra is missing, where it is."""
+    """Runs the server's command line. Says which extra is missing, where it is: commands load what they need only once they run."""
+    for need in ("server", "estimate"):
+        if error := missing("deniable-server", need):
+            sys.exit(f"Error: {error}")
     (command,) = entry_points(group="deniable.commands", name="server")
-    try:
-        run = command.load()
-    except MissingExtraError as error:
-        sys.exit(f"Error: {error}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("deniable"):
-            raise
-        sys.exit(f"Error: deniable-server needs {error.name}: pip install 'deniable[server]'")
-    run()
+    command.load()()

@@ -241,10 +241,7 @@ class ArrowRows(_File):
             raise error
         with ExitStack() as stack:
             parts = _certain(lambda: self._parts(stack, names, size), self.label, "a Parquet or Arrow file, as its name says")
-            for part in parts:
-                columns = [_plain(part.column(name))[::-1] for name in names]
-                while columns[0]:
-                    yield [column.pop() for column in columns]  # what is handed out is nowhere else
+            yield from _row_by_row(parts, names)  # in a frame of its own, which is gone when the file is closed
 
     def _parts(self, stack: ExitStack, names: Sequence[str], size: int) -> Iterator[Any]:
         import pyarrow
@@ -257,6 +254,13 @@ class ArrowRows(_File):
         reader = stack.enter_context(ipc.open_file(stack.enter_context(pyarrow.OSFile(str(self._file)))))
         _require_columns(self.label, names, reader.schema.names)
         return map(reader.get_batch, range(reader.num_record_batches))
+
+
+def _row_by_row(parts: Iterator[Any], names: Sequence[str]) -> Iterator[list[Any]]:
+    for part in parts:
+        columns = [_plain(part.column(name))[::-1] for name in names]
+        while columns[0]:
+            yield [column.pop() for column in columns]  # what is handed out is nowhere else
 
 
 class ExcelRows(_File):

@@ -12,11 +12,13 @@ from deniable.xlsform.relevant import Compared, Relevant, joined, read_relevant
 
 @dataclass
 class Asked:
-    """A question that conditions may be about. options: by their names in the form; cuts: where a number gets a bin that begins."""
+    """A question that conditions may be about. options: by their names in the form; whole: of a number, whether it is one; several: whether
+    several may be chosen; cuts: where a number gets a bin that begins."""
 
     question: dict[str, Any]
     options: dict[str, str]
     whole: bool = True
+    several: bool = False
     cuts: set[float] = field(default_factory=set)
 
     def binned(self) -> bool:
@@ -56,7 +58,7 @@ def _said(relevant: Relevant, asked: dict[str, Asked], notes: list[str], cuts: l
         one = asked.get(relevant.name)
         if one is None:
             return None
-        return _range(relevant, one, cuts) if one.question["type"] == "number" else _option(relevant, one, notes)
+        return _range(relevant, one, cuts) if "low" in one.question else _option(relevant, one, notes)
     parts = [_said(part, asked, notes, cuts) for part in relevant.parts]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
@@ -72,7 +74,7 @@ def _option(relevant: Compared, one: Asked, notes: list[str]) -> dict[str, Any] 
     if relevant.sign == "=":
         return {"question": one.question["id"], "is": [one.options[relevant.value]]}
     others = list(dict.fromkeys(label for name, label in one.options.items() if name != relevant.value))
-    if one.question["type"] == "multi_choice" or not others:
+    if one.several or not others:
         return None
     notes.append("who leaves the earlier question out is not asked this one")
     return {"question": one.question["id"], "is": others}

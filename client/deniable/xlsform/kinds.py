@@ -55,6 +55,11 @@ def type_of(row: Row) -> str:
     return " ".join(row.get(("type", ""), "").split())
 
 
+def may_be_several(row: Row) -> bool:
+    """Whether several options may be chosen."""
+    return bool(_MANY.fullmatch(type_of(row)))
+
+
 def is_whole(row: Row) -> bool:
     """Whether a row asks for whole numbers."""
     return type_of(row) in ("integer", "int")

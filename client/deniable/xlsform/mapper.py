@@ -14,7 +14,7 @@ from deniable.survey.parse_questions import QUESTION_ID
 from deniable.survey.reading import LENGTHS
 from deniable.survey.types.base import MAX_OPTION_LENGTH
 from deniable.xlsform.conditions import Asked, show_if
-from deniable.xlsform.kinds import is_whole, kind_of, listed, type_of
+from deniable.xlsform.kinds import is_whole, kind_of, listed, may_be_several, type_of
 from deniable.xlsform.sections import Around, Sections
 from deniable.xlsform.words import plain, short, tag_of
 from deniable.xlsform.workbook import Row, column_of, label_of, row_of, sheets_of
@@ -147,7 +147,7 @@ class _Mapper:
             one["required"] = "false"
         self.condition(one, [*conditions, *filter(None, [row.get(("relevant", ""))])], notes)
         self.questions.append(one)
-        self.asked[name] = Asked(one, made.options, is_whole(row))
+        self.asked[name] = Asked(one, made.options, is_whole(row), may_be_several(row))
         around = self.sections.around(row)
         one |= around.own(self.own)
         self.translate(one, around)

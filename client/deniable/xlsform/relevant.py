@@ -9,7 +9,7 @@ from typing import Literal
 MOST_TOKENS = 200
 _TOKEN = re.compile(
     r"""\s*(?:\$\{\s*(?P<name>[^}\s]+)\s*\}|(?P<sign>>=|<=|!=|=|>|<|\(|\)|,)|'(?P<single>[^']*)'|"(?P<double>[^"]*)"|"""
-    r"""(?P<number>-?\d+(?:\.\d+)?)(?![\w.-])|(?P<word>[A-Za-z0-9_][\w.-]*))\s*"""
+    r"""(?P<numeral>-?\d+(?:\.\d+)?)(?![\w.-])|(?P<word>[A-Za-z0-9_][\w.-]*))\s*"""
 )
 
 Sign = Literal["=", "!=", ">", ">=", "<", "<="]
@@ -116,7 +116,7 @@ class _Reader:
 
     def value(self) -> str:
         kind, text = self.take()
-        if kind not in ("single", "double", "number", "word") or (kind == "word" and text in ("and", "or")):
+        if kind not in ("single", "double", "numeral", "word") or (kind == "word" and text in ("and", "or")):
             raise _UnknownError
         return text
 

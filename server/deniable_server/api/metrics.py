@@ -151,11 +151,14 @@ def _rounded(size: int) -> float:
 
 
 def _newest(backups: Path | None) -> float | None:
-    """When a backup, or the newest one in a folder, was made. None where there is none."""
+    """When a backup, or the newest one in a folder, was made. None where there is none, or none can be seen."""
     if backups is None:
         return None
-    files = [path for path in backups.iterdir() if path.is_file()] if backups.is_dir() else [backups]
-    return max((path.stat().st_mtime // 1 for path in files if path.exists()), default=None)
+    try:
+        files = [path for path in backups.iterdir() if path.is_file()] if backups.is_dir() else [backups]
+        return max((path.stat().st_mtime // 1 for path in files), default=None)
+    except OSError:
+        return None
 
 
 def _labels(labels: Mapping[str, str]) -> str:

@@ -203,7 +203,6 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
     certificate, key, logo = (more[name] for name in ("certificate", "key", "logo"))
     if (certificate is None) != (key is None):
         raise click.UsageError("--certificate and --key must be given together")
-    logs.begin(more["log"])
     with logged(db) if more["log"] == "json" else failing(db):
         config = replace(
             Config.for_database(db, public_url, most_per_second),
@@ -212,7 +211,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
             backups=more["backups"],
             private_webhooks=more["private_webhooks"],
         )
-        run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]))
+        run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]), more["log"])
 
 
 @main.command()

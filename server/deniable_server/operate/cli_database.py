@@ -65,7 +65,7 @@ def logged(db: Database) -> Iterator[None]:
         with failing(db):
             yield
     except click.ClickException as error:
-        logging.getLogger(logs.OWN).critical("%s", error.message)
+        click.echo(logs.line("json", logging.CRITICAL, error.message), err=True)
         raise click.exceptions.Exit(error.exit_code) from None
 
 

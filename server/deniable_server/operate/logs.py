@@ -40,6 +40,11 @@ class Json(logging.Formatter):
 FORMS: dict[str, type[logging.Formatter]] = {"text": Text, "json": Json}
 
 
+def line(form: str, level: int, event: str) -> str:
+    """A line of one event of now, for what goes wrong before anything is logged."""
+    return FORMS[form]().format(logging.LogRecord(OWN, level, "", 0, "%s", (event,), None))
+
+
 def begin(form: str, stream: Any = None) -> None:
     """From now on all that this process logs is written so; form: one of FORMS. What nobody caught is logged, too."""
     handler = logging.StreamHandler(stream)

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 from collections.abc import Iterator
 
+from deniable.errors import EstimateError
 from deniable_server.api.webhooks import seen
+from deniable_server.operate import logs
 from deniable_server.store.protocol import Store
 from deniable_server.store.webhooks import Message, Told, Webhook
+
+logger = logging.getLogger(logs.OWN)
 
 
 def note(store: Store, today: str, moment: int) -> None:
     """Keeps a message for all that a receiver does not know yet. today: YYYY-MM-DD; moment: now, in Unix seconds.
 
-    Raises what the store raises: the rest is still to be noted.
+    Raises what the store raises: the rest is still to be noted. A survey of which nothing can be computed holds up no other.
     """
     for webhook, before in store.webhooks.all():
-        now = seen(store, webhook.survey, before)
+        try:
+            now = seen(store, webhook.survey, before)
+        except EstimateError:
+            logger.warning("what the webhook %s of %s is to be told could not be computed", webhook.id, webhook.survey)
+            continue
         if now != before:
             digest = store.surveys.published(webhook.survey).survey.digest
             bodies = (

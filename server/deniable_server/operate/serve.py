@@ -63,8 +63,8 @@ class Listening:
         return f"{'https' if self.certificate else 'http'}://{self.name}:{self.port}"
 
 
-def serve(config: Config, at: Listening) -> None:
-    """Serves until the process is told to stop, and then ends it.
+def serve(config: Config, at: Listening, log: str = "text") -> None:
+    """Serves until the process is told to stop, and then ends it. log: how events are written, one of logs.FORMS.
 
     Raises alone.InUseError where another process has the port or the database, UnavailableError where the file is none that a server can
     use, ValueError and OSError where the certificate is none.
@@ -79,6 +79,7 @@ def serve(config: Config, at: Listening) -> None:
     scraped = alone.listen(*at.metrics) if at.metrics else None
     store = open_store(config.db)
     store.surveys.all()  # a damaged file is found now
+    logs.begin(log)
     upkeep.begin(store, posting(config.private_webhooks))
     app = create_app(config, store)
     front = Front(app, at.name, at.port)

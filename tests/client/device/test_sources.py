@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import tempfile
+import traceback
 import warnings
 from decimal import Decimal
 from pathlib import Path
@@ -20,8 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
+from deniable.device import sources
 from deniable.device.sealed import Sealed
-from deniable.device.sources import as_rows
+from deniable.device.sources import ArrowRows, as_rows
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, MissingExtraError
 from deniable.files import File
@@ -243,3 +245,20 @@ def test_without_the_extra_it_is_named(tmp_path, monkeypatch, name, package):
     monkeypatch.setitem(__import__("sys").modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"{name} needs {package}: pip install 'deniable\[tables\]'"):
         read(tmp_path / name)
+
+
+def test_an_error_while_rows_are_dropped_shows_none_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stops early closes its file, and an error of that is reported by Python itself, with the frames that it passed."""
+    parquet.write_table(pyarrow.table({"smokes": ["CANARY"] * 9}), tmp_path / "a.parquet")
+
+    def broken(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(parquet.ParquetFile, "__exit__", broken)
+    rows = ArrowRows(File(tmp_path / "a.parquet")).rows(["smokes"], 5)
+    assert next(rows) == ["CANARY"]
+    with pytest.raises(OSError, match="Input/output") as caught:
+        rows.close()  # type: ignore[attr-defined]
+    frames = [frame for frame, _ in traceback.walk_tb(caught.tb) if frame.f_code.co_filename == sources.__file__]
+    assert frames
+    assert [name for frame in frames for name, value in frame.f_locals.items() if "CANARY" in repr(value)] == []

@@ -126,7 +126,7 @@ def counts_requests() -> None:
 def bodies_in_threads() -> None:
     """As the server was before its front: the threads that run the application read the bodies themselves."""
 
-    def former(config: Config, at: serving.Listening) -> None:
+    def former(config: Config, at: serving.Listening, *_: object) -> None:
         def load() -> Flask:
             return create_app(config, open_store(config.db))
 

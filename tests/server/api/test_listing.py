@@ -86,10 +86,10 @@ def test_a_survey_is_told_with_its_state_and_its_digest(client: FlaskClient, sto
     }
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6, 200])
-def test_pages_of_any_size_make_the_same_list(client: FlaskClient, store: Store, limit: int) -> None:
+def test_pages_of_any_size_make_the_same_list(client: FlaskClient, store: Store) -> None:
     names = sorted(["study", *(publish(store, name).id for name in ("a-1", "a_1", "z", "0"))])
-    assert listed(client, f"{URL}?limit={limit}", auth=ADA) == names
+    for limit in (1, 2, 3, 4, 5, 6, 200):
+        assert listed(client, f"{URL}?limit={limit}", auth=ADA) == names, limit
 
 
 def test_nothing_is_told_twice_or_left_out_where_surveys_come_and_go_between_two_pages(client: FlaskClient, store: Store) -> None:
@@ -105,17 +105,12 @@ def test_nothing_is_told_twice_or_left_out_where_surveys_come_and_go_between_two
     assert rest == ["e", "f", "study"]
 
 
-@pytest.mark.parametrize(
-    ("query", "rule"),
-    [("limit=0", "limit"), ("limit=201", "limit"), ("limit=-1", "limit"), ("limit=x", "limit"), ("limit=1e1", "limit"), ("limit=", "limit")]
-    + [
-        (f"cursor={written}", "cursor")
-        for written in ("", "x", "====", "YQ==", "w7w", base64.urlsafe_b64encode(b"A B").decode(), "A" * 5000)
-    ],
-)
-def test_what_is_no_limit_and_no_cursor_is_told(client: FlaskClient, query: str, rule: str) -> None:
-    reply = client.get(f"{URL}?{query}", auth=ADA)
-    assert (reply.status_code, reply.get_json()["rule"]) == (400, rule)
+def test_what_is_no_limit_and_no_cursor_is_told(client: FlaskClient) -> None:
+    limits = ("0", "201", "-1", "x", "1e1", "", "²")
+    cursors = ("", "x", "====", "YQ==", "w7w", base64.urlsafe_b64encode(b"A B").decode(), "A" * 5000)
+    for rule, written in [*(("limit", each) for each in limits), *(("cursor", each) for each in cursors)]:
+        reply = client.get(URL, query_string={rule: written}, auth=ADA)
+        assert (reply.status_code, reply.get_json()["rule"]) == (400, rule), written
 
 
 # The SDK and the command.

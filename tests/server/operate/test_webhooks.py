@@ -23,8 +23,9 @@ import trustme
 from click.testing import CliRunner
 from httpx._transports import default
 from tests.kit.servers.listening import listening
-from tests.kit.surveys import submission
+from tests.kit.surveys import STUDY, submission
 
+from deniable.errors import EstimateError
 from deniable.survey import Survey
 from deniable_server.api import webhooks
 from deniable_server.operate import notices, sending
@@ -126,6 +127,23 @@ def test_a_webhook_is_told_what_it_is_for_and_nothing_from_before_it_was_made(st
     store.surveys.set_open("study", True)
     add(store, survey, 3)
     assert [event for event, _ in told(store)] == ["count.daily"]
+
+
+def test_a_survey_of_which_nothing_can_be_computed_holds_up_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = Survey.from_text(STUDY.replace("id: study", "id: a-study"))
+    store.surveys.publish(other)
+    for name in ("study", "a-study"):
+        make(store, "survey.closed", survey=name)
+        store.surveys.set_open(name, False)
+    real = webhooks.progress_of
+
+    def fails(store: Store, published: Any, settings: Any) -> Any:
+        if published.survey.id == "a-study":
+            raise EstimateError("no such half-width")
+        return real(store, published, settings)
+
+    monkeypatch.setattr(webhooks, "progress_of", fails)
+    assert [data["survey"] for _, data in told(store)] == ["study"]
 
 
 def test_a_survey_that_closes_with_its_last_record_says_so_when_the_day_is_over(store: Store, survey: Survey) -> None:
@@ -326,9 +344,8 @@ def test_a_redirect_is_not_followed_and_a_reply_that_does_not_come_is_not_waited
         assert post(f"http://127.0.0.1:{nobody.getsockname()[1]}/", b"{}", {}) == 0
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_what_is_no_address_for_messages_is_refused(store: Store) -> None:
+    wrong = [
         *("", "example.org", "ftp://example.org", "http://example.org/in", "https://", "https://a:b@example.org", "https://example.org/#x"),
         *(
             "https://[::1",
@@ -338,12 +355,11 @@ def test_a_redirect_is_not_followed_and_a_reply_that_does_not_come_is_not_waited
             "https://example.org/a b",
             "javascript:1",
         ),
-        *("https://example.org/\n", "https://example.org/" + "x" * 1000, "http://127.0.0.1.example.org/"),
-    ],
-)
-def test_what_is_no_address_for_messages_is_refused(store: Store, url: str) -> None:
-    with pytest.raises(ValueError, match="url must"):
-        webhooks.make(store, "study", url, ["survey.closed"])
+        *("javascript:1", "https://example.org/\n", "https://example.org/" + "x" * 1000, "http://127.0.0.1.example.org/"),
+    ]
+    for url in wrong:
+        with pytest.raises(ValueError, match="url must"):
+            webhooks.make(store, "study", url, ["survey.closed"])
     assert store.webhooks.all() == []
 
 

@@ -69,7 +69,7 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     found = changes["smokes", "yes"]
     assert found.difference is not None
     assert f"<bdi>yes</bdi>: {found.words}." in page
-    assert "a fall of" in found.words
+    assert ": a fall" in found.words
     one = found.difference
     cells = f"<strong>{figures.points(one.estimate)}</strong><span>{figures.points(one.low)} to {figures.points(one.high)}</span>"
     assert page.count(cells) == 1

@@ -9,6 +9,7 @@ from deniable.plan import ROUGH, outlook, proposals, verdict
 from deniable.privacy.posterior import least_protected, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
+from deniable.survey.reachable import never_shown
 from deniable_server.researchers.editor.drafted import checked
 
 
@@ -24,7 +25,7 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
         "weakest": least_protected(survey.items),
         "people": people,
         "belief": posterior_bound(survey.odds),
-        "doubts": tuple(warnings(survey.groups, n)),
+        "doubts": (*never_shown(survey.questions), *warnings(survey.groups, n)),
     }
 
 

@@ -68,6 +68,18 @@ def test_what_is_asked_after_a_question_is_asked_after_it_under_its_new_name() -
     assert value_of(made)["translations"] == {"de": {"questions": {"c": {"text": "Ä"}}}}
 
 
+def test_every_condition_of_a_list_follows_a_new_name() -> None:
+    one = "{question: a, is: [yes]}"
+    value = parse(
+        "id: s\nquestions: [{id: a, text: A, type: yes_no}, {id: b, text: B, type: yes_no}, "
+        f"{{id: c, text: C, type: yes_no, show_if: {{any: [{one}, {{all: [{{question: b, is: [no]}}, {one}]}}]}}}}]\n"
+    ).value
+    made = fields_of(value)
+    made["questions"][0]["id"] = "new"
+    renamed = {"question": "new", "is": ["yes"]}
+    assert value_of(made)["questions"][2]["show_if"] == {"any": [renamed, {"all": [{"question": "b", "is": ["no"]}, renamed]}]}
+
+
 @pytest.mark.parametrize("rest", ["[", "[]", "3", "{'a': 1}", "[" * 100_000])
 def test_a_rest_that_nobody_wrote_is_refused(rest: str) -> None:
     with pytest.raises(ValueError, match="rest must be"):
