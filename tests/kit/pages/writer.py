@@ -160,8 +160,8 @@ class _Renewed:
         self.driver, self.awaited = driver, awaited
 
     def __enter__(self) -> None:
-        self._form = self.driver.find_element(By.ID, "editor")
+        self.driver.execute_script("document.getElementById('editor').dataset.seen = ''")
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self.awaited and kind is None:
-            patient(self.driver).until(lambda d: d.find_element(By.ID, "editor") != self._form)
+        if self.awaited and kind is None:  # one look: an element that is found and then asked about may be gone in between
+            patient(self.driver).until(lambda d: d.execute_script("return document.querySelector('#editor:not([data-seen])') !== null"))
