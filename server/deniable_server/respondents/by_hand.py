@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import numpy as np
 from flask import render_template, request
@@ -24,6 +25,7 @@ from deniable_server.store.errors import ClosedError, ConflictError, FullError, 
 from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
+from deniable_server.web.languages import chosen
 from deniable_server.web.limiter import TooManyError, current_rate
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
@@ -95,7 +97,14 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
         form.secret.data = access_codes.written(secrets.token_bytes(access_codes.SECRET_BYTES))
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
     shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "bound": bound, "of_one": of_one, "weak": bound >= WEAK}
-    return render_template("respondents/by_hand.html", **shown), status
+    return render_template("respondents/by_hand.html", address=_address(survey), **shown), status
+
+
+def _address(survey: Survey) -> str:
+    """Where the form is sent: the address of the page, so that who goes back finds an empty one; of its query only what the page knows."""
+    known = {"lang": (chosen().tag,), "group": survey.groups}
+    query = {name: value for name, value in request.args.items() if value in known.get(name, ())}
+    return request.path + ("?" + urlencode(query, quote_via=quote) if query else "")
 
 
 def _impossible() -> Page:
