@@ -41,6 +41,13 @@ write.csv(values, con, row.names = FALSE, fileEncoding = "UTF-8")
 close(con)
 """
 
+READR = """
+arguments <- commandArgs(TRUE)
+rows <- readr::read_csv(arguments[1], col_types = readr::cols(.default = "d"), progress = FALSE)
+stopifnot(nrow(readr::problems(rows)) == 0)
+write.csv(as.data.frame(rows), arguments[2], row.names = FALSE, na = "")
+"""
+
 
 def whole(cell: Any) -> int | None:
     return None if cell is None or cell == "" or cell != cell else int(cell)
@@ -104,13 +111,22 @@ def read_xlsx(folder: Path) -> Read:
     return {name: list(column) for name, column in zip(head, zip(*rows, strict=True), strict=True)}, values, labels
 
 
+def run_r(script: Path, code: str, *arguments: Path) -> None:
+    script.write_text(code, encoding="utf-8")
+    command = ["Rscript", "--vanilla", *map(str, (script, *arguments))]
+    done = subprocess.run(command, capture_output=True, text=True, env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0, done.stderr
+
+
+def read_csv_by_readr(folder: Path) -> Read:
+    run_r(folder / "readr.R", READR, folder / "rows.csv", folder / "readr.csv")
+    return columns_of(pd.read_csv(folder / "readr.csv")), *told_by(folder)
+
+
 def read_by_r(name: str) -> Callable[[Path], Read]:
     def read(folder: Path) -> Read:
         script, rows, values = (folder / f"{name}-{what}" for what in ("read.R", "rows.csv", "values.csv"))
-        script.write_text(R, encoding="utf-8")
-        command = ["Rscript", "--vanilla", str(script), str(folder / name), str(rows), str(values)]
-        done = subprocess.run(command, capture_output=True, text=True, env={"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"})
-        assert done.returncode == 0, done.stderr
+        run_r(script, R, folder / name, rows, values)
         told = pd.read_csv(values, keep_default_na=False, dtype=str)
         found: dict[str, dict[int, str]] = {}
         for line in told.itertuples():
@@ -123,6 +139,7 @@ def read_by_r(name: str) -> Callable[[Path], Read]:
 READERS: Mapping[str, Callable[[Path], Read]] = {
     "csv": read_csv,
     "csv by pandas": read_by_pandas,
+    "csv by readr": read_csv_by_readr,
     "parquet by pyarrow": read_parquet,
     "sav by pyreadstat": read_sav,
     "sav by R": read_by_r("rows.sav"),
