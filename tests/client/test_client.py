@@ -290,6 +290,7 @@ def test_a_definition_longer_than_any_is_not_read_to_its_end(server, client):
 # --- pins and passwords ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_receipt_and_a_report_say_whether_the_definition_was_pinned(server, outbox, study):
     link = f"{server.url}/s/study"
     options = {"outbox": outbox, "key": server.key}
@@ -552,6 +553,7 @@ def test_a_receipt_has_the_code_that_withdraws_and_nothing_keeps_it(client, serv
     client.withdraw("study", receipt.code)  # again: the server does not tell
 
 
+@pytest.mark.slow
 def test_no_two_codes_are_the_same(client):
     assert len({client.submit("study", ANSWERS).code for _ in range(20)}) == 20
 
@@ -588,6 +590,7 @@ def test_all_rows_of_a_call_can_be_of_one_group(client, server, clinics):
 CLINICS = [{"smokes": "yes", "party": "Red", "clinic": clinic} for clinic in ("North", 7, " South & East ", "7", "North")]
 
 
+@pytest.mark.slow
 def test_each_row_goes_with_its_own_group_in_a_submission_of_that_group(client, server, clinics, tmp_path):
     frame = pd.DataFrame(CLINICS)
     frame.to_csv(tmp_path / "a.csv", index=False)
@@ -682,6 +685,7 @@ def test_results_are_asked_for_the_group_or_by_hand(server, outbox):
 # --- many respondents ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rows_come_as_mappings_a_csv_file_json_lines_or_a_frame(client, server, tmp_path):
     frame = pd.DataFrame(ROWS)
     frame.to_csv(tmp_path / "a.csv", index=False)

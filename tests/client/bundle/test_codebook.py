@@ -55,6 +55,7 @@ def test_many_categories_are_told_by_two_numbers() -> None:
     assert told["own"]["numerator"] + 399 * told["other"]["numerator"] == told["d"] * told["denominator"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_every_question_text_option_and_epsilon_is_in_all_three_forms(make: Callable[[str], Made], survey: str) -> None:
     made = make(survey)

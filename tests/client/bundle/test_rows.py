@@ -198,6 +198,7 @@ def option_of(label: str, options: tuple[str, ...]) -> str:
     return option
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS)
 @pytest.mark.parametrize("reader", READERS)
 def test_every_format_says_of_every_record_what_its_bits_say(make: Callable[[str], Made], survey: str, reader: str) -> None:
@@ -205,6 +206,7 @@ def test_every_format_says_of_every_record_what_its_bits_say(make: Callable[[str
     assert decoded(made, READERS[reader](made.folder)) == made.records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_every_column_has_its_label_in_full_or_as_much_of_it_as_the_format_holds(make: Callable[[str], Made], reader: str) -> None:
     made = make("every")
@@ -230,6 +232,7 @@ def test_the_full_label_is_a_note_in_stata(make: Callable[[str], Made]) -> None:
 # Controls: what must be found.
 
 
+@pytest.mark.slow
 def test_a_shuffled_label_is_found(make: Callable[[str], Made]) -> None:
     made = make("every")
     for reader in READERS.values():
@@ -238,6 +241,7 @@ def test_a_shuffled_label_is_found(make: Callable[[str], Made]) -> None:
         assert decoded(made, (columns, swapped, labels)) != made.records
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_a_single_wrong_cell_is_found(make: Callable[[str], Made], reader: str) -> None:
     made = make("asked")

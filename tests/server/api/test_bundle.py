@@ -78,6 +78,7 @@ def unpacked(raw: bytes) -> dict[str, bytes]:
 # What is in it.
 
 
+@pytest.mark.slow
 def test_each_file_alone_is_the_file_in_the_zip_by_the_api_and_on_the_page(every: Store, get: Get, app: Flask, logged_in: Any) -> None:
     files = unpacked(get("bundle"))
     charts = {name for name in files if name.startswith("charts/")}
@@ -170,6 +171,7 @@ def test_no_file_is_left_behind(every: Store, client: FlaskClient, what: str, st
 # What it does not tell.
 
 
+@pytest.mark.slow
 def test_a_bundle_changes_by_whole_batches_only_whatever_single_people_send(store: Store, get: Get) -> None:
     store.surveys.publish(BATCHED)
     codes = [os.urandom(15) for _ in range(25)]

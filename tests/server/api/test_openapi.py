@@ -141,6 +141,7 @@ def test_whatever_is_sent_the_reply_is_one_that_is_described(
     assert seen > {int(next(iter(document()["paths"][path][method]["responses"])))}  # right requests were sent, and wrong ones
 
 
+@pytest.mark.slow
 def test_a_reply_that_is_not_described_is_noticed(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.view_functions, "api.tally", lambda survey_id: ("", 418))
     with pytest.raises(FailureGroup) as failed:

@@ -30,6 +30,7 @@ def test_the_hashes_are_the_same_every_time() -> None:
     assert text() == text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["page", "policy"])
 def test_a_changed_source_makes_them_stale(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = manifest()

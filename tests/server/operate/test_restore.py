@@ -68,6 +68,7 @@ def holds(db: Path, sent: Sequence[Submission]) -> list[bool]:
     return [each.id in there for each in sent]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("--with-key",), ("--password-env", "LOCK")], ids=["plain", "locked"])
 def test_a_backup_becomes_a_database_with_everything_in_it(
     tmp_path: Path, store: Store, kept: list[Submission], words: tuple[str, ...]
@@ -88,6 +89,7 @@ def test_a_backup_becomes_a_database_with_everything_in_it(
     assert run("doctor", "--db", new)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_locked_backup_shows_nothing_and_opens_for_its_password_only(tmp_path: Path, store: Store, kept: list[Submission]) -> None:
     copy, new = tmp_path / "copy.db", tmp_path / "new.db"
     assert run("backup", copy, "--password-env", "LOCK", "--db", tmp_path / "deniable.db")[0] == 0

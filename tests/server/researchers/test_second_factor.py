@@ -161,6 +161,7 @@ def test_after_the_code_somebody_comes_where_they_were_going(app: Flask, clock: 
     assert send(client, reply.headers["Location"], code=code(clock)).headers["Location"] == "/manage/people"
 
 
+@pytest.mark.slow
 def test_a_thousand_codes_in_a_minute_are_ten(app: Flask, clock: Clock, recovery: list[str]) -> None:
     guesser, owner = app.test_client(), app.test_client()
     send(guesser, "/login", user="ada", password=PASSWORD)

@@ -305,6 +305,7 @@ def told_apart(door: Door) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_survey_that_somebody_may_not_see_looks_as_one_that_is_not_there(door: Door) -> None:
     assert told_apart(door) == []
 
@@ -388,28 +389,33 @@ def test_without_the_question_for_an_audience_such_a_route_would_be_open(extende
     assert extended.app.test_client().get("/bare").text == "rows"
 
 
+@pytest.mark.slow
 def test_pages_that_are_open_by_mistake_are_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     pages = door.app.blueprints["researchers"]
     monkeypatch.setattr(pages, "audience", replace(pages.audience, login=False))
     assert [line for line in door.wrong() if line.startswith("researchers.survey GET, stranger: 302 expected, got 200")]
 
 
+@pytest.mark.slow
 def test_an_api_without_its_guard_is_noticed(door: Door) -> None:
     door.app.before_request_funcs["api"].clear()
     assert [line for line in door.wrong() if line.startswith("api.submit POST, another site: 403 expected, got 200")]
 
 
+@pytest.mark.slow
 def test_pages_that_ask_for_no_role_are_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audience, "_ask_role", lambda: None)
     assert "researchers.survey GET, researcher: 404 expected, got 200" in door.wrong()
     assert "researchers.survey GET, researcher: somebody else's survey shows" in told_apart(door)
 
 
+@pytest.mark.slow
 def test_a_page_whose_role_is_too_low_is_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(audience._LEAST, door.app.view_functions["settings.close"], Role.VIEWER)
     assert [line.partition(":")[0] for line in door.wrong()] == [f"settings.close POST, {user}" for user in INSIDE[1:4]]
 
 
+@pytest.mark.slow
 def test_a_refusal_that_differs_from_a_missing_survey_is_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     role, store = door.app.extensions["deniable"].roles.role, door.app.extensions["deniable"]
 

@@ -122,6 +122,7 @@ def test_an_option_that_was_never_reported_leaves_a_test_that_finds_nothing() ->
     assert independence(table).p_value > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b", "epsilon", "n"), [(2, 2, "ln 3", 2000), (3, 4, 2.0, 20_000)])
 def test_association_is_covered_as_often_as_the_intervals_say(a: int, b: int, epsilon: float | str, n: int) -> None:
     """A slice of benchmarks/joint.py; fixed seed. 600 surveys: 95% is known to 0.9%."""

@@ -18,6 +18,7 @@ from deniable_server.researchers.editor.fields import editable, fields_of, value
 EXAMPLES = sorted((Path(__file__).parents[4] / "examples").glob("*.yaml"))
 
 
+@pytest.mark.slow
 @given(documents())
 @settings(deadline=None)
 def test_every_valid_survey_comes_back_as_it_was(value: dict[str, Any]) -> None:
@@ -33,6 +34,7 @@ def test_every_example_comes_back_as_it_was(path: Path) -> None:
     assert value_of(fields_of(value)) == value
 
 
+@pytest.mark.slow
 @given(wrong_documents())
 @settings(deadline=None)
 def test_a_wrong_survey_keeps_its_mistakes_and_breaks_nothing(value: dict[str, Any]) -> None:
