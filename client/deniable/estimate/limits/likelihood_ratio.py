@@ -36,4 +36,5 @@ def _fall(ones: int, n: int, best: float, rate: float) -> float:
     own = ones * math.log1p(step / best) if ones else 0.0
     if rate >= 1:
         return math.inf if ones < n else -own
-    return -own - (n - ones) * math.log1p(-step / (1 - best))
+    left = 1 - step / (1 - best)  # close to 0 it would be the rounding alone
+    return -own - (n - ones) * (math.log1p(-step / (1 - best)) if left > 0.5 else math.log((1 - rate) / (1 - best)))

@@ -190,6 +190,13 @@ def test_more_set_bits_never_lower_an_interval(n: int, data: st.DataObject, q0: 
     assert fewer.estimate < more.estimate
 
 
+@pytest.mark.parametrize("ones", [0, 1, 142, 1013, 1014])
+def test_a_rate_that_is_all_but_certain_has_limits(ones: int) -> None:
+    almost = 1 - 2**-53
+    certain, close = share(ones, 1014, q0=0.14, q1=1.0), share(ones, 1014, q0=0.14, q1=almost)
+    assert (close.low, close.high) == pytest.approx((certain.low, certain.high), abs=1e-9)
+
+
 @given(n=st.integers(1, 10**9), data=st.data(), q0=st.floats(0, 1), q1=st.floats(0, 1))
 def test_the_default_interval_holds_the_nearest_possible_share_and_has_a_width(n: int, data: st.DataObject, q0: float, q1: float) -> None:
     if abs(q1 - q0) < 1e-3:
