@@ -24,7 +24,8 @@ from deniable.mechanism import Channel
 MOST = 10**12  # respondents that are looked at
 # Steps in which the expected width of an interval is summed: a sum over counts 0.3 standard deviations apart is exact where it is smooth.
 _COUNTS = 40
-_SHARES = 101  # that are tried
+_SHARES = 101  # that are tried, within as many half-widths of the hardest one as _NEAR says: so there are as many counts whatever n is
+_NEAR = 8.0
 _GUESSES = 2  # at a number of people, before it is looked for
 _CLEAR = 2.0  # half-widths from 0 and from 1 at which intervals are not cut
 _REACH = 6.0  # standard deviations of the count that this covers on either side
@@ -153,10 +154,11 @@ def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> floa
     """
     if _uncut(design, n, confidence, design.hardest_share):
         return design.hardest_share
-    shares = np.linspace(0, 1, _SHARES)
+    hardest, near = design.hardest_share, _NEAR * half_width(design, n, confidence=confidence)
+    shares = np.linspace(max(0.0, hardest - near), min(1.0, hardest + near), _SHARES)
     rates = design.q0 + design.gap * shares
     spread = math.sqrt(n * max(rates * (1 - rates)))
-    counts = _spaced(n, n * design.q0 - _REACH * spread - 1, n * design.q1 + _REACH * spread + 1, step=2 * _REACH * spread / _COUNTS)
+    counts = _spaced(n, n * rates[0] - _REACH * spread - 1, n * rates[-1] + _REACH * spread + 1, step=2 * _REACH * spread / _COUNTS)
     means = _chances(counts, n, rates[:, None]) @ _half_widths(design, counts, n, confidence)
     return float(shares[np.argmax(means)])
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from deniable.errors import EstimateError
+from deniable.estimate import Share
 from deniable.estimate import share as estimate_share
 from deniable.mechanism import Channel
 from deniable.plan import (
@@ -19,6 +20,7 @@ from deniable.plan import (
     expected_half_width,
     half_width,
     planned_half_width,
+    precision,
     private,
     sample_size,
     std_error,
@@ -98,6 +100,31 @@ def test_the_expected_width_meets_the_formula_in_a_large_survey_and_not_at_an_en
     assert expected_half_width(COINS, 30_000) == pytest.approx(half_width(COINS, 30_000), rel=2e-3)
     assert expected_half_width(COINS, 2_000) == pytest.approx(half_width(COINS, 2_000), rel=0.01)
     assert expected_half_width(COINS, 2_000, share=0.0) < 0.75 * half_width(COINS, 2_000, share=0.0)
+
+
+@pytest.mark.parametrize(
+    ("design", "n"), [(COINS, 40), (PRESIDENT, 40), (PRESIDENT, 300), (Mechanism(0.3, 0.35), 300), (Mechanism(0.6, 0.9), 100)]
+)
+def test_the_widest_of_all_shares_is_found(design: Mechanism, n: int) -> None:
+    halves = [(one.high - one.low) / 2 for one in (estimate_share(y, n, q0=design.q0, q1=design.q1) for y in range(n + 1))]
+    means = [sum(chance * halves[y] for y, chance in counts(design, n, step / 200)) for step in range(201)]
+    assert planned_half_width(design, n) == pytest.approx(max(means), rel=0.003)
+
+
+def test_more_people_take_no_more_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of twenty options the hardest share is 1, where intervals are cut however many people answer."""
+    computed: list[int] = []
+
+    def one(ones: int, n: int, **options: float) -> Share:
+        computed.append(n)
+        return estimate_share(ones, n, **options)
+
+    monkeypatch.setattr(precision, "estimate_share", one)
+    design = private(Channel.for_epsilon(1.0, 20))
+    for n in (10**3, 10**6, 10**9, 10**12):
+        planned_half_width(design, n)
+    assert max(computed.count(n) for n in computed) < 400
+    assert set(computed) == {10**3, 10**6, 10**9, 10**12}
 
 
 @pytest.mark.parametrize(("n", "share"), [(20, 0.0), (50, 0.05), (51, 0.05), (200, 0.1)])
