@@ -25,7 +25,7 @@ from scipy import stats
 from deniable.device.encode import encode
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
-from deniable.mechanism import WORD, Channel
+from deniable.mechanism import WORD, Channel, Window
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 
@@ -36,7 +36,7 @@ MECHANISM = import_module("deniable.mechanism")
 def one_source() -> str:
     """The mechanism and the randomizer as one file."""
     mechanism, randomizer = (Path(str(module.__file__)).read_text(encoding="utf-8") for module in (MECHANISM, RANDOMIZER))
-    for line in ("from __future__ import annotations\n", "from deniable.mechanism import WORD, Channel\n"):
+    for line in ("from __future__ import annotations\n", "from deniable.mechanism import WORD, Channel, Window\n"):
         assert randomizer.count(line) == 1
         randomizer = randomizer.replace(line, "")
     return mechanism + randomizer
@@ -181,13 +181,23 @@ def enumerated(randomizer: ModuleType, channel: Channel, length: int, category: 
 
 
 def probability(channel: Channel, subset: tuple[int, ...], category: int) -> Fraction:
-    """P(subset | category) as Ye and Barg define it."""
+    """P(subset | category) as Ye and Barg define it; for a window, that of its one output, counted out place by place."""
+    if isinstance(channel, Window):
+        return window_probability(channel, subset[0], category)
     k, d = channel.k, channel.d
     return channel.theta / math.comb(k - 1, d - 1) if category in subset else (1 - channel.theta) / math.comb(k - 1, d)
 
 
+def window_probability(channel: Window, output: int, category: int) -> Fraction:
+    """Places in a row, one each for the outputs of the levels and as many as a window is wide for an output that stands apart."""
+    row = [place for place in range(channel.levels + channel.width - 1)] + [channel.levels + channel.width - 1] * channel.width * channel.apart
+    first = category if category < channel.levels else len(row) - channel.width
+    window, others = row[first : first + channel.width], row[:first] + row[first + channel.width :]
+    return channel.theta * Fraction(window.count(output), len(window)) + (1 - channel.theta) * Fraction(others.count(output), len(others))
+
+
 def exact_channel(channel: Channel, category: int) -> dict[tuple[int, ...], Fraction]:
-    return {subset: probability(channel, subset, category) for subset in combinations(range(channel.k), channel.d)}
+    return {subset: probability(channel, subset, category) for subset in combinations(range(channel.outputs), channel.d)}
 
 
 TOYS = [  # the channel, and how many words a report takes where none is rejected
@@ -199,11 +209,21 @@ TOYS = [  # the channel, and how many words a report takes where none is rejecte
     (Channel(4, 2, 45, coin=64), 3),
     (Channel(4, 3, 55, coin=64), 3),
     (Channel(5, 3, 12, coin=16), 4),
+    (Window(3, 1, 24, 32, width=2), 3),
+    (Window(4, 1, 21, 32, width=3), 3),
+    (Window(4, 1, 20, 64, width=1), 2),
+    (Window(4, 1, 22, 32, width=2, apart=True), 3),
+    (Window(5, 1, 19, 32, width=3, apart=True), 3),
 ]
 
 
+def name(channel: Channel) -> str:
+    kind = f"w={channel.width}{', apart' * channel.apart}" if isinstance(channel, Window) else f"d={channel.d}"
+    return f"k={channel.k},{kind},T={channel.keep_threshold}/{channel.coin}"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("channel", "length"), TOYS, ids=[f"k={c.k},d={c.d},T={c.keep_threshold}/{c.coin}" for c, _ in TOYS])
+@pytest.mark.parametrize(("channel", "length"), TOYS, ids=[name(c) for c, _ in TOYS])
 def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length: int) -> None:
     table = [enumerated(RANDOMIZER, channel, length, category) for category in range(channel.k)]
     assert table == [exact_channel(channel, category) for category in range(channel.k)]
@@ -212,8 +232,8 @@ def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length
 
 
 BUGS = {
-    "the coin's own value counts as kept": ("words(n) < channel", "words(n) <= channel"),
-    "the coin is turned round": ("words(n) < channel", "words(n) > channel"),
+    "the coin's own value counts as kept": ("words(n) < channel.keep_threshold\n    others", "words(n) <= channel.keep_threshold\n    others"),
+    "the coin is turned round": ("words(n) < channel.keep_threshold\n    others", "words(n) > channel.keep_threshold\n    others"),
     "no draw is rejected": ("coin - coin % bound - 1", "coin - 1"),
     "one draw too many is rejected": ("draws > largest", "draws >= largest"),
     "one draw too few is rejected": ("coin - coin % bound - 1", "coin - coin % bound"),
@@ -227,7 +247,19 @@ BUGS = {
     "one step too few": ("range(first + 1, of)", "range(first + 1, of - 1)"),
     "one word serves everybody": ("draws = words(n)", "draws = np.repeat(words(1), n)"),
     "the own bit lands elsewhere": ("bits[rows, categories] = kept", "bits[rows, categories - 1] = kept"),
-    "low bits of the coin only": ("words(n) < channel.keep_threshold", "words(n) % 16 < channel.keep_threshold * 16 // channel.coin"),
+    "low bits of the coin only": (
+        "words(n) < channel.keep_threshold\n    others",
+        "words(n) % 16 < channel.keep_threshold * 16 // channel.coin\n    others",
+    ),
+    "a window's coin is off by one": ("words(n) < channel.keep_threshold\n    near", "words(n) <= channel.keep_threshold\n    near"),
+    "the window is shifted by one": ("near = first +", "near = first + 1 +"),
+    "the window of no answer is that of the last level": ("channel.places - channel.width)", "channel.levels - 1)"),
+    "the window is one output narrower": ("_uniform_below(channel.width, n", "_uniform_below(channel.width - 1, n"),
+    "the outputs outside leave one out": ("_uniform_below(channel.outside, n", "_uniform_below(channel.outside - 1, n"),
+    "the outputs outside are one too many": ("_uniform_below(channel.outside, n", "_uniform_below(channel.places, n"),
+    "what lies outside begins inside": ("np.where(far < first, 0", "np.where(far <= first, 0"),
+    "what lies outside jumps one output less": ("0, channel.width)", "0, channel.width - 1)"),
+    "no answer is reported at its first place only": ("channel.outputs - 1)", "channel.outputs)"),
 }
 
 
@@ -325,7 +357,7 @@ def test_two_million_draws_fit_the_exact_channel() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("words(n) < channel.keep_threshold", "words(n) < channel.keep_threshold // 100 * 99"),
+        ("words(n) < channel.keep_threshold\n    others", "words(n) < channel.keep_threshold // 100 * 99\n    others"),
         ("draws % bound", "draws % 16 % bound"),
         ("else ~one_less", "else False"),
         ("np.where(chosen[rows, choice], last, choice)", "np.where(chosen[rows, choice], 0, choice)"),
@@ -341,7 +373,7 @@ def test_two_million_draws_of_a_seeded_bug_do_not_fit(right: str, wrong: str) ->
 # ---- what the source may not hold ----------------------------------------------------------------
 
 
-REPORTING = ("phi", "epsilon")  # properties that describe a channel in Fractions; no coin is tossed by them
+REPORTING = ("phi", "epsilon", "chances")  # properties that describe a channel in Fractions; no coin is tossed by them
 
 
 def forbidden(source: str) -> list[str]:
@@ -384,7 +416,7 @@ def test_no_floating_point_and_no_other_randomness_stands_in_the_source() -> Non
         ("power = exp_below(epsilon)", "power = int(float(epsilon))"),
         ("import math\n", "import math\nimport random\n"),
         ("import math\n", "import math\nfrom numpy.random import default_rng\n"),
-        ("kept = words(n)", "kept = np.random.bytes(n)"),
+        ("kept = words(n) < channel.keep_threshold\n    near", "kept = np.random.bytes(n)\n    near"),
     ],
 )
 def test_a_float_or_another_randomness_in_the_source_is_noticed(right: str, wrong: str) -> None:
