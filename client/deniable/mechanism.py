@@ -54,6 +54,11 @@ class Channel:
         return self.k
 
     @property
+    def published(self) -> dict[str, int]:
+        """What a definition says of it, beside what its survey file says."""
+        return {"k": self.k, "d": self.d, "keep_threshold": self.keep_threshold}
+
+    @property
     def inside(self) -> int:
         """Each report that the coin keeps has a chance of theta / inside times the same number for all answers .."""
         return self.d
@@ -115,6 +120,10 @@ class Window(Channel):
     def places(self) -> int:
         """What is chosen from: the outputs, but the last one `width` times where it stands apart."""
         return self.levels + self.width - 1 + self.width * self.apart
+
+    @property
+    def published(self) -> dict[str, int]:
+        return {"k": self.k, "outputs": self.outputs, "keep_threshold": self.keep_threshold}
 
     @property
     def inside(self) -> int:

@@ -1,8 +1,8 @@
 """The bits on the wire: fixed-size records, packed and unpacked here and nowhere else.
 
 Where a survey asks a sample of its questions, a record begins with a mask, a bit for each question, set if it was asked; all
-bits of the others are zero. Then a record holds the questions in order. A question stores its first k - 1 bits; since exactly d of k are
-set, the last one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant
+bits of the others are zero. Then a record holds the questions in order. A question stores all bits of its report but the last; since exactly d
+of them are set, that one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant
 one; the bits left over in the last byte are zero. A record's length depends on the survey alone: `Survey.layout`.
 """
 
@@ -19,7 +19,7 @@ from deniable.survey.layout import Field
 
 
 def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bool_] | None = None) -> bytes:
-    """Packs each item's perturbed bits, shape (n, k) each and in the survey's order, into n records.
+    """Packs each item's perturbed bits, shape (n, outputs) each and in the survey's order, into n records.
 
     asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample.
     """
@@ -63,11 +63,12 @@ def _check_mask(survey: Survey, mask: NDArray[np.bool_]) -> None:
 
 def _check_item(field: Field, bits: NDArray[np.bool_]) -> None:
     """The implied bit is set when d - 1 of the stored ones are; nothing is set of what was not asked."""
-    item, ones = field.item, bits[:, field.bits].sum(axis=1)
-    possible = (ones == item.d) | (ones == item.d - 1)
+    channel, ones = field.item.channel, bits[:, field.bits].sum(axis=1)
+    possible = (ones == channel.d) | (ones == channel.d - 1)
     if field.mask is not None:
         possible = np.where(bits[:, field.mask], possible, ones == 0)
     if (impossible := np.flatnonzero(~possible)).size:
-        rule = f"exactly {item.d} of {item.k} bits must be set, so {item.d - 1} or {item.d} of the {item.k - 1} that are stored"
+        d, bits_of_report = channel.d, channel.outputs
+        rule = f"exactly {d} of {bits_of_report} bits must be set, so {d - 1} or {d} of the {bits_of_report - 1} that are stored"
         unasked = "" if field.mask is None else ", and none where it was not asked"
-        raise SubmissionError("impossible", f"record {impossible[0]}, question {item.id}: {rule}{unasked}")
+        raise SubmissionError("impossible", f"record {impossible[0]}, question {field.item.id}: {rule}{unasked}")
