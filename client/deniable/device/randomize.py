@@ -41,7 +41,7 @@ def randomize(channel: Channel, categories: NDArray[np.int64], words: Words) -> 
 
 
 def _output_near(channel: Window, categories: NDArray[np.int64], words: Words) -> NDArray[np.bool_]:
-    """The bits of n reports through a window, shape (n, outputs): a place in it and one outside are drawn, and the coin says which counts."""
+    """The bits of n reports through a window, shape (n, outputs): a place in it and one outside are drawn, and the coin chooses."""
     n = len(categories)
     first = np.where(categories < channel.levels, categories, channel.places - channel.width)
     kept = words(n) < channel.keep_threshold

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 from deniable.survey.condition import ShowIf, named
 from deniable.survey.types import TYPES
 
@@ -96,6 +96,11 @@ class Question:
     def rounds(self) -> bool:
         """Whether an answer may stand between two categories, and is rounded to one of them at random."""
         return TYPES[self.type].rounds(self.settings)
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The categories of which there are shares: of a number through a window only "no answer", where that can be given."""
+        return self.categories[self.channel.levels :] if isinstance(self.channel, Window) else self.categories
 
     @property
     def scores(self) -> tuple[float, ...] | None:

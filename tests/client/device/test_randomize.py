@@ -190,7 +190,8 @@ def probability(channel: Channel, subset: tuple[int, ...], category: int) -> Fra
 
 def window_probability(channel: Window, output: int, category: int) -> Fraction:
     """Places in a row, one each for the outputs of the levels and as many as a window is wide for an output that stands apart."""
-    row = [place for place in range(channel.levels + channel.width - 1)] + [channel.levels + channel.width - 1] * channel.width * channel.apart
+    alone = channel.levels + channel.width - 1
+    row = [*range(alone), *[alone] * channel.width * channel.apart]
     first = category if category < channel.levels else len(row) - channel.width
     window, others = row[first : first + channel.width], row[:first] + row[first + channel.width :]
     return channel.theta * Fraction(window.count(output), len(window)) + (1 - channel.theta) * Fraction(others.count(output), len(others))
@@ -232,7 +233,10 @@ def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length
 
 
 BUGS = {
-    "the coin's own value counts as kept": ("words(n) < channel.keep_threshold\n    others", "words(n) <= channel.keep_threshold\n    others"),
+    "the coin's own value counts as kept": (
+        "words(n) < channel.keep_threshold\n    others",
+        "words(n) <= channel.keep_threshold\n    others",
+    ),
     "the coin is turned round": ("words(n) < channel.keep_threshold\n    others", "words(n) > channel.keep_threshold\n    others"),
     "no draw is rejected": ("coin - coin % bound - 1", "coin - 1"),
     "one draw too many is rejected": ("draws > largest", "draws >= largest"),

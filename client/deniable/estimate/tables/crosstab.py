@@ -227,6 +227,7 @@ class _Axis(NamedTuple):
 
     @classmethod
     def of(cls, question: Question) -> _Axis:
+        applicability.require_shares("cross table", question)
         return cls(question.id, question.categories, question.channel, applicability.on_grid(question))
 
 

@@ -176,7 +176,9 @@ class Results(Tabular):
         notes = told(marks) + ((self.made_up.words,) if self.made_up else ())
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
         means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
-        first, *rest = [means, shares] if self.means else [shares]
+        if not self.rows:
+            means, shares = replace(means, notes=notes), Table("", (), ())
+        first, *rest = [part for part in (means, shares) if part.rows] or [shares]
         return replace(first, title=self.heading, about=(self.caption,)), *rest
 
     def records(self) -> tuple[Table, ...]:

@@ -14,9 +14,11 @@ from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.tables import respondents
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.layout import Field
 from deniable.survey.question import Question
+from deniable.survey.types.base import NO_ANSWER
 from deniable.wire.tally import Tally
 
 
@@ -39,7 +41,7 @@ def estimate(
     """
     interval = Interval(confidence, method, target)
     counts.check(survey, tally)
-    request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.k for q in survey.items))
+    request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.channel.outputs for q in survey.items))
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
     means = mean_rows(survey, tally, confidence=confidence, target=target)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
@@ -48,7 +50,7 @@ def estimate(
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
     """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
-    request = _Request(replace(interval, everybody=tally.n), False, plausibility.level(q.k for q in survey.items))
+    request = _Request(replace(interval, everybody=tally.n), False, plausibility.level(q.channel.outputs for q in survey.items))
     return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
 
 
@@ -67,13 +69,19 @@ class _Request:
 def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iterator[Row]:
     question = place.item
     if not (tally.n if place.mask is None else tally.pairs[place.mask, place.mask]):  # nobody was asked
-        for option in question.categories:
+        for option in question.shared:
             yield _row(question, option, None, None, request, plausibility.NO_REPORTS)
         return
     _, n, ones = counts.counts(survey, tally, question.id)
     phi, theta = float(question.channel.phi), float(question.channel.theta)
     note = applicability.LEVELS_NOTE if applicability.on_grid(question) else ""
     each = request.for_options(question)
+    if isinstance(question.channel, Window):
+        if not question.required:  # of the levels there are no shares, only their mean
+            one = proportion(int(ones[-1]), n, phi, theta, each)
+            remark = plausibility.remark(int(ones[-1]), n, phi, theta, request.false_alarm)
+            yield _row(question, NO_ANSWER, one, min(1.0, max(0.0, one.estimate)), request, remark)
+        return
     for option, count, fitted in zip(question.categories, ones.tolist(), adjusted(ones, n, phi, theta).tolist(), strict=True):
         one = proportion(count, n, phi, theta, each)
         remark = plausibility.remark(count, n, phi, theta, request.false_alarm)

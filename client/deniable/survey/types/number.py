@@ -12,7 +12,7 @@ import rfc8785
 
 from deniable.mechanism import Channel, Window
 from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, Answer, QuestionType, label_problems, number
-from deniable.survey.types.window import best_window
+from deniable.survey.types.window import MOST_LEVELS, best_window
 
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 _SPACE = " \t\r\n"
@@ -37,7 +37,7 @@ class Number(QuestionType):
         },
         "window": {
             "type": ["integer", "string"],
-            "description": "Beside levels: how many outputs the window of a level has, fewer than there are levels. Both follow from epsilon.",
+            "description": "Beside levels: how many outputs the window of each has, fewer than there are levels. Both follow from epsilon.",
         },
         "bins": {
             "type": "array",
@@ -67,6 +67,8 @@ class Number(QuestionType):
                 if key in source:
                     yield key, "must not stand beside bins; keep one of the two"
             return
+        if "levels" not in source and None not in ends and len(set(_grid(ends[0] or 0.0, ends[1] or 0.0, MOST_LEVELS))) < MOST_LEVELS:
+            yield "high", "must be further from low: between them there are hardly any numbers"
         levels = _whole_number(source.get("levels", 2))
         if levels is None or not 2 <= levels <= MAX_OPTIONS:
             yield "levels", f"must be a whole number from 2 to {MAX_OPTIONS:,}"
