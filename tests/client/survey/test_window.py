@@ -52,7 +52,7 @@ def test_the_worst_variance_is_the_known_figure_or_less_and_that_of_the_other_me
 def test_between_the_lines_of_the_table_too_a_window_is_not_worse_than_a_grid_or_hybrid(epsilon: float) -> None:
     levels, _ = best_window(epsilon)
     near_grids = min(MEANS.grid(epsilon, k) for k in {2, 3, 4, *range(max(2, levels - 8), levels + 4)})
-    assert MEANS.window(epsilon) < min(near_grids, MEANS.hybrid(epsilon)) * (1 + 1e-6)
+    assert MEANS.window(epsilon) < min(near_grids, MEANS.hybrid(epsilon)) * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("epsilon", [1, 2.5, 4, 6])

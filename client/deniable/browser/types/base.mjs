@@ -1,6 +1,7 @@
 /** What several types of question share. The twin of `survey/types/base.py`. */
 
 import { t } from "../language.mjs";
+import { channelForEpsilon } from "../randomize.mjs";
 
 export const MAX_OPTIONS = 1024;
 export const MAX_OPTION_LENGTH = 200;
@@ -19,6 +20,7 @@ const PRINTABLE = /^[\n\t\x20-\x7e\xa0-\ud7ff\ue000-\u{10ffff}]*$/u;
 export const oneOf = {
   keys: [], // that it must have
   either: [], // of which it must have one
+  beside: [], // that it may have besides
   itemType: "yes_no", // the type of its items, where it consists of items
   control: "radios", // how the page asks: "radios", "boxes" or a "field"
 
@@ -35,6 +37,11 @@ export const oneOf = {
   /** The survey's own texts that people choose from; none where the page has words or a field for it. */
   options() {
     return [];
+  },
+
+  /** The coins for one of k categories, "no answer" among them where it is one, whose loss is at most `epsilon` / `parts`. */
+  channel(source, epsilon, k, parts) {
+    return channelForEpsilon(epsilon, k, parts);
   },
 
   /** What a reader sees for each option, item or category. */

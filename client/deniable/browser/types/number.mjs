@@ -1,6 +1,7 @@
-/** A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
+/** A number in [low, high], through a window over levels, as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
 
 import { number as written, t } from "../language.mjs";
+import { channelForEpsilon, windowForEpsilon } from "../randomize.mjs";
 import { MAX_NUMBER, MAX_OPTIONS, labelProblem, oneOf } from "./base.mjs";
 
 const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?$/;
@@ -9,14 +10,22 @@ export const number = {
   ...oneOf,
   keys: ["low", "high"],
   either: ["levels", "bins"],
+  beside: ["window"],
   control: "field", // with bins too: the device finds the bin
 
-  problem({ low, high, levels, bins }) {
+  problem({ low, high, levels, window, bins }) {
     if (![low, high].every((end) => typeof end === "number" && Math.abs(end) <= MAX_NUMBER)) return "low and high must be numbers";
     if (!(low < high)) return "high must be above low";
-    if (bins !== undefined) return binProblem(bins, low, high);
+    if (bins !== undefined) return window === undefined ? binProblem(bins, low, high) : "window must not stand beside bins";
     if (!Number.isInteger(levels) || levels < 2 || levels > MAX_OPTIONS) return `levels must be a whole number from 2 to ${MAX_OPTIONS}`;
-    return new Set(grid(low, high, levels)).size === levels ? undefined : "levels must be fewer";
+    if (new Set(grid(low, high, levels)).size !== levels) return "levels must be fewer";
+    if (window === undefined) return undefined;
+    if (!Number.isInteger(window) || window < 1 || window >= levels) return "window must be a whole number from 1 to one less than levels";
+    return levels + window - 1 > MAX_OPTIONS ? "window must be smaller" : undefined;
+  },
+
+  channel({ levels, window }, epsilon, k, parts) {
+    return window === undefined ? channelForEpsilon(epsilon, k, parts) : windowForEpsilon(epsilon, levels, window, k > levels);
   },
 
   categories(source) {
