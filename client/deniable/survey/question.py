@@ -98,6 +98,14 @@ class Question:
         return TYPES[self.type].rounds(self.settings)
 
     @property
+    def recorded(self) -> tuple[str, ...]:
+        """What a report can name, one for each of its bits: the categories, or the outputs of a number that goes through a window."""
+        if not isinstance(self.channel, Window):
+            return self.categories
+        alone = self.channel.outputs - self.channel.apart
+        return (*(f"output {number} of {alone}" for number in range(1, alone + 1)), *self.shared)
+
+    @property
     def shared(self) -> tuple[str, ...]:
         """The categories of which there are shares: of a number through a window only "no answer", where that can be given."""
         return self.categories[self.channel.levels :] if isinstance(self.channel, Window) else self.categories

@@ -81,8 +81,7 @@ def _bits(question: Question) -> Iterator[tuple[str, float, float]]:
     if not isinstance(channel, Window):
         yield from ((option, float(channel.phi), float(channel.theta)) for option in question.categories)
         return
-    names = [f"output {number} of {channel.outputs - channel.apart}" for number in range(1, channel.outputs - channel.apart + 1)]
-    for name, chances in zip([*names, *question.shared], zip(*channel.chances, strict=True), strict=True):
+    for name, chances in zip(question.recorded, zip(*channel.chances, strict=True), strict=True):
         yield name, float(min(chances)), float(max(chances))
 
 

@@ -138,6 +138,17 @@ def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel]
     return at_least(coins, weights @ covariance(shares, channels, sampling) @ weights.T)
 
 
+def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int64], n: int) -> _Floats:
+    """The same of one question through a window, for a population: that of what the reports themselves add, since each has one output.
+
+    As if one more report had come, any output alike, so that it is never 0.
+    """
+    rates = (ones + 1 / channel.outputs) / (n + 1)
+    added = weights @ inverse(channel)
+    apart = added - (added @ rates)[:, None]
+    return np.asarray((apart * rates) @ apart.T)
+
+
 def at_least(coins: _Floats, plain: _Floats) -> _Floats:
     """A covariance, shape (m, m), made one in which nothing varies less than by the coins alone: what it has beyond them is
     projected onto the matrices that can be a covariance."""
