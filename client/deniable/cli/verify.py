@@ -23,11 +23,11 @@ def verify_command(address: str, survey_id: str | None, real: bool, browser_prog
     """Compare what a server serves with the files that were released.
 
     ADDRESS is the survey's link, or the server's address with --survey. What respondents get is compared: the page, in
-    every language, and every module and style sheet that it loads must be, byte for byte, those of this release of
-    deniable; the headers must protect them, and no others may be there; and the definition must be what its epsilons
-    imply, with the digest of the link. With the server installed too (deniable[server]), so must every other page and
-    form. --browser loads the page in a real Chromium, which no server can tell from a visitor by its requests; it needs
-    deniable[browser].
+    every language, its script and its style sheets must be, byte for byte, those of this release of deniable, and the
+    script what the modules that are served beside it make; the headers must protect them, and no others may be there;
+    and the definition must be what its epsilons imply, with the digest of the link. With the server installed too
+    (deniable[server]), so must every other page and form. --browser loads the page in a real Chromium, which no server
+    can tell from a visitor by its requests; it needs deniable[browser].
 
     The exit code is 0 if all that holds, and 1 if not: then each page, file and header that differs, is missing or is
     unexpected is listed. 3: the server or the browser could not be reached.
