@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from typing import Any
 
 import click
 
@@ -11,6 +12,7 @@ from deniable.cli.options import survey_option
 from deniable.verify import Verdict, verify
 from deniable.verify.released import name
 from deniable.wire.link import Link
+from deniable.wire.six_words import six_words
 
 
 @click.command("verify")
@@ -68,7 +70,14 @@ def chromium() -> str:
 
 def _json(verdict: Verdict) -> str:
     findings = [found._asdict() for found in verdict.findings]
-    own = {"release": name(), "server": verdict.url, "survey": verdict.survey, "digest": verdict.digest, "right": not findings}
+    own: dict[str, Any] = {
+        "release": name(),
+        "server": verdict.url,
+        "survey": verdict.survey,
+        "digest": verdict.digest,
+        "right": not findings,
+    }
+    own["words"] = {"survey": verdict.digest and six_words(verdict.digest), "script": verdict.script and six_words(verdict.script)}
     told = {"checked": verdict.checked, "left": verdict.left, "ran": dict(verdict.ran), "findings": findings}
     return json.dumps({**own, **told}, indent=2, ensure_ascii=False)
 
@@ -76,6 +85,8 @@ def _json(verdict: Verdict) -> str:
 def _told(verdict: Verdict) -> str:
     head = f"{verdict.url}, survey {verdict.survey}, compared with {name()}:"
     checked = [f"  {what}" for what in verdict.checked] + [f"  not compared: {what}" for what in verdict.left]
+    checked += [f"  words of the survey: {six_words(verdict.digest)}"] if verdict.digest else []
+    checked += [f"  words of the page's program: {six_words(verdict.script)}"] if verdict.script else []
     checked += [f"  ran {hash_} {path}" for path, hash_ in verdict.ran.items()]
     if verdict.findings:
         found = [f"  {found.kind}: {found.name} {found.message}" for found in verdict.findings]

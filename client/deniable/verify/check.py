@@ -43,6 +43,7 @@ class Verdict:
     """checked: what was compared, in sentences. findings: what is wrong; none where all is right. digest: of the definition served.
 
     left: what was not compared. ran: the SHA-384 of each script that ran in a real browser, by address, where one was used.
+    script: that of the page's one script, as it was served.
     """
 
     url: str
@@ -52,6 +53,7 @@ class Verdict:
     findings: tuple[Finding, ...]
     left: tuple[str, ...] = ()
     ran: Mapping[str, str] = field(default_factory=dict)
+    script: str | None = None
 
 
 def verify(link: Link, released: Released | None = None, *, browser: str | None = None) -> Verdict:
@@ -81,6 +83,7 @@ class _Verification:
         self.replies = 0
         self.compared = False  # with the installed server
         self.defined: bytes | None = None
+        self.script: str | None = None
 
     def verdict(self, browser: str | None) -> Verdict:
         self.connection()
@@ -97,7 +100,7 @@ class _Verification:
         checked.insert(2, f"the headers of {self.replies} replies")
         left = () if self.compared or not survey else (_LEFT,)
         digest = survey.digest if survey else None
-        return Verdict(self.link.url, self.link.survey, digest, tuple(checked), tuple(self.findings), left, ran)
+        return Verdict(self.link.url, self.link.survey, digest, tuple(checked), tuple(self.findings), left, ran, self.script)
 
     def count_of_files(self) -> str:
         styles = sum(path.endswith(".css") for path in self.released.files)
@@ -170,6 +173,7 @@ class _Verification:
             if body is not None:
                 self.file(path, known, body)
                 got[path] = body
+        self.script = sha384(got[FILE]) if FILE in got else None
         if got.keys() == self.released.files.keys() and not belongs(got):
             self.find("differs", FILE, "is not the file that the modules beside it make")
         for path, by in self.named.items():

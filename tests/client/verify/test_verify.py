@@ -23,6 +23,7 @@ from deniable.verify import released
 from deniable.verify.loads import of_file, of_page
 from deniable.verify.released import Released, fingerprint
 from deniable.verify.replies import REQUIRED, Browser, Reply
+from deniable.wire.six_words import six_words
 from deniable_server.operate.released import text
 
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
@@ -197,6 +198,7 @@ def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[...
     assert found["digest"] in link(site, "study")
     files = json.loads(sources.read_text())["files"]
     scripts = sum(path.startswith("/browser/") for path in files)
+    assert found["words"] == {"survey": six_words(found["digest"]), "script": six_words(files["/browser/respond.mjs"])}
     made = "of which /browser/respond.mjs is compared with what the modules make"
     assert found["checked"][1] == f"{scripts} scripts, {made}, and {len(files) - scripts} style sheets, and what they load"
 
@@ -409,7 +411,13 @@ def test_a_file_that_its_modules_do_not_make_is_found_even_where_all_hashes_are_
     assert findings() == {RUNS: FOREIGN}
 
 
-@pytest.mark.parametrize("line", [b"\xff", b"export default 1;\n", b'import { x } from "./randomize.mjs";\n', b"/*\n"])
+def test_the_six_words_of_the_script_are_those_of_what_is_served_here(site: Site, run: Callable[..., Result]) -> None:
+    site.changes["/browser/respond.mjs"] = more
+    served = released.sha384(httpx.get(f"{site.url}/browser/respond.mjs", timeout=PATIENCE).content)
+    assert f"words of the page's program: {six_words(served)}" in run().stdout
+
+
+@pytest.mark.parametrize("line", [b"\xff", b"export default 1;\n", b'import { x } from "./randomize.mjs";\n', b"`\n"])
 def test_modules_that_make_no_file_are_found(site: Site, findings: Callable[[], dict[str, str]], line: bytes) -> None:
     site.changes["/browser/randomize.mjs"] = lambda reply: replace(reply, body=line + reply.body)
     assert findings()[RUNS] == FOREIGN
