@@ -25,9 +25,10 @@ class Design:
     """
 
     def __init__(self, survey: Survey, sizes: Mapping[str, int], sample: Sample) -> None:
-        """sizes: of each of the survey's groups. Raises EstimateError where too few clusters or people were drawn, or more than there are."""
+        """sizes: of the groups that were drawn. Raises EstimateError where too few clusters or people were drawn, or more than there are."""
         self.survey, self.sample = survey, sample
-        self.groups = [group for group in survey.groups if sizes[group]]
+        self.groups = [group for group in survey.groups if sizes.get(group)]
+        self._every = len({sample.value(sample.clusters, group) for group in sizes}) if sample.clusters else 0
         self.sizes = np.array([sizes[group] for group in self.groups], dtype=np.float64)
         self.strata, self.clusters = self._classes(sample.strata), self._classes(sample.clusters)
         self._require_two()
@@ -50,8 +51,8 @@ class Design:
         """What figures assume, in a line."""
         sample, parts = self.sample, ["people drawn one by one"]
         if sample.clusters:
-            drawn, every = int(self.clusters.max()) + 1, len(set(sample.values(self.survey, sample.clusters)))
-            missing = f" and {every - drawn} without reports" if every > drawn else ""
+            drawn = int(self.clusters.max()) + 1
+            missing = f" and {self._every - drawn} without reports" if self._every > drawn else ""
             parts = [f"{drawn} clusters ({sample.clusters}){missing}, t with {self.df:g} degrees of freedom"]
         parts += [f"strata by {sample.strata}"] if sample.strata else []
         parts += ["a population of known size"] if sample.population is not None else []
@@ -74,8 +75,7 @@ class Design:
         return np.unique(self._labels(attribute), return_inverse=True)[1]
 
     def _labels(self, attribute: str) -> list[str]:
-        values = dict(zip(self.survey.groups, self.sample.values(self.survey, attribute), strict=True))
-        return [values[group] for group in self.groups]
+        return [self.sample.value(attribute, group) for group in self.groups]
 
     def _strata_names(self) -> list[str]:
         return [""] if self.sample.strata is None else sorted(set(self._labels(self.sample.strata)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,16 @@ class Linear:
     shares: _Floats
     covariance: _Floats
     coins: _Floats
+
+    @property
+    def variances(self) -> _Floats:
+        """Of the shares, shape (m,); none less than the coins alone give."""
+        return np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins))
+
+    def sums(self, weights: _Floats) -> Linear:
+        """Sums of weights times these shares, for weights of shape (l, m)."""
+        covariance, coins = (weights @ matrix @ weights.T for matrix in (self.covariance, self.coins))
+        return replace(self, shares=weights @ self.shares, covariance=covariance, coins=coins)
 
 
 @dataclass(frozen=True)

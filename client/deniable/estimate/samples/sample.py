@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -50,43 +50,41 @@ class Sample:
         """Plain JSON types."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
-    def values(self, survey: Survey, attribute: str) -> list[str]:
-        """The value of an attribute for each group of the survey."""
-        return list(survey.groups) if attribute == GROUP else [self.attributes[attribute][group] for group in survey.groups]
+    def value(self, attribute: str, group: str) -> str:
+        """The value of an attribute for a group."""
+        return group if attribute == GROUP else self.attributes[attribute][group]
 
-    def check(self, survey: Survey) -> None:
-        """Raises EstimateError with all that does not fit the survey: groups, attributes and questions that it does not have."""
-        if (self.clusters or self.strata or self.attributes) and not survey.groups:
-            raise EstimateError(f"sample: survey {survey.id} has no groups, so none can be clusters or strata")
+    def check(self, survey: Survey, groups: Collection[str]) -> None:
+        """Raises EstimateError with all that does not fit these groups of the survey: attributes, values and questions that they lack."""
         items = {item.id: item for item in survey.items}
-        wrong = [f"attributes: {name} must have a value for each of the survey's groups" for name in self._incomplete(survey)]
+        wrong = [f"attributes: {name} must have a value for each of the groups" for name in self._incomplete(groups)]
         asked = [name for name in self.margins if name != GROUP and name not in self.attributes]
         wrong += [f"margins: {name!r} is neither an attribute nor a question of survey {survey.id}" for name in asked if name not in items]
         if len(asked) > 1:
             wrong.append("margins: of one question at most, since a tally has pairs of answers only; got " + " and ".join(asked))
         for name, shares in self.margins.items():
-            here = items[name].categories if name in items and name in asked else self._known(survey, name)
+            here = items[name].categories if name in items and name in asked else self._known(groups, name)
             if here is not None and set(here) != set(shares):
                 wrong.append(f"margins: {name} must have a number for each of {', '.join(sorted(set(here))[:8])}, and for nothing else")
-        if isinstance(self.population, Mapping) and (strata := self._known(survey, self.strata)) and strata != set(self.population):
+        strata = self._known(groups, self.strata)
+        if isinstance(self.population, Mapping) and strata and strata != set(self.population):
             wrong.append(f"population: a number for each of {', '.join(sorted(strata)[:8])}, and for nothing else")
-        wrong += self._straddling(survey)
-        _raise(wrong)
+        _raise([*wrong, *self._straddling(groups)])
 
-    def _incomplete(self, survey: Survey) -> list[str]:
-        return [name for name, values in self.attributes.items() if set(values) != set(survey.groups)]
+    def _incomplete(self, groups: Collection[str]) -> list[str]:
+        return [name for name, values in self.attributes.items() if not set(groups) <= set(values)]
 
-    def _known(self, survey: Survey, name: str | None) -> set[str] | None:
+    def _known(self, groups: Collection[str], name: str | None) -> set[str] | None:
         """An attribute's values, None where they are not known."""
-        if name is None or (name != GROUP and (name not in self.attributes or name in self._incomplete(survey))):
+        if name is None or (name != GROUP and (name not in self.attributes or name in self._incomplete(groups))):
             return None
-        return set(self.values(survey, name))
+        return {self.value(name, group) for group in groups}
 
-    def _straddling(self, survey: Survey) -> list[str]:
+    def _straddling(self, groups: Collection[str]) -> list[str]:
         """A cluster that lies in two strata."""
-        if self._known(survey, self.clusters) is None or self._known(survey, self.strata) is None:
+        if self._known(groups, self.clusters) is None or self._known(groups, self.strata) is None:
             return []
-        pairs = set(zip(self.values(survey, str(self.clusters)), self.values(survey, str(self.strata)), strict=True))
+        pairs = {(self.value(str(self.clusters), group), self.value(str(self.strata), group)) for group in groups}
         return [] if len(pairs) == len({cluster for cluster, _ in pairs}) else ["clusters: each must lie in one stratum"]
 
 

@@ -149,7 +149,7 @@ def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Flo
     """
     if not (table.few_name(over) or table.few_name(rest)):
         return None
-    z = normal_quantile(table.interval.alpha)
+    z = table.interval.quantile
     plain = table.covariance_of(over, rest)
     errors = np.sqrt(np.diagonal(plain))
     correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
