@@ -161,7 +161,7 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
 
 
 def limited(what: str, n: int, value: float, variance: float, interval: Interval, bounds: tuple[float, float]) -> Estimate:
-    """An estimate of that variance, with the limits above; where few clusters tell the variance, as many times wider as Student's t says."""
+    """An estimate of that variance, with the limits above; where few clusters tell it, as many times wider as Student's t says."""
     std_error = math.sqrt(variance)
     low, high = limits(np.array(value), np.array(std_error * stretch(interval)), interval.confidence, *bounds)
     return estimated(what, n, value, std_error, (float(low), float(high)), interval)

@@ -20,12 +20,12 @@ _Floats = NDArray[np.float64]
 class Design:
     """groups: those of the survey that have reports. sizes: how many, shape (G,). strata, clusters: of each group, numbers from 0.
 
-    parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what a report of each group stands for.
+    parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what one report stands for, by group.
     df: degrees of freedom of the errors: clusters less strata; without end where people were drawn one by one.
     """
 
     def __init__(self, survey: Survey, sizes: Mapping[str, int], sample: Sample) -> None:
-        """sizes: of the groups that were drawn. Raises EstimateError where too few clusters or people were drawn, or more than there are."""
+        """sizes: of the groups that were drawn. Raises EstimateError where these are too few clusters or people, or more than there are."""
         self.survey, self.sample = survey, sample
         self.groups = [group for group in survey.groups if sizes.get(group)]
         self._every = len({sample.value(sample.clusters, group) for group in sizes}) if sample.clusters else 0

@@ -1,10 +1,10 @@
 """Shares of joint answers from a sample, and the covariance of their estimates.
 
-Everything is linear in a report's pseudo-answers u, of which each group's tally has the sum. A share is sum w u / sum w, with the weights w
-that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is what the margins explain. These parts
-are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the "ultimate cluster" of
-M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The coins are in the spread. Where a part f of a finite
-population was drawn, so much of the spread is no error, and of that the coins stay:
+Everything is linear in a report's pseudo-answers u, of which each group's tally has the sum. A share is sum w u / sum w, with the weights
+w that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is what the margins explain. These
+parts are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the "ultimate
+cluster" of M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The coins are in the spread. Where a part f of a
+finite population was drawn, so much of the spread is no error, and of that the coins stay:
 
     V = sum over strata of (1 - f) m / (m - 1) sum (z - mean z)^2  +  f (what the coins alone make of it)
 """

@@ -1,8 +1,8 @@
 """Raking: factors by which reports are weighted until they have known margins, and what the margins leave unexplained.
 
 Each cell of what is known (a group, and where a question's shares are known one of its answers) has a mass, and lies in one class of each
-margin. W. Deming and F. Stephan, Ann. Math. Stat. 11 (1940); errors: J.-C. Deville and C.-E. Sarndal, J. Am. Stat. Assoc. 87 (1992). With one
-margin that is post-stratification.
+margin. W. Deming and F. Stephan, Ann. Math. Stat. 11 (1940); errors: J.-C. Deville and C.-E. Sarndal, J. Am. Stat. Assoc. 87 (1992). With
+one margin that is post-stratification.
 """
 
 from __future__ import annotations

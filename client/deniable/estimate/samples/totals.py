@@ -23,9 +23,11 @@ MAX_CELLS = 1 << 10
 
 @dataclass(frozen=True)
 class Totals:
-    """n: reports of those who were asked, shape (G,). everybody: all reports of the group. sums: of pseudo-answers, shape (G, cells), cells
-    in row-major order. together: reports with all bits of a cell set, in all groups, one axis a question. rounding: the part of the answers'
-    variance that may be rounding to a grid."""
+    """n: reports of those who were asked, shape (G,). everybody: all reports of the group.
+
+    sums: of pseudo-answers, shape (G, cells), cells in row-major order. together: reports with all bits of a cell set, in all groups, one
+    axis a question. rounding: the part of the answers' variance that may be rounding to a grid.
+    """
 
     channels: tuple[Channel, ...]
     n: _Floats
@@ -55,7 +57,8 @@ class Totals:
     def moments(self, group: int) -> _Floats:
         """The second moments of one report's pseudo-answers, shape (cells, cells)."""
         shares = self._shares(group)
-        return pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
+        found: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
+        return found
 
     def coins(self, group: int) -> _Floats:
         """Their covariance where it is known whose report it is: by coins, rounding, and the draw of the questions; same shape."""
@@ -63,7 +66,8 @@ class Totals:
         return pseudo_answers.covariance(self._shares(group), self.channels, about.sampling(int(self.n[group])))
 
     def _shares(self, group: int) -> _Floats:
-        return (self.sums[group] / self.n[group]).reshape([channel.k for channel in self.channels])
+        shares: _Floats = self.sums[group] / self.n[group]
+        return shares.reshape([channel.k for channel in self.channels])
 
 
 def _counted(survey: Survey, tally: Tally, names: Sequence[str]) -> tuple[int, NDArray[np.int64]]:
