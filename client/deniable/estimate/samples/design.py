@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.samples.raking import Margin
-from deniable.estimate.samples.sample import GROUP, Sample
+from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
@@ -38,8 +38,7 @@ class Design:
     @property
     def known(self) -> Question | None:
         """The question whose shares the sample takes as known, if there is one."""
-        names = [name for name in self.sample.margins if name != GROUP and name not in self.sample.attributes]
-        return self.survey.record.field(names[0]).item if names else None
+        return self.survey.record.field(self.sample.question).item if self.sample.question else None
 
     def margins(self) -> list[Margin]:
         """The known margins. Cells are groups, and within each the answers to the question whose shares are known, if there is one."""

@@ -43,6 +43,8 @@ class Drawn:
     @cached_property
     def design(self) -> Design:
         """Of the groups that have reports. Raises EstimateError where there are too few."""
+        if not self.tally.n:
+            raise EstimateError("the tallies must hold at least 1 report, got 0: without reports there is no estimate")
         return Design(self.survey, {group: tally.n for group, tally in self.tallies.items()}, self.sample)
 
     def linear(self, *names: str, rounding: float | None = None) -> Linear:
@@ -58,7 +60,7 @@ class Drawn:
 
     def takes_as_known(self, question: str) -> bool:
         """Whether this question's shares are margins of the sample, and so no estimates."""
-        return self.design.known is not None and self.design.known.id == question
+        return self.sample.question == question
 
     def about(self, interval: Interval) -> Interval:
         """The interval with the degrees of freedom of the sample's errors. Raises EstimateError unless its target is the population."""

@@ -50,6 +50,11 @@ class Sample:
         """Plain JSON types."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    @property
+    def question(self) -> str | None:
+        """The question whose shares are among the margins, if there is one."""
+        return next((name for name in self.margins if name != GROUP and name not in self.attributes), None)
+
     def value(self, attribute: str, group: str) -> str:
         """The value of an attribute for a group."""
         return group if attribute == GROUP else self.attributes[attribute][group]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc
+from scipy.special import chdtrc, fdtrc
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits import effective, equivalent, normal
@@ -67,6 +68,10 @@ class SampleTable(Crosstab):
         """As many as would have the same error, had everybody been drawn alone."""
         return int(effective.size(value, variance, self.found.effective, moments, self.interval))
 
+    def few_name(self, inside: _Floats) -> bool:
+        """Few reports name these cells, or all but few; or clusters, which are always few, tell the error."""
+        return math.isfinite(self.interval.df) or super().few_name(inside)
+
     def margin(self, name: str) -> Crosstab:
         """One question's shares from the same reports."""
         axis = self.axis(name)
@@ -95,7 +100,8 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], found: Lin
     error = np.sqrt(np.maximum(found.variances, _KNOWN_VARIANCE)).reshape(together.shape)
     low, high = normal.limits(cells, error * normal.stretch(interval), interval.confidence, 0.0, 1.0)
     inside, outside = pseudo_answers.cell_moments(cells, channels)
-    for cell in zip(*np.nonzero(np.minimum(together, n - together) < ENOUGH), strict=True):
+    few = np.minimum(together, n - together) < ENOUGH
+    for cell in zip(*np.nonzero(few | math.isfinite(interval.df)), strict=True):
         moments = inside, float(outside[cell])
         size = effective.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
         low[cell], high[cell] = equivalent.limits(float(cells[cell]), int(size), moments, interval)
@@ -103,6 +109,32 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], found: Lin
     return SampleTable(
         names, tuple(axis.options for axis in axes), channels, n, cells, error, low, high, interval, on_grid, together, found
     )
+
+
+def independence(table: SampleTable, what: str) -> HypothesisTest:
+    """Whether the answers to a table's two questions are independent: the test of people drawn alone, with the second-order correction.
+
+    J. Rao and A. Scott, Ann. Stat. 12 (1984), 46: with D the covariance that the sample gives the excesses over independence, times the
+    inverse of what people drawn alone would give, the statistic over tr D is F with (tr D)^2 / tr D^2 degrees of freedom, and as many times
+    df. The statistic that is given has mean (r - 1)(c - 1) where they are independent.
+    """
+    rows, cols = table.shares.shape
+    p, q = table.shares.sum(axis=1), table.shares.sum(axis=0)
+    inner = (np.arange(rows * cols).reshape(rows, cols)[:-1, :-1]).ravel()
+    change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
+    excess = (table.shares - np.outer(p, q)).ravel()[inner]
+    given = (change @ table.covariance @ change.T)[np.ix_(inner, inner)]
+    alone = [
+        pseudo_answers.covariance(pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
+        for margin, channel in zip((p, q), table.channels, strict=True)
+    ]
+    inverse = np.linalg.inv(np.kron(*alone) / table.n)
+    effects = inverse @ given
+    trace, squares, m = float(np.trace(effects)), float((effects * effects.T).sum()), len(inner)
+    statistic, first = float(excess @ inverse @ excess) / trace, trace**2 / squares
+    df = table.interval.df
+    p_value = chdtrc(first, first * statistic) if np.isinf(df) else fdtrc(first, first * df, statistic)
+    return HypothesisTest(what, m * statistic, m, float(p_value))
 
 
 def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
