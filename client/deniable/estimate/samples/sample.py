@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from deniable.errors import EstimateError
 from deniable.survey import Survey
@@ -45,6 +49,15 @@ class Sample:
         if not isinstance(source, Mapping) or not set(source) <= set(known):
             raise EstimateError(f"a sample must be a mapping with none but the keys {', '.join(known)}")
         return cls(**source)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Sample:
+        """Reads YAML 1.2 or JSON. Raises EstimateError for what is neither, and as above; OSError as `open` does."""
+        try:
+            found = YAML(typ="safe", pure=True).load(Path(path).read_text(encoding="utf-8-sig"))
+        except (YAMLError, UnicodeDecodeError):
+            raise EstimateError("a sample's file must be YAML or JSON, in UTF-8, with no key twice in one mapping") from None
+        return cls.from_dict(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types."""
