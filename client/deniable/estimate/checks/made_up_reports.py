@@ -35,15 +35,13 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.optimize import brentq
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
 
 from deniable.estimate.checks.method import worst_case_shift, worst_case_shift_of_mean
+from deniable.estimate.limits.roots import root
 from deniable.estimate.present.figures import percent
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
@@ -52,6 +50,9 @@ from deniable.survey import Survey
 from deniable.survey.layout import Field
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _Floats = NDArray[np.float64]
 
@@ -186,7 +187,7 @@ class _Design:
         room = self.strength - self.least
         if room <= 0:
             return math.inf
-        top = brentq(lambda log: self._log_chance(math.exp(log)) - math.log(LEVEL / 3), 0.0, 50.0)
+        top = root(lambda log: self._log_chance(math.exp(log)) - math.log(LEVEL / 3), 0.0, 50.0)
         noise = _SURE * math.sqrt(2 / (self.n * self.drawn)) * self.least
         return max(1 / self.n, (self.mu / self.drawn * math.exp(top) - self.least + noise) / room)
 
@@ -263,6 +264,8 @@ class _Reports:
 
         Of k = 2 bits one is the other inverted: the first stands for both, its length made up for in `_scales`.
         """
+        from scipy.sparse import csr_array
+
         entries: list[tuple[int, int, float]] = []
         start = 0
         for place in self._places:
@@ -290,7 +293,11 @@ class _Reports:
         moments = np.asarray(self._bits @ self._stored @ self._bits.T) * np.outer(scales, scales) / self._n
         last = len(moments) - 1
         if last < _DENSE:
+            from scipy.linalg import eigh
+
             return float(eigh(moments, eigvals_only=True, subset_by_index=[last, last])[0])
+        from scipy.sparse.linalg import eigsh
+
         start = np.cos(np.arange(last + 1.0))  # any fixed vector that is no pattern of bits
         return float(eigsh(moments, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from deniable.mechanism import Window
 
@@ -102,6 +101,8 @@ def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:
     free = [(i, j) for i, j, _ in pairs if i < j]
     if not free:
         return np.empty(0)
+    from scipy.optimize import minimize  # which takes long to load
+
     outputs, size = np.arange(m), 1 / (near - far)
     fixed = np.zeros(w)
     spread = np.zeros((w, len(free)))
