@@ -111,6 +111,11 @@ class Question:
         return self.categories[self.channel.levels :] if isinstance(self.channel, Window) else self.categories
 
     @property
+    def levelled(self) -> bool:
+        """Whether it is a number whose levels are categories, with a share each, to which answers are rounded at random."""
+        return self.rounds and bool(self.shared) and self.shared == self.categories
+
+    @property
     def scores(self) -> tuple[float, ...] | None:
         """A number for each category, the one for no answer left out, where means have a meaning; else None."""
         return TYPES[self.type].scores(self.settings)

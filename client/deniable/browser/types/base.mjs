@@ -83,7 +83,7 @@ export const oneOf = {
     ];
   },
 
-  /** What a record says that names these categories, and how often one does by chance alone. */
+  /** What a record says that names these categories, and how often one does by chance alone; of all `labels` and `bits` where more is told. */
   recorded(source, { d }, said) {
     if (d === 1) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", said);
     return t("Your record names {d} of the {k} options: {named}. By chance alone, each of these is named in {chance} of {of} records of people who choose something else.", said);

@@ -56,17 +56,34 @@ export const number = {
 
   odds(source, channel, own, other) {
     if (!this.rounds(source)) return oneOf.odds(source, channel, own, other);
+    if (source.window) {
+      return [
+        t("Of {of} people with one number, {counted} have a record near it, {rest} have one elsewhere.", own),
+        t("Of {of} people with a number far from it, {counted} have a record near that first one all the same, {rest} do not.", other),
+      ];
+    }
     return [
       t("Of {of} people at a level, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
       t("Of {of} people at another level, {counted} have that first one among the {d} of {k} in their record, {rest} do not.", other),
     ];
   },
 
-  recorded(source, channel, said) {
+  recorded(source, channel, said, labels, bits) {
     if (!this.rounds(source)) return oneOf.recorded(source, channel, said);
+    if (source.window) return near(source, channel, said, labels, bits.indexOf(1));
     return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", said);
   },
 };
+
+/** What a record says through a window: near which numbers its place is, or that there is no answer. */
+function near({ levels, window }, { outputs, k }, said, labels, place) {
+  const places = outputs - (k - levels);
+  if (place === places) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", { ...said, named: labels[levels] });
+  const ends = { low: labels[Math.max(0, place - window + 1)], high: labels[Math.min(levels - 1, place)] };
+  const at = { ...said, ...ends, place: written(place + 1), places: written(places) };
+  if (ends.low === ends.high) return t("Your record names place {place} of {places}, which is near the number {low}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
+  return t("Your record names place {place} of {places}, which is near the numbers from {low} to {high}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
+}
 
 function binProblem(bins, low, high) {
   const isBin = (one) => typeof one === "object" && one !== null && !Array.isArray(one) && Object.keys(one).sort().join() === "from,name";
