@@ -51,7 +51,8 @@ class Simulated:
 
     @cached_property
     def truth(self) -> pd.DataFrame:
-        """The shares among these very people: columns question, option, share; in the order of an estimate's rows.
+        """The shares among these very people: columns question, option, share; in the order of an estimate's rows, and of a number's levels where
+        there are no such rows, too.
 
         A number between two levels of its grid counts in part for each, so that the levels' mean is the numbers' mean.
         """
