@@ -73,7 +73,7 @@ def _choose_few(channel: Channel, kept: NDArray[np.bool_], words: Words) -> NDAr
     number: Any = np.min_scalar_type((1 << channel.k) - 1).type
     one, drawn, place = number(1), np.empty(n, dtype=number), np.empty(n, dtype=number)
     np.subtract(highest, _uniform_below(first + 1, n, channel.coin, words), out=place, casting="unsafe")
-    chosen: NDArray[np.unsignedinteger[Any]] = (~kept).astype(number) << place
+    chosen: NDArray[Any] = (~kept).astype(number) << place
     for last in range(first + 1, channel.k - 1):
         np.subtract(highest, _uniform_below(last + 1, n, channel.coin, words), out=place, casting="unsafe")
         np.right_shift(chosen, place, out=drawn)
