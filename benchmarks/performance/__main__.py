@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.performance import coins, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 

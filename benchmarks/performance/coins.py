@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-
 from benchmarks.performance.line import Line
+
 from deniable.device.entropy import stream
 from deniable.device.perturb import BLOCK, perturb_one
 from deniable.device.randomize import numbers

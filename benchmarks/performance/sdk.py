@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tests.kit.servers.process import ServerProcess
-
 from benchmarks.performance.coins import yes_no
 from benchmarks.performance.line import Line
+from tests.kit.servers.process import ServerProcess
+
 from deniable.client import SurveyClient
 
 ROWS, QUICK_ROWS = 1_000_000, 200_000

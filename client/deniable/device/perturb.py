@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.encode import allowed, positions, round_stochastically
+from deniable.device.encode import MISSING, allowed, positions, round_stochastically
 from deniable.device.entropy import os_words, stream
 from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
-from deniable.device.tables import MISSING, Batch, Rows, batches, each_answer
+from deniable.device.tables import Batch, Rows, batches, each_answer
 from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
