@@ -21,7 +21,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from deniable.device.columns import of_arrow
+import numpy as np
+
+from deniable.device.columns import Coded, of_arrow
 from deniable.device.sealed import callers_own
 from deniable.device.tables import Raw, Rows, item_lists, lookup
 from deniable.errors import AnswerError
@@ -29,6 +31,8 @@ from deniable.extras import missing
 from deniable.files import File
 
 T = TypeVar("T")
+_PART = 500
+"""Rows that are taken apart at a time."""
 DELIMITERS = (",", ";", "\t", "|")
 _EMPTY = SimpleNamespace(value=None, data_type="n")
 """The cell that a short row of a workbook does not have."""
@@ -171,19 +175,15 @@ class _ByRow(_File):
         """The cells of each row under these names, or in words why it is no row."""
 
 
-class CsvRows(_ByRow):
+class CsvRows(_File):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
-    def rows(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         reader, header = self._opened(names)
-        rows = _without_text_errors(filter(None, reader), lambda: f"{self.label}, line {reader.line_num:,}")
+        rows = itertools.islice(filter(None, reader), skip, None)
         places, width = [header.index(name) for name in names], len(header)
-
-        def cells(row: list[str]) -> list[str] | str:
-            whole = len(row) == width
-            return [row[place] for place in places] if whole else f"must have {width} cells, as the header has, got {len(row)}"
-
-        return map(cells, rows)  # not a generator: one would hold on to its last row while that is being sent
+        read = iter(lambda: _coded_stretch(rows, places, width, size), None)
+        return _without_text_errors(read, lambda: f"{self.label}, line {reader.line_num:,}")
 
     def _opened(self, names: Sequence[str]) -> tuple[Any, list[str]]:
         """A reader behind the header, and the header: with the only delimiter under which it names all columns."""
@@ -199,6 +199,29 @@ class CsvRows(_ByRow):
         reader = _reader(itertools.chain(seen, lines), told[best])
         next(filter(None, reader))
         return reader, found[best]
+
+
+def _coded_stretch(rows: Iterator[list[str]], places: Sequence[int], width: int, size: int) -> Raw | None:
+    """Up to `size` rows, some hundred at a time, which stay in the processor's cache. One that is not as wide as the header is no row."""
+    codes, known, broken, done = np.empty((len(places), size), dtype=np.int32), [_Codes() for _ in places], dict[int, str](), 0
+    while part := list(itertools.islice(rows, min(_PART, size - done))):
+        if set(map(len, part)) != {width}:
+            wrong = {number: len(row) for number, row in enumerate(part) if len(row) != width}
+            broken |= {done + number: f"must have {width} cells, as the header has, got {cells}" for number, cells in wrong.items()}
+            part = [[""] * width if number in wrong else row for number, row in enumerate(part)]
+        columns = list(zip(*part, strict=True))
+        for row, known_here, place in zip(codes, known, places, strict=True):
+            row[done : done + len(part)] = np.fromiter(map(known_here.__getitem__, columns[place]), dtype=np.int32, count=len(part))
+        done += len(part)
+    return Raw(done, [Coded(row[:done], list(texts)) for row, texts in zip(codes, known, strict=True)], broken) if done else None
+
+
+class _Codes(dict[str, int]):
+    """Numbers different texts in the order in which they come."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self)
+        return code
 
 
 def _reader(lines: Iterable[str], delimiter: str) -> Any:
