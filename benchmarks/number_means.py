@@ -68,6 +68,28 @@ def window(epsilon: float, size: tuple[int, int] | None = None) -> float:
     return worst_variance(Window.over_levels(epsilon, levels, width))
 
 
+def among_answers(channel: Channel, answered: float) -> float:
+    """The same of the mean among those who answer, `answered` of all people, where "no answer" is a category, the last one.
+
+    By the delta method, at numbers whose mean is the middle: one report says (v - middle c) / answered, c of whether there is an answer.
+    """
+    levels = channel.k - 1
+    scores = np.append(np.linspace(-0.5, 0.5, levels), 0.0)
+    second = np.array([scores @ products(one, [channel]) @ scores for one in np.eye(channel.k)])
+    share = np.linspace(0, 1, _POINTS + 1)[:, None]
+    between = (1 - share) * second[:-2] + share * second[1:-1] - ((1 - share) * scores[:-2] + share * scores[1:-1]) ** 2
+    return float((answered * between.max() + (1 - answered) * second[-1]) / answered**2)
+
+
+def optional(epsilon: float, answered: float = 0.8) -> tuple[float, float]:
+    """Through the window that a question has, and through the best grid with one more category."""
+    levels, width = best_window(epsilon)
+    grids = (Channel.for_epsilon(epsilon, size + 1) for size in range(2, 33))
+    return among_answers(Window.over_levels(epsilon, levels, width, apart=True), answered), min(
+        among_answers(one, answered) for one in grids
+    )
+
+
 def optimum(epsilon: float, numbers: int = 33, outputs: int = 121) -> float:
     """The least worst-case variance of any unbiased mechanism for these numbers with these outputs, by a linear program.
 
@@ -121,6 +143,9 @@ def main() -> None:
     for epsilon, outputs, width, variances in rows():
         figures = " | ".join(f"{variance:.4g}" for variance in variances)
         print(f"| {epsilon:.4g} | ({outputs}, {width}) | {figures} | {variances[0] / variances[-1]:.3f} |", flush=True)
+    print("\nAmong the 80% who answer, where a number may be left out:\n| epsilon | window | grid |\n|---|---|---|")
+    for epsilon in EPSILONS:
+        print("| {:.4g} | {:.4g} | {:.4g} |".format(epsilon, *optional(epsilon)))
 
 
 if __name__ == "__main__":
