@@ -12,7 +12,7 @@ from deniable_server.context import current_store
 from deniable_server.researchers.analysing import categorical
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
 from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.models import command_of, fit_of, model_of, outcomes
+from deniable_server.researchers.models import command_of, fit_of, model_of, outcomes, predictors
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
 from deniable_server.researchers.waves import changed, others, waves_of
@@ -103,7 +103,7 @@ def waves(survey_id: str) -> Page:
 
 
 def _choices(published: Published) -> dict[str, object]:
-    return {"outcomes": outcomes(published.survey), "items": categorical(published.survey), "picked": request.args.getlist("predictor")}
+    return {"outcomes": outcomes(published.survey), "items": predictors(published.survey), "picked": request.args.getlist("predictor")}
 
 
 def _page(template: str, shown: Mapping[str, object], refused: bool) -> tuple[str, int]:

@@ -378,8 +378,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         first, second, difference = side_by_side(mixed, f"mean of {text}")["Mean"]
         assert [first, second] == [(one, f"{low} to {high}") for one, low, high in map(figures.mean, (north, south))]
         places = figures.decimals(apart - half, apart + half)
-        low, high = (figures.rounded(apart + end * half, places, sign=True) for end in (-1, 1))
-        assert difference == (figures.rounded(apart, places, sign=True), f"{low} to {high}")
+        assert difference == figures.signed(apart, apart - half, apart + half, places)
         card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
         assert "If the two means were alike" in card
         ends = (south.low, north.high) if apart > 0 else (south.high, north.low)
@@ -400,7 +399,7 @@ def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each
     for option, cells in found.items():
         tallies = [tally_of(store, "mixed", group) for group in SHARES]
         expected = compare(MIXED, *tallies, f"used[{option}]").differences[0]
-        assert cells[2] == (figures.points(expected.estimate), f"{figures.points(expected.low)} to {figures.points(expected.high)}")
+        assert cells[2] == figures.points(expected.estimate, expected.low, expected.high)
     assert mixed.count('id="q-used') == 1
     assert list(tables(mixed)["Used?, by group"]) == [f"{option}, {group}" for option in found for group in MIXED.groups]
 
@@ -423,7 +422,7 @@ def corrected(store: Store, survey: Survey, item: str, reference: str, compariso
         if tally_of(store, survey.id, group).n
     }
     found = {group: difference(row, rows[reference]) for group, row in rows.items() if group != reference}
-    return {g: f"{figures.points(d.estimate)} {figures.points(d.low)} to {figures.points(d.high)}" for g, d in found.items()}
+    return {g: " ".join(figures.points(d.estimate, d.low, d.high)) for g, d in found.items()}
 
 
 def test_all_groups_are_set_against_one_with_intervals_corrected_for_the_number_of_differences(many: Store, ada: FlaskClient) -> None:

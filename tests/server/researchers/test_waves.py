@@ -71,14 +71,14 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     assert f"<bdi>yes</bdi>: {found.words}." in page
     assert ": a fall" in found.words
     one = found.difference
-    cells = f"<strong>{figures.points(one.estimate)}</strong><span>{figures.points(one.low)} to {figures.points(one.high)}</span>"
+    cells = "<strong>{}</strong><span>{}</span>".format(*figures.points(one.estimate, one.low, one.high))
     assert page.count(cells) == 1
     assert "question left out" in page
     assert "<code>gone</code>: only the first survey has it." in page
     mean = changes["mood", ""].difference
     assert mean is not None
     places = figures.decimals(mean.low, mean.high)
-    assert f"<strong>{figures.rounded(mean.estimate, places, sign=True)}</strong>" in page
+    assert f"<strong>{figures.signed(mean.estimate, mean.low, mean.high, places)[0]}</strong>" in page
     took = page.split('id="q-took"')[1].split("</section>")[0]
     assert re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', took) == ["tea", "coffee"]
 
