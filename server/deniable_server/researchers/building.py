@@ -10,9 +10,10 @@ from flask import Response, g, render_template, request
 from deniable.errors import EstimateError
 from deniable_server.context import current_store
 from deniable_server.researchers.analysing import categorical
+from deniable_server.researchers.commands import command
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
 from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.models import command_of, fit_of, model_of, outcomes, predictors
+from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
 from deniable_server.researchers.waves import changed, others, waves_of
@@ -21,7 +22,6 @@ from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
-from deniable_server.web.links import server_address
 
 bp = routes("building", __name__)
 
@@ -38,7 +38,9 @@ def crosstab(survey_id: str) -> Page:
         return withheld(published, error)
     except EstimateError as error:
         problem = str(error)
+    said = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
+    shown["command"] = said
     return _page("researchers/crosstab.html", shown, bool(problem))
 
 
@@ -56,16 +58,16 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, command = None, "", ""
+    fitted, problem, said = None, "", ""
     try:
         if chosen := model_of(published.survey, request.args):
-            command = command_of(published.survey, chosen, request.args, server_address())
+            said = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
         fitted = fit_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
     except EstimateError as error:
         problem = str(error)
-    shown = {"published": published, "fitted": fitted, "problem": problem, "command": command}
+    shown = {"published": published, "fitted": fitted, "problem": problem, "command": said}
     return _page("researchers/model.html", {**shown, **_choices(published)}, bool(problem))
 
 
@@ -98,6 +100,7 @@ def waves(survey_id: str) -> Page:
         "found": found,
         "problem": problem,
         "others": others(published.survey, seen_surveys()),
+        "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
     }
     return _page("researchers/waves.html", {**shown, "changed": list(changed(published.survey, found)) if found else []}, bool(problem))
 

@@ -80,6 +80,13 @@ def rounded(value: float, places: int, sign: bool = False) -> str:
     return _minus(text) if text.strip("+-0.") else text.lstrip("+-")
 
 
+def coefficient(value: float) -> str:
+    """An odds ratio or a slope: two decimals, none above 1,000; beyond a million nobody reads digits."""
+    if abs(value) > 1e6:
+        return "over 1,000,000" if value > 0 else "under −1,000,000"
+    return rounded(value, 2 if abs(value) < 1000 else 0)
+
+
 def plain(value: float, step: float = 1e-9) -> str:
     """A number that somebody wrote, such as an end of a scale, without zeros at its end: `0`, `3.5`, `10,000`.
 

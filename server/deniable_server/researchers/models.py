@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -52,7 +50,7 @@ class Fitted:
 
 def outcomes(survey: Survey) -> list[tuple[str, str]]:
     """What can be an outcome: as it is asked for, and in words. The options of what is no number; the mean of what has scores."""
-    options = [(item.id, item.text if item.id.isidentifier() else f"{item.text} ({item.id})") for item in predictors(survey)]
+    options = [(item.id, item.text) for item in predictors(survey)]
     means = [(MEAN + item.id, f"{item.text} (mean)") for item in survey.items if _has_mean(item)]
     return [*options, *means]
 
@@ -98,21 +96,24 @@ def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted
 
 def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> Line:
     name, *values = row
-    shown = [math.exp(value) for value in values] if model.model == "logit" else values
+    shown = [_exp(value) for value in values] if model.model == "logit" else values
     naive = fit.naive and fit.naive.get(name)
     if naive and model.model == "logit":
-        naive = (math.exp(naive[0]), math.exp(naive[1]), math.exp(naive[2]))
+        naive = (_exp(naive[0]), _exp(naive[1]), _exp(naive[2]))
     return Line(_TERM.sub(r"\1: \2", name), shown[0], shown[1], shown[2], naive or None)
+
+
+def _exp(log_odds: float) -> float:
+    """The odds; of a limit that is none, as where nobody is in a cell, infinity."""
+    return math.exp(log_odds) if log_odds < 700 else math.inf
 
 
 def _has_mean(item: Question) -> bool:
     return item.scores is not None and item.required and item.id.isidentifier()
 
 
-def command_of(survey: Survey, model: Model, options: Mapping[str, str], address: str) -> str:
-    """The same by the command line."""
-    words = ["deniable", "regress", address, "--survey", survey.id, model.formula]
+def words_of(model: Model) -> list[str]:
+    """The words of `deniable regress` that say which model."""
+    words = [model.formula]
     words += ["--model", "linear"] if model.model == "linear" else []
-    words += [word for name in model.scored for word in ("--scored", name)]
-    words += ["--group", options["group"]] if options.get("group") else []
-    return shlex.join(words)
+    return words + [word for name in model.scored for word in ("--scored", name)]

@@ -202,7 +202,11 @@ def hostile(tmp_path: Path) -> Survey:
     option = HOSTILE.format(mark=str(tmp_path / "called"))
     return Survey.from_dict(
         {
-            **{"deniable": 1, "id": "hostile", "title": "H", "about": "A", "epsilon": 8},
+            "deniable": 1,
+            "id": "hostile",
+            "title": "H",
+            "about": "A",
+            "epsilon": 8,
             "questions": [
                 {"id": "smokes", "text": "S?", "type": "yes_no"},
                 {"id": "used", "text": "U?", "type": "multi_choice", "options": ["tea", option, "it's ~ 2 cups"]},

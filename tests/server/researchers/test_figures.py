@@ -57,6 +57,15 @@ def test_a_mean_has_the_digits_that_its_interval_bears_out(row: tuple[float, flo
     assert figures.mean(MeanRow("q", 10, mean, 0.1, low, high, 1.0, 0.95, "population", -1e6, 1e6)) == texts
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.118, "1.12"), (-0.5, "−0.50"), (1e-9, "0.00"), (3932.4, "3,932"), (3.9e6, "over 1,000,000"), (float("inf"), "over 1,000,000"),
+     (-2e6, "under −1,000,000")],
+)  # fmt: skip
+def test_a_coefficient_has_no_more_digits_than_anybody_reads(value: float, text: str) -> None:
+    assert figures.coefficient(value) == text
+
+
 def test_a_mean_that_does_not_exist_has_no_figures() -> None:
     assert figures.mean(MeanRow("q", 0, None, None, None, None, 1.0, 0.95, "population", 0.0, 1.0)) == ("", "", "")
 

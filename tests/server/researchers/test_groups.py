@@ -261,7 +261,7 @@ def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: 
         send(more, "Süd")
         page = ada.get("/manage/surveys/clinics?group=Süd").text
         assert "Estimates: Do you smoke?" in tables(page)
-        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way."
+        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way in every"
         assert (told in page) == ("so far" in page) == (n < needed)
     assert f"1 answer in {GROUPS[0]} so far" not in ada.get("/manage/surveys/clinics/groups").text, "nobody is in that group"
     send(1, GROUPS[0])
