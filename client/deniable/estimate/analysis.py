@@ -20,9 +20,10 @@ from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed, perturbed
-from deniable.estimate.tables import crosstab, differences, means, waves
+from deniable.estimate.tables import crosstab, differences, groups, means, waves
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
+from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
@@ -123,6 +124,20 @@ class Analysis(Tabular):
             raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
         second = other.tally if isinstance(other, Analysis) else other
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
+
+    def compare_groups(self, others: Mapping[str, Analysis], question: str, *, name: str | None = None) -> GroupDifferences:
+        """Other groups of people, by their names, each less this one, which is the reference: their shares of a question, and its mean.
+
+        The intervals of all these differences hold together. name: of this group, by default the one that a server says. Raises
+        EstimateError, also where the groups are of another survey.
+        """
+        own = name or self.described.get("group") or "the reference"
+        if any(other.survey.digest != self.survey.digest for other in others.values()):
+            raise EstimateError("all groups must be reports to one survey")
+        tallies = {own: self.tally, **{group: other.tally for group, other in others.items() if group != own}}
+        return groups.compare_groups(
+            self.survey, tallies, question, reference=own, confidence=self.confidence, method=self.method, target=self.target
+        )
 
     def compare_waves(self, second: Analysis) -> Waves:
         """How the questions that another survey shares with this one have changed from here to there, asked of other people.

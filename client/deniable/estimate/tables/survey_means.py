@@ -42,6 +42,13 @@ def mean_rows(
     return tuple(_row(survey, tally, item, scores, interval) for item, scores in scored)
 
 
+def estimate_of(row: MeanRow) -> Estimate | None:
+    """The estimate that a row of a mean has, None where it has none."""
+    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
+        return None
+    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
+
+
 def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], interval: Interval) -> MeanRow:
     one: Estimate | None = None
     with suppress(EstimateError):  # no reports, or too few that answered for a mean among them

@@ -134,8 +134,8 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
     @property
     def labels(self) -> dict[str, str]:
         """What each field is called, by its id without the numbers."""
-        kinds = {"questions-words-": WordsForm(), "questions-conditions-": ConditionForm(), "questions-": QuestionForm()}
-        forms = {**kinds, "languages-": LanguageForm(), "": self}
+        kinds: dict[str, Form] = {"questions-words-": WordsForm(), "questions-conditions-": ConditionForm(), "questions-": QuestionForm()}
+        forms: dict[str, Form] = {**kinds, "languages-": LanguageForm(), "": self}
         return {f"{before}{field.short_name}": field.label.text for before, form in forms.items() for field in form}
 
     @property
