@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from flask import Response, g, render_template, request
+from flask import Response, abort, g, render_template, request
 
 from deniable.errors import EstimateError
+from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
+from deniable_server.researchers import pictures
 from deniable_server.researchers.analysing import categorical
 from deniable_server.researchers.commands import command
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
@@ -16,7 +18,7 @@ from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
-from deniable_server.researchers.waves import changed, others, waves_of
+from deniable_server.researchers.waves import called, changed, others, waves_of
 from deniable_server.researchers.withheld import withheld
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
@@ -94,7 +96,7 @@ def waves(survey_id: str) -> Page:
             found = waves_of(store, survey_id, other, request.args)
         except (EstimateError, WithheldError) as error:
             problem = str(error)
-    shown = {
+    shown: dict[str, object] = {
         "published": published,
         "second": second,
         "found": found,
@@ -102,7 +104,36 @@ def waves(survey_id: str) -> Page:
         "others": others(published.survey, seen_surveys()),
         "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
     }
-    return _page("researchers/waves.html", {**shown, "changed": list(changed(published.survey, found)) if found else []}, bool(problem))
+    shown |= {"changed": list(changed(published.survey, found)), "pair": called(found)} if found else {}
+    return _page("researchers/waves.html", shown, bool(problem))
+
+
+@bp.get("/manage/surveys/<survey_id>/waves.<any(csv, json):kind>")
+@least(Role.VIEWER)
+def download_waves(survey_id: str, kind: str) -> Page:
+    """What has changed, as the library has it."""
+    found = _waves(survey_id)
+    body, mimetype = (found.to_csv(), "text/csv") if kind == "csv" else (found.to_json(), "application/json")
+    return _file(body, mimetype, f"{survey_id}-waves.{kind}")
+
+
+@bp.get("/manage/surveys/<survey_id>/waves/<question>.svg")
+@least(Role.VIEWER)
+def waves_chart(survey_id: str, question: str) -> Page:
+    """The chart of one question in both surveys. Aborts with 404 for one that is not there."""
+    asked = {one.id: one for one in current_store().surveys.published(survey_id).survey.questions}
+    if question not in asked:
+        abort(404, "this survey has no such question")
+    found = _waves(survey_id)
+    return pictures.reply(pictures.of_waves(asked[question], found, called(found)), f"{survey_id}-waves-{question}")
+
+
+def _waves(survey_id: str) -> Waves:
+    other = request.args.get("with", "")
+    if not other:
+        raise EstimateError("with must be given: the id of another survey")
+    current_store().roles.role(g.user, other)  # raises where there is none
+    return waves_of(current_store(), survey_id, other, request.args)
 
 
 def _choices(published: Published) -> dict[str, object]:

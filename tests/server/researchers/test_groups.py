@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import math
 import re
@@ -13,6 +15,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import httpx
 import numpy as np
@@ -566,3 +569,32 @@ def test_a_page_that_computes_all_questions_would_be_noticed(many: Store, ada: F
     shown = {question.id for question in MANY.questions[:5]}
     monkeypatch.setattr(groups, "groupby", lambda rows, key: ((name, of) for name, of in groupby(rows, key) if name in shown))
     assert searched(ada, monkeypatch)[0] > 5 * 9 * 2 * 2
+
+
+def test_the_chart_of_a_question_among_the_groups_is_a_picture_by_itself_with_every_figure(
+    mixed: str, store: Store, ada: FlaskClient
+) -> None:
+    for question in MIXED.questions:
+        reply = ada.get(f"/manage/surveys/mixed/groups/{question.id}.svg?first=South&confidence=0.9")
+        assert (reply.status_code, reply.mimetype) == (200, "image/svg+xml")
+        words = " ".join(ElementTree.fromstring(reply.data).itertext()).replace("−", "-")
+        for group in SHARES:
+            found = analyse(MIXED, tally_of(store, "mixed", group), confidence=0.9).results[question.id]
+            rows = [] if question.rounds else [row for row in found.rows if row.option == "yes" or not question.labels]
+            rows = rows[:1] if question.k == 2 and not question.labels else rows
+            shares = [[100 * (value or 0.0) for value in (row.estimate, row.low, row.high)] for row in rows]
+            figured = [f"{one:.1f}% ({low:.1f}% to {high:.1f}%)" for one, low, high in shares]
+            figured += [f"{mean.mean:,.4g} ({mean.low:,.4g} to {mean.high:,.4g})" for mean in found.means]
+            assert figured
+            assert [figure for figure in figured if figure not in words] == []
+            assert group in words
+        assert f"/groups/{question.id}.svg?" in mixed
+    assert ada.get("/manage/surveys/mixed/groups/nothing.svg").status_code == 404
+
+
+def test_the_differences_of_a_question_are_a_file_with_the_corrected_limits_of_the_page(mixed: str, store: Store, ada: FlaskClient) -> None:
+    lines = list(csv.DictReader(io.StringIO(ada.get("/manage/surveys/mixed/groups/used.csv?first=North").text)))
+    assert [(line["group"], line["option"]) for line in lines if line["estimate"]] == [("South", "tea"), ("South", "coffee")]
+    one = lines[0]
+    told = figures.points(*(float(one[name]) for name in ("estimate", "low", "high")))
+    assert " ".join(told) == corrected(store, MIXED, "used[tea]", "North", comparisons=2)["South"]
