@@ -117,7 +117,7 @@ def test_the_test_of_equal_groups_alarms_as_often_as_it_says(seeded: None) -> No
 
 @pytest.mark.slow
 def test_of_many_groups_that_are_alike_one_is_called_different_as_seldom_as_it_says(seeded: None) -> None:
-    """120 surveys of six groups at 95%, for all fifteen differences together. The control: each by itself, one is called so far more often."""
+    """120 surveys of six groups, fifteen differences at 95% together. The control: each by itself, one is called so far more often."""
     called = {"together": 0, "each by itself": 0}
     for _ in range(120):
         tallies = {f"Group {number}": simulate(SURVEY, NORTH, 200).tally for number in range(6)}
