@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import chndtr
 
 from deniable.errors import EstimateError
@@ -16,6 +15,7 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
+from deniable.estimate.limits.roots import root
 from deniable.estimate.moments import applicability, pseudo_answers
 from deniable.estimate.tables import resampled
 from deniable.estimate.tables.crosstab import Crosstab, in_words
@@ -217,11 +217,11 @@ def _noncentrality_limits(observed: float, trace: float, trace_of_square: float,
     chi-squared variable of trace / g degrees of freedom and noncentrality x / g, with the g below. The limits enclose all x >= 0
     whose p-value is above alpha: the chance of a sum as far off, as in Feldman-Cousins less what is unavoidable since x >= 0.
     """
-    least, root = math.sqrt(trace), math.sqrt(observed)
+    least, length = math.sqrt(trace), math.sqrt(observed)
 
     def p_value(x: float) -> float:
         g, centre = (trace_of_square + 2 * x * along) / (trace + 2 * x), math.sqrt(trace + x)
-        off = (centre - root) ** 2 - max(0.0, least - root) ** 2
+        off = (centre - length) ** 2 - max(0.0, least - length) ** 2
         down = centre - math.sqrt(off)
         if down < least:
             down = (centre + least - off / (centre - least)) / 2 if centre > least else 0.0
@@ -230,11 +230,11 @@ def _noncentrality_limits(observed: float, trace: float, trace_of_square: float,
         return float(below + 1 - up_to)
 
     best = max(0.0, observed - trace)
-    low = 0.0 if p_value(0.0) > alpha else float(brentq(lambda x: p_value(x) - alpha, 0.0, best, xtol=1e-12))
+    low = 0.0 if p_value(0.0) > alpha else root(lambda x: p_value(x) - alpha, 0.0, best, xtol=1e-12)
     top = best + trace
     while p_value(top) > alpha:
         top *= 2
-    return low, float(brentq(lambda x: p_value(x) - alpha, best, top, xtol=1e-12))
+    return low, root(lambda x: p_value(x) - alpha, best, top, xtol=1e-12)
 
 
 def _two(table: Crosstab, axis: int, chosen: Sequence[str] | None) -> tuple[int, int]:
