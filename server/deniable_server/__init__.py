@@ -51,7 +51,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.config.update(
         SECRET_KEY=config.secret_key,
         WTF_CSRF_TIME_LIMIT=None,
-        WTF_CSRF_SSL_STRICT=config.https,
+        WTF_CSRF_SSL_STRICT=False,  # it asks for the referrer, which no page of ours sends; the token and the strict cookie are the guard
     )
     store = store or open_store(config.db)
     app.extensions["deniable"] = store
