@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Response, abort, g, redirect, render_template, request, url_for
+from flask_wtf.csrf import CSRFError
 
 from deniable.errors import EstimateError, MissingExtraError, Problem, SurveyError
 from deniable.plan import plan
@@ -19,6 +20,7 @@ from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
+from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
 from deniable_server.researchers.editor.drafted import checked, has_comments, name_in, survey_in, title_in, value_in
 from deniable_server.researchers.editor.fields import fields_of, value_of
@@ -49,6 +51,14 @@ questions:
 """The smallest survey that shows how one is written."""
 
 TAKEN = Problem("id", "must be a new one: it is another survey's, and a published survey never changes")
+
+
+@bp.errorhandler(CSRFError)
+def out_of_date(error: CSRFError) -> Response:
+    """A form of a login that has ended: given back to who sent it, with a token of the new one."""
+    if not kept.sent_by_hand():
+        raise error
+    return kept.given_back()
 
 
 class Kept(NamedTuple):
