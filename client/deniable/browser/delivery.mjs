@@ -149,8 +149,10 @@ export class Device {
   constructor(digest, storage = localStorage) {
     this.#key = PREFIX + digest;
     this.#storage = storage;
-    storage.setItem(`${PREFIX}probe`, "");
-    storage.removeItem(`${PREFIX}probe`);
+    const probe = `${PREFIX}probe`;
+    storage.setItem(probe, "");
+    if (storage.getItem(probe) !== "") throw new Error("the browser did not keep the entry");
+    storage.removeItem(probe);
   }
 
   get #entry() {

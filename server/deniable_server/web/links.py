@@ -31,12 +31,14 @@ def respondents_link(survey: Survey, group: str | None = None) -> str:
 
 
 _FOUND = re.compile(
-    r"""(?P<page>https://[^\s<>"]*[^\s<>".,;:!?)])|(?P<mail>[A-Za-z0-9_.+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)|(?P<phone>\+[0-9][0-9 ()/-]{5,}[0-9])"""
+    r"""(?P<page>https://[^\s<>"]*[^\s<>".,;:!?)])"""
+    r"""|(?P<mail>[A-Za-z0-9_.+-]+@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+)"""
+    r"""|(?P<phone>\+[0-9][0-9 ()/-]{5,}[0-9])"""
 )
 
 
 def linked(text: str) -> Markup:
-    """A survey's own text, escaped, with its addresses as links: pages, people who can be written to or called. Twin: `browser/links.mjs`."""
+    """A survey's own text, escaped, with its addresses as links: of pages, and of people to write to or to call. Twin: `browser/links.mjs`."""
     parts, end = [], 0
     for found in _FOUND.finditer(text):
         parts += [escape(text[end : found.start()]), _link(found)]
@@ -47,6 +49,7 @@ def linked(text: str) -> Markup:
 def _link(found: re.Match[str]) -> Markup:
     text = found[0]
     if found["page"]:
-        return Markup('<a dir="ltr" href="{}" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer">{}</a>').format(text, text)
+        opened = Markup('<a dir="ltr" href="{}" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer">{}</a>')
+        return opened.format(text, text)
     address = f"mailto:{text}" if found["mail"] else "tel:" + re.sub("[^+0-9]", "", text)
     return Markup('<a dir="ltr" href="{}">{}</a>').format(address, text)

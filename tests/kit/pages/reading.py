@@ -27,7 +27,7 @@ def syllables(word: str) -> int:
 
 
 def grade(text: str) -> float:
-    """The grade of school whose pupils understand a text; a line's end is a sentence's. Raises ZeroDivisionError for a text without a word."""
+    """The grade of school whose pupils understand a text; a line's end is a sentence's. Raises ZeroDivisionError where there is no word."""
     sentences = [part for part in _SENTENCE.split(text) if part and words(part)]
     found = words(text)
     return 0.39 * len(found) / len(sentences) + 11.8 * sum(map(syllables, found)) / len(found) - 15.59
