@@ -460,7 +460,10 @@ def test_a_device_adds_up_what_it_has_given_away_and_forgets_it_on_demand(page: 
     page.driver.execute_script("localStorage.clear()")
     assert page.answer(site.link(first), 0) == "thanks"
     page.open(site.link(second))
-    assert "This device has answered 1 other survey here. Both records together can make such a guess at most 90% sure." in page.text()
+    assert (
+        "This device has answered 1 other survey here. Both records together can make a 50:50 guess about you at most 90% sure."
+        in page.text()
+    )
     page.choose(0)
     assert page.send() == "thanks"
     page.driver.find_element(By.CSS_SELECTOR, "#thanks > details:not(.receipt) summary").click()

@@ -38,7 +38,7 @@ _FOUND = re.compile(
 
 
 def linked(text: str) -> Markup:
-    """A survey's own text, escaped, with its addresses as links: of pages, and of people to write to or to call. Twin: `browser/links.mjs`."""
+    """A survey's own text, escaped, with links to its addresses: pages, people to write to or to call. Twin: `browser/links.mjs`."""
     parts, end = [], 0
     for found in _FOUND.finditer(text):
         parts += [escape(text[end : found.start()]), _link(found)]
