@@ -137,7 +137,7 @@ def test_what_a_device_has_spent_is_told_alike_in_every_language(page: Any, site
     spent = [open_in(page, site.url, second, language)["spent"] for language in LANGUAGES]
     total = [posterior_bound(odds_of_sum(first.epsilon + second.epsilon))]
     assert total == [Decimal(97)]
-    assert [[number for number in told[0] if number != 1] for told in spent] == [total] * len(
+    assert [[number for number in told[0] if number not in (1, 50)] for told in spent] == [total] * len(
         LANGUAGES
     )  # "1 survey" is a word in some languages
 
@@ -148,7 +148,11 @@ def test_what_a_device_has_spent_is_told_alike_in_every_language(page: Any, site
         (b"if (sure <= MEDIUM)", b"if (!(number(sure, { maximumFractionDigits: 9 }) > MEDIUM))", "high"),
         (b"const example = leastProtected(items);", b'const example = items.find(({ type }) => type === "yes_no");', "tea beside HIV"),
         (b"posteriorBound(twice(odds))", b"posteriorBound(odds)", "low"),
-        (b"percent(ofOneAnswer(questions))", b"percent(ofOneAnswer(items.map((item) => ({ items: [item] }))))", "options"),
+        (
+            b"percent(ofOneAnswer(questions))",
+            b"percent(ofOneAnswer(questions.flatMap(({ items }) => items.map((item) => ({ items: [item] })))))",
+            "options",
+        ),
     ],
 )
 def test_a_page_that_computes_with_what_it_has_written_or_shows_the_first_question_is_noticed(

@@ -12,10 +12,12 @@ from tests.kit.pages.layout import style
 from tests.kit.pages.spoken import focused, spoken
 from tests.kit.pages.visits import EVERYTHING, LONG, ONE, Visit
 
+from deniable_server.web.languages import LANGUAGES as OFFERED
+
 pytestmark = pytest.mark.browser
 NUMBER = next(question for question in EVERYTHING["questions"] if question["id"] == "age")
 FOOTER = ["link “Privacy”", "link “Accessibility”"]
-LANGUAGES = ["link “English”", "link “العربية”", "link “Deutsch”"]
+LANGUAGES = [f"link “{language.name}”" for language in OFFERED.values()]
 
 
 @pytest.fixture
@@ -70,6 +72,7 @@ def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit
         "DisclosureTriangle “What this cannot protect against”",
         "DisclosureTriangle “What stays on this device”",
         "DisclosureTriangle “How can I check this?”",
+        "DisclosureTriangle “Six words to compare”",
         *FOOTER,
     ]
     visit.page.press("decline")
@@ -178,7 +181,7 @@ def test_a_control_that_does_not_show_its_focus_is_noticed(visit: Visit) -> None
 def test_a_page_that_holds_the_focus_is_noticed(visit: Visit) -> None:
     visit.open(visit.publish(**ONE))
     visit.driver.execute_script(
-        "const a = document.querySelector('[data-action=agree]'); a.onkeydown = (e) => { if (e.shiftKey) e.preventDefault(); };"
+        "const a = document.querySelector('[data-action=decline]'); a.onkeydown = (e) => { if (e.shiftKey) e.preventDefault(); };"
     )
     with pytest.raises(AssertionError):
         reached(visit)
