@@ -22,7 +22,7 @@ from deniable.survey import Survey
 from deniable.survey.document import strict_json
 from deniable.wire.access_codes import ID_BYTES, SECRET_BYTES
 from deniable.wire.part import MODES, Mode, Part
-from deniable.wire.record import unpack
+from deniable.wire.possible import check
 
 MAX_COUNT = 100_000
 _KEYS = ("id", "digest", "count", "reports")
@@ -93,7 +93,7 @@ class Submission:
 
     def check(self, survey: Survey) -> None:
         """Refuses what does not belong to this survey: records, group, invitation. Raises SubmissionError naming the rule."""
-        unpack(survey, self.reports, self.count)
+        check(survey, self.reports, self.count)
         if survey.groups and self.group not in survey.groups:
             raise SubmissionError("group", "group must be one of the survey's groups")
         if not survey.groups and self.group is not None:

@@ -148,11 +148,14 @@ def test_the_tally_is_what_the_reports_say(store: Store, survey: Survey, submiss
 def test_each_report_is_scanned_once_and_when_it_is_counted(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     scanned: list[int] = []
 
-    def counting(survey: Survey, reports: bytes, count: int) -> object:
-        scanned.append(count)
-        return unpack(survey, reports, count)
+    count_records = Tally.from_records
 
-    monkeypatch.setattr(tallies, "unpack", counting)
+    def counting(records: bytes, bits: int) -> Tally:
+        found = count_records(records, bits)
+        scanned.append(found.n)
+        return found
+
+    monkeypatch.setattr(Tally, "from_records", counting)
     for count in (10, 10, 200, 10):
         store.submissions.add("study", submissions(count))
         assert tally_of(store, "study").n == count_of(store, "study") == sum(scanned)
