@@ -19,7 +19,7 @@ from deniable_server.web.audience import let_in
 SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
 View = TypeVar("View", bound=Callable[..., Any])
 _SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int] | int] = {}
-REFUSED = "deniable.refused"  # the key of the environ under which the front says why it gave up a request
+REFUSED = "deniable.refused"  # the key of the environ under which the front says what a request failed with
 
 
 def register(app: Flask) -> None:
@@ -57,7 +57,7 @@ def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:
 
 
 def _limit() -> None:
-    refused: HTTPException | None = request.environ.get(REFUSED)
+    refused: Exception | None = request.environ.get(REFUSED)
     if refused is not None:
         raise refused
     request.max_content_length = most_bytes()

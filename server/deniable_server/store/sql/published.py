@@ -13,7 +13,7 @@ from deniable_server.store.sql.connection import Connection
 
 COLUMNS = "definition, is_open, published_on"
 UNKNOWN = "no survey with this id is published here"
-PAUSED = 2  # in the column is_open, where 1 is open and 0 closed
+CLOSED, OPEN, PAUSED = 0, 1, 2  # in the column is_open
 
 
 def published_of(row: Sequence[Any]) -> Published:
@@ -27,6 +27,14 @@ def find(connection: Connection, survey_id: str) -> Published:
     if row is None:
         raise UnknownSurveyError(UNKNOWN)
     return published_of(row)
+
+
+def state_of(connection: Connection, survey_id: str) -> int:
+    """CLOSED, OPEN or PAUSED, without the definition. Raises UnknownSurveyError."""
+    row = connection.execute("SELECT is_open FROM surveys WHERE id = ?", [survey_id]).fetchone()
+    if row is None:
+        raise UnknownSurveyError(UNKNOWN)
+    return int(row[0])
 
 
 @lru_cache(maxsize=256)

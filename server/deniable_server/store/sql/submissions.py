@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
@@ -15,7 +16,7 @@ from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.intake import Place
-from deniable_server.store.sql.published import find
+from deniable_server.store.sql.published import CLOSED, PAUSED, find, state_of
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import Records
 
@@ -30,17 +31,24 @@ class SubmissionShelf:
         self._database, self._access = database, access
 
     def add(self, survey_id: str, submission: Submission) -> bool:
-        place = Place(survey_id, submission.part)
         records = self._records(survey_id, submission.count, submission.reports)
+        return self._database.writer.run(self._keeping(survey_id, submission, records))
+
+    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
+        return self._database.writer.begin(self._keeping(survey_id, submission, Records(submission.count, submission.reports)))
+
+    def _keeping(self, survey_id: str, submission: Submission, records: Records) -> Callable[[Connection], bool]:
+        """What the writer does with a submission."""
+        place = Place(survey_id, submission.part)
 
         def work(connection: Connection) -> bool:
             known = self._known(connection, submission.id)
             if known == (place, submission.reports):
                 return False
-            published = find(connection, survey_id)
-            if not published.is_open:
+            state = state_of(connection, survey_id)
+            if state == CLOSED:
                 raise ClosedError(f"survey {survey_id} is closed")
-            if published.paused:
+            if state == PAUSED:
                 raise PausedError(f"survey {survey_id} takes no answers for a while; send the same again later")
             if known or connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
                 raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
@@ -51,7 +59,7 @@ class SubmissionShelf:
             self._database.intake.add(place, submission.id, records, code)
             return True
 
-        return self._database.writer.run(work)
+        return work
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
         def work(connection: Connection) -> bool:
