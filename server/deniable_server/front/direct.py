@@ -58,12 +58,12 @@ class Direct:
 
     async def take(self, survey_id: str, body: bytes) -> Reply:
         """The reply, once a submission is on the disk, or if too many wait for that. Raises what it is refused for."""
-        if self._waiting >= MOST:
-            return self._busy
         self._door.count()
         survey = self._door.survey(survey_id)
         if survey is None:
             survey = await self._workers.run(self._door.learn, survey_id)
+        if self._waiting >= MOST:
+            return self._busy
         loop = asyncio.get_running_loop()
         told: asyncio.Future[Reply] = loop.create_future()
         done = self._door.take(survey, body)
