@@ -19,7 +19,7 @@ from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store import open_store
-from deniable_server.store.errors import ClosedError, ConflictError, UnavailableError, UnknownSurveyError
+from deniable_server.store.errors import ClosedError, ConflictError, PausedError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import tallies, writer
 
@@ -240,5 +240,31 @@ def test_what_was_taken_back_while_it_waited_is_not_done_later(store: Store, sub
         store.submissions.add("study", submissions())
     hold.set()
     blocked.join()
+    store.access.invite("study", [])
+    assert count_of(store, "study") == 0
+
+
+def test_adding_without_waiting_tells_later_what_adding_tells(store: Store, submissions: Make) -> None:
+    one = submissions()
+    told = [store.submissions.adding("study", each) for each in (one, one, submissions(id_=one.id), submissions())]
+    assert [each.result(60) for each in (told[0], told[1], told[3])] == [True, False, True]
+    assert isinstance(told[2].exception(60), ConflictError)
+    assert isinstance(store.submissions.adding("nothing", submissions()).exception(60), UnknownSurveyError)
+    assert tally_of(store, "study").n == recount_of(store, "study").n == 2
+    store.surveys.pause("study", True)
+    assert isinstance(store.submissions.adding("study", submissions()).exception(60), PausedError)
+    store.surveys.set_open("study", False)
+    assert isinstance(store.submissions.adding("study", submissions()).exception(60), ClosedError)
+    assert store.submissions.adding("study", one).result(60) is False
+
+
+def test_what_is_cancelled_before_its_turn_is_not_kept_and_what_was_begun_is(store: Store, submissions: Make) -> None:
+    begun, hold = threading.Event(), threading.Event()
+    running = store.database.writer.begin(lambda connection: begun.set() or hold.wait())
+    begun.wait()
+    waiting = store.submissions.adding("study", submissions())
+    assert (running.cancel(), waiting.cancel()) == (False, True)
+    hold.set()
+    assert running.result(60)
     store.access.invite("study", [])
     assert count_of(store, "study") == 0
