@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import json
 import re
 from collections.abc import Mapping
@@ -154,12 +155,17 @@ def _decode64(envelope: Mapping[str, Any], key: str, apart: bytes | memoryview =
     if isinstance(text, str) and text.isascii():
         characters = apart or text.encode()
         if _BASE64URL.fullmatch(characters) and len(characters) % 4 != 1:
-            raw = b"".join(_decoded(bytes(characters[at : at + _PIECE])) for at in range(0, len(characters), _PIECE))
+            raw = _decoded(characters)
             tail = len(raw) % 3
             if not tail or _encode64(raw[-tail:]).encode() == characters[-tail - 1 :]:
                 return raw
     raise SubmissionError(key, f"{key} must be base64url without padding")
 
 
-def _decoded(characters: bytes) -> bytes:
-    return binascii.a2b_base64(characters.translate(_STANDARD) + b"=" * (-len(characters) % 4))
+def _decoded(characters: bytes | memoryview) -> bytes:
+    """Piece by piece, into a buffer that grows in its place."""
+    whole = io.BytesIO()
+    for at in range(0, len(characters), _PIECE):
+        piece = bytes(characters[at : at + _PIECE]).translate(_STANDARD)
+        whole.write(binascii.a2b_base64(piece + b"=" * (-len(piece) % 4)))
+    return whole.getvalue()

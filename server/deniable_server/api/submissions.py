@@ -24,13 +24,17 @@ def most_bytes(survey: Survey, count: int) -> int:
     return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
 
 
+def check_length(survey: Survey, length: int, key: Key | None) -> None:
+    """Before a body is read: it has the size of one record, or comes with a key. Raises Unauthorized, which says how to get one."""
+    if key is None and length > most_bytes(survey, 1):
+        raise key_needed("the body must have the size of one record without a key with the scope submit")
+
+
 def read(survey: Survey, body: bytes, key: Key | None) -> Submission:
     """The submission in a body, if it is one that the survey takes of whoever has this key, or none.
 
     Raises Unauthorized for more than one record without a key, SubmissionError and DigestError.
     """
-    if key is None and len(body) > most_bytes(survey, 1):
-        raise key_needed("the body must have the size of one record without a key with the scope submit")
     submission = Submission.from_json(body)
     if key is None and submission.count != 1:
         raise key_needed(f"count must be 1 without a key with the scope submit, got {submission.count:,}")
@@ -77,10 +81,11 @@ class Door:
         self._rate.take()
 
     def take(self, survey: Survey, body: bytes) -> Future[bool]:
-        """Begins to keep a submission. Raises as `read` does, and UnavailableError; what `Submissions.add` raises comes with the result.
+        """Begins to keep a submission. Raises as `check_length` and `read` do, and UnavailableError; the result as `Submissions.add`.
 
-        Whoever does not want to wait longer than `patience` cancels what this gives and tells `busy`.
+        Whoever does not want to wait longer than `patience` cancels what this gives, and tells `busy`.
         """
+        check_length(survey, len(body), None)
         return self._store.submissions.adding(survey.id, read(survey, body, None))
 
     def accepted(self) -> Response:

@@ -74,7 +74,9 @@ def submit(survey_id: str) -> Response:
     key = callers.key_for("submit", survey_id)
     if key is None:
         current_rate().take()
-    submission = submissions.read(current_store().surveys.published(survey_id).survey, _body(), key)
+    survey = current_store().surveys.published(survey_id).survey
+    submissions.check_length(survey, request.content_length or 0, key)
+    submission = submissions.read(survey, limits.whole_body(), key)
     current_store().submissions.add(survey_id, submission)
     return submissions.accepted(submission.count, current_rate())
 
@@ -82,7 +84,7 @@ def submit(survey_id: str) -> Response:
 @bp.post("/surveys/<survey_id>/withdrawals")
 def withdraw(survey_id: str) -> Response:
     """Erases the submission of a code. The reply is the same whether or not there was one."""
-    current_store().submissions.withdraw(survey_id, submission_id(secret_of(_body())))
+    current_store().submissions.withdraw(survey_id, submission_id(secret_of(limits.whole_body())))
     return jsonify(withdrawn=True)
 
 
@@ -90,7 +92,7 @@ def withdraw(survey_id: str) -> Response:
 def check_invitation(survey_id: str) -> Response:
     """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
     current_checks().take()
-    code_hash = invitation_hash(survey_id, secret_of(_body()))
+    code_hash = invitation_hash(survey_id, secret_of(limits.whole_body()))
     return submissions.limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_checks())
 
 
@@ -167,7 +169,7 @@ def make_webhook(survey_id: str) -> tuple[Response, int] | Response:
     """Makes one; its secret is told here and never again. Rights as for the list of them."""
     callers.require(callers.OWN, survey_id)
     try:
-        wanted = json.loads(_body())
+        wanted = json.loads(limits.whole_body())
         url, events = wanted["url"], wanted["events"]
         if (
             set(wanted) != {"url", "events"}
@@ -203,7 +205,3 @@ def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
 def _bundle(survey_id: str, name: str) -> Response:
     callers.require("reports", survey_id)
     return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
-
-
-def _body() -> bytes:
-    return request.get_data(cache=False)

@@ -128,8 +128,9 @@ class Front:
             proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
             return None
         with self._bodies.room(most if length is None else length):
-            body = await self._bodies.collect(proto, length, most)
-            return await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
+            environ = gateway.with_body(environ, await self._bodies.collect(proto, length, most))  # which nothing else keeps alive
+            async with self._bodies.turn(int(environ["CONTENT_LENGTH"])):
+                return await workers.run(gateway.answer, self._app, environ, proto)
 
     async def _ready(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
         try:

@@ -16,7 +16,7 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import FileWrapper
 
-from deniable_server.web.limits import REFUSED
+from deniable_server.web.limits import BODY, REFUSED
 
 Environ = dict[str, Any]
 
@@ -78,7 +78,8 @@ def environ_of(scope: Scope, headers: Iterable[tuple[str, str]], base: Mapping[s
 
 def with_body(environ: Environ, body: bytes) -> Environ:
     """The environ of the whole request."""
-    environ["wsgi.input"] = io.BytesIO(body)
+    environ["wsgi.input"] = io.BytesIO(body)  # copies nothing
+    environ[BODY] = body
     environ["CONTENT_LENGTH"] = str(len(body))
     environ.pop("HTTP_TRANSFER_ENCODING", None)
     return environ
