@@ -96,9 +96,9 @@ def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
     assert proxy.site.results(survey)["n"] == 1
 
 
-def test_a_closed_page_whose_modules_do_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:
+def test_a_closed_page_whose_script_does_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:
     proxy.site.close_survey(survey)
-    proxy.alter["/browser/delivery.mjs"] = (b"/**", b"/* ")
+    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", b"const  MODULES")
     assert page.open(proxy.link(survey)) == "closed"
     assert "This survey is closed" in page.text()
     assert "Contact" not in page.text()

@@ -55,6 +55,15 @@ def walk(visit: Visit, layout: str) -> None:
         visit.page.press("next")
 
 
+def test_a_script_with_one_more_statement_runs_in_no_engine_unless_nobody_checks_it(visit: Visit, proxy: Any) -> None:
+    survey = proxy.site.publish(id=next(names), **EVERYTHING)
+    proxy.alter["/browser/respond.mjs"] = (b"const MODULES = ", b"0;const MODULES = ")
+    assert visit.page.open(proxy.link(survey)) == "broken"
+    proxy.unsealed.add(f"/s/{survey.id}")  # the control
+    visit.go("about:blank")
+    assert visit.page.open(proxy.link(survey)) == "consent"
+
+
 @pytest.mark.parametrize("layout", ["list", "steps"])
 def test_a_whole_visit_ends_with_one_record_a_code_and_a_device_that_forgets(visit: Visit, proxy: Any, layout: str) -> None:
     survey = proxy.site.publish(id=next(names), **EVERYTHING, layout=layout, groups=["North", "South"], access="invited")

@@ -158,7 +158,7 @@ def test_a_page_that_computes_with_what_it_has_written_or_shows_the_first_questi
 ) -> None:
     """The controls."""
     survey = publish(site, **SURVEYS[kind])
-    proxy.alter["/browser/consent.mjs"] = (right, wrong)
+    proxy.alter["/browser/respond.mjs"] = (right, wrong)
     proxy.unsealed.add(f"/s/{survey.id}?lang=de")
     state = open_in(page, proxy.url, survey, "de")
     assert {slot: state[slot] for slot in expected(survey)} != expected(survey)
@@ -217,7 +217,7 @@ def test_a_page_whose_numbers_are_those_of_another_language_is_noticed(page: Any
     survey = publish(site, **SURVEYS["high"])
     open_in(page, site.url, survey, "en")
     english = shown_on(page, "en")
-    proxy.alter["/browser/language.mjs"] = (b"value.toLocaleString(language(),", b'value.toLocaleString("en",')
+    proxy.alter["/browser/respond.mjs"] = (b"value.toLocaleString(language(),", b'value.toLocaleString("en",')
     proxy.unsealed.add(f"/s/{survey.id}?lang=de")
     open_in(page, proxy.url, survey, "de")
     slots, numbers = shown_on(page, "de")

@@ -150,7 +150,7 @@ def test_no_word_that_decided_the_noise_is_left_after_send(
     injected(browser, coins(survey, words) + WATCHED)
     if not forgets:
         proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-        proxy.alter["/browser/randomize.mjs"] = (b"words[used] = 0;", b"")
+        proxy.alter["/browser/respond.mjs"] = (b"words[used] = 0;", b"")
     assert page.answer(proxy.link(survey), *[0] * len(QUESTIONS)) == "thanks"
     taken = consumed(survey, words)
     probe, *drawn = browser.execute_script("return window.buffers.map((buffer) => [...buffer])")

@@ -36,8 +36,8 @@ export class DeliveryError extends Error {
 
 /** The published definition, as bytes. Throws DeliveryError. */
 export async function download(url) {
-  // As the page has asked for it already: a request with other credentials than that one's would be a second one.
-  const reply = await replyTo(fetch(url, { credentials: "same-origin", cache: "no-store", referrerPolicy: "no-referrer" }), (given) => given.arrayBuffer());
+  // As the page has asked for it already: with other credentials, or a cache that is forbidden, it would be asked for twice. The reply forbids caches.
+  const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (given) => given.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
   return new Uint8Array(reply.body);
 }

@@ -21,6 +21,7 @@ import { fill, onPress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
+import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
 import { wordsOf } from "./words.mjs";
 
@@ -132,6 +133,7 @@ function askConsent(context) {
   writeConsent(step, definition, words, device.spent({ others: true }));
   sayGroup(step, group);
   sayApp(step, context.link);
+  offerWords(step, definition.digest);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
   let asking;
   const backToConsent = () => {

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from deniable.cli.live import account, account_options, by_hand_option, group_option, reader, who_options
+from deniable.cli.live import account, account_options, by_hand_option, group_option, reader, sample_option, sampled, who_options
 from deniable.cli.options import error_options, form_options, interval_options, printed, server_client
 from deniable.errors import EstimateError
 
@@ -20,6 +20,7 @@ _ADDRESS = click.argument("address")
 @who_options
 @group_option
 @by_hand_option
+@sample_option
 @interval_options
 @form_options
 def results_command(address: str, form: str | None, **options: Any) -> None:
@@ -31,8 +32,10 @@ def results_command(address: str, form: str | None, **options: Any) -> None:
     Example:
       deniable results https://example.org --survey health --user ada --password-env PASSWORD --csv > health.csv
     """
+    options = sampled(options)
     with reader(address, options) as client:
-        found = client.results(client.survey_id or "", **options)
+        name = client.survey_id or ""
+        found = client.analysis(name, **options).results if "sample" in options else client.results(name, **options)
     printed(found, form)
 
 
@@ -83,6 +86,7 @@ def surveys_command(url: str, as_json: bool, **options: Any) -> None:
 @who_options
 @group_option
 @by_hand_option
+@sample_option
 @error_options
 @form_options
 def crosstab_command(address: str, questions: tuple[str, ...], form: str | None, **options: Any) -> None:
@@ -96,6 +100,7 @@ def crosstab_command(address: str, questions: tuple[str, ...], form: str | None,
     """
     if len(questions) < 2:
         raise click.UsageError("name at least two questions")
+    options = sampled(options)
     with reader(address, options) as client:
         found = client.analysis(client.survey_id or "", reports=len(questions) > 2, **options)
     printed(found.crosstab(*questions), form)

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,9 +23,11 @@ from deniable.cli import main
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, EstimateError, RejectedError
 from deniable.estimate import Analysis, analyse
+from deniable.estimate.samples.sample import Sample
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
+from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import keys
@@ -169,6 +172,25 @@ def test_a_figure_is_the_same_to_the_last_digit_by_every_door(site: Site, name: 
 def figures_of(found: Any) -> Any:
     """All that is said, but for what only a server knows: which records these are."""
     return {key: value for key, value in found.items() if key not in DESCRIBED} if isinstance(found, dict) else found
+
+
+def test_clusters_are_the_same_by_every_door(site: Site, tmp_path: Path) -> None:
+    """Two groups are few clusters; more people than in a group make no difference then."""
+    file = tmp_path / "sample.yaml"
+    file.write_text("clusters: group\n", encoding="utf-8")
+    kept = {name: b"".join(raw for part, raw in site.kept.items() if part.group == name) for name in SURVEY.groups}
+    tallies = {name: Tally.from_bits(unpack(SURVEY, raw, len(raw) // SURVEY.record.bytes)) for name, raw in kept.items()}
+    own = analyse(SURVEY, tallies, sample=Sample(clusters="group"))
+    assert own.results.sample == "2 clusters (group), t with 1 degrees of freedom"
+    assert figures_of(site.by_sdk(sample=Sample(clusters="group")).to_dict()) == figures_of(own.to_dict())
+    assert figures_of(json.loads(site.by_command(["results", "--sample", str(file)]))) == figures_of(own.to_dict())
+    assert figures_of(site.by_page("results.json?clusters=1")) == figures_of(own.to_dict())
+    told = json.loads(site.by_command(["crosstab", "smokes", "party", "--sample", str(file)]))
+    assert told == json.loads(own.crosstab("smokes", "party").to_json())
+    refused = httpx.get(f"{site.url}/api/v1/surveys/health/results", params={"clusters": "1", "group": "North"}, auth=AUTH)
+    assert (refused.status_code, "clusters must be left out" in refused.text) == (400, True)
+    with pytest.raises(EstimateError, match="neither group nor by_hand nor reports"):
+        site.by_sdk(sample=Sample(clusters="group"), group="North")
 
 
 DESCRIBED = ("group", "by_hand", "n_by_hand", "n_organisation", "may_wait")

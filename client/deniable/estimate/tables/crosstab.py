@@ -120,8 +120,13 @@ class Crosstab(Tabular):
         found = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
         if not self.few_name(inside):
             return found
-        low, high = equivalent.limits(value, self.n, self._second_moments(inside), self.interval)
+        moments = self._second_moments(inside)
+        low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
         return replace(found, low=low, high=high)
+
+    def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
+        """How many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
+        return self.n
 
     def few_name(self, inside: _Floats) -> bool:
         """Whether so few reports name these cells, or all but so few, that a normal error will not do for their share."""
@@ -146,7 +151,7 @@ class Crosstab(Tabular):
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
         together = self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
-        return _table([_Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)], self.n, together, self.interval)
+        return _table([Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)], self.n, together, self.interval)
 
     def tables(self) -> tuple[Table, ...]:
         """Percentages with their limits; the last question runs across."""
@@ -175,7 +180,7 @@ def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float 
     """
     interval = Interval(confidence, target=target)
     found, n, together = counts.pair_counts(survey, tally, a, b)
-    return _table([_Axis.of(question) for question in found], n, together, replace(interval, everybody=tally.n))
+    return _table([Axis.of(question) for question in found], n, together, replace(interval, everybody=tally.n))
 
 
 def joint(
@@ -193,7 +198,7 @@ def joint(
     cells = math.prod(question.k for question in found)
     if cells > MAX_CELLS:
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
-    axes = [_Axis.of(question) for question in found]
+    axes = [Axis.of(question) for question in found]
     return _table(axes, len(parts[0]), _count_together(parts), replace(interval, everybody=len(bits)))
 
 
@@ -217,7 +222,7 @@ def _count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
     return total.reshape(shape)
 
 
-class _Axis(NamedTuple):
+class Axis(NamedTuple):
     """What a table knows of a question."""
 
     name: str
@@ -226,11 +231,11 @@ class _Axis(NamedTuple):
     on_grid: bool
 
     @classmethod
-    def of(cls, question: Question) -> _Axis:
+    def of(cls, question: Question) -> Axis:
         return cls(question.id, question.categories, question.channel, applicability.on_grid(question))
 
 
-def _table(axes: Sequence[_Axis], n: int, together: NDArray[np.int64], interval: Interval) -> Crosstab:
+def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: Interval) -> Crosstab:
     channels, on_grid = [axis.channel for axis in axes], tuple(axis.name for axis in axes if axis.on_grid)
     interval = replace(interval, rounding=float(bool(on_grid)))
     shares = pseudo_answers.invert(together / n, channels)
