@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -51,6 +52,8 @@ class Direct:
     def __init__(self, app: Flask, base: Environ, workers: Workers) -> None:
         self._door: Door = app.extensions["deniable_door"]
         self._workers, self._waiting = workers, 0
+        self._lock = threading.Lock()
+        self._done: list[tuple[asyncio.Future[Reply], Future[bool]]] = []  # what the loop is still to be told of
         environ = {**base, "REQUEST_METHOD": "POST", "PATH_INFO": "/api/v1/surveys/s/submissions", "QUERY_STRING": ""}
         self._environ = {**environ, "SERVER_PROTOCOL": "HTTP/1.1"}
         self._success = self._made_once(app)
@@ -68,21 +71,32 @@ class Direct:
         told: asyncio.Future[Reply] = loop.create_future()
         done = self._door.take(survey, body)
         self._waiting += 1
-        done.add_done_callback(lambda done: loop.call_soon_threadsafe(self._settle, told, done))
+        done.add_done_callback(lambda done: self._finished(loop, told, done))
         patience = loop.call_later(self._door.patience, done.cancel)  # what was begun by then is finished
         try:
             return await told
         finally:
             patience.cancel()
 
-    def _settle(self, told: asyncio.Future[Reply], done: Future[bool]) -> None:
-        self._waiting -= 1
-        if told.cancelled():
-            return
-        if failure := self._door.busy() if done.cancelled() else done.exception():
-            told.set_exception(failure)
-        else:
-            told.set_result(self._success)
+    def _finished(self, loop: asyncio.AbstractEventLoop, told: asyncio.Future[Reply], done: Future[bool]) -> None:
+        """In the writer's thread, once for each of a commit: the loop is woken for the first of them."""
+        with self._lock:
+            self._done.append((told, done))
+            if len(self._done) > 1:
+                return
+        loop.call_soon_threadsafe(self._settle)
+
+    def _settle(self) -> None:
+        with self._lock:
+            finished, self._done = self._done, []
+        self._waiting -= len(finished)
+        for told, done in finished:
+            if told.cancelled():
+                continue
+            if failure := self._door.busy() if done.cancelled() else done.exception():
+                told.set_exception(failure)
+            else:
+                told.set_result(self._success)
 
     def _made_once(self, app: Flask) -> Reply:
         """The reply of success, with all that the application adds to it."""

@@ -5,6 +5,7 @@ One function says it for both who ask: the front, before it collects a body, and
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -43,7 +44,7 @@ def whole_body() -> bytes:
     given: bytes | None = request.environ.pop(BODY, None)
     if given is None:
         return request.get_data(cache=False)
-    request.environ["wsgi.input"].close()
+    request.environ["wsgi.input"] = io.BytesIO()
     if len(given) > (request.max_content_length or 0):
         raise RequestEntityTooLarge
     return given

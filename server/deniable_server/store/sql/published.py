@@ -29,14 +29,6 @@ def find(connection: Connection, survey_id: str) -> Published:
     return published_of(row)
 
 
-def state_of(connection: Connection, survey_id: str) -> int:
-    """CLOSED, OPEN or PAUSED, without the definition. Raises UnknownSurveyError."""
-    row = connection.execute("SELECT is_open FROM surveys WHERE id = ?", [survey_id]).fetchone()
-    if row is None:
-        raise UnknownSurveyError(UNKNOWN)
-    return int(row[0])
-
-
 @lru_cache(maxsize=256)
 def _parsed(definition: bytes) -> Survey:
     return Survey.from_definition(definition)

@@ -68,6 +68,7 @@ class Engine(Protocol):
 class _Job:
     work: Callable[[Connection], Any]
     alone: bool = False
+    undone: bool = True  # where it fails; what only reads has nothing to be undone
     done: Future[Any] = field(default_factory=Future)
 
 
@@ -92,8 +93,11 @@ class Writer:
         return result
 
     def begin(self, work: Callable[[Connection], T]) -> Future[T]:
-        """The same without waiting: what `run` would return or raise. Cancelled before its turn, `work` is not done."""
-        job = _Job(work)
+        """The same without waiting, for `work` that executes nothing but queries: what `run` would return or raise.
+
+        Cancelled before its turn, `work` is not done.
+        """
+        job = _Job(work, undone=False)
         self._put(job)
         return job.done
 
@@ -186,15 +190,18 @@ class Writer:
     def _outcome(self, job: _Job) -> tuple[Any, BaseException | None]:
         """Runs one job of a commit in a savepoint. A database error is raised, since it may have undone everything."""
         connection = self._connection
-        connection.execute("SAVEPOINT job")
+        if job.undone:
+            connection.execute("SAVEPOINT job")
         try:
             result, failure = job.work(connection), None
         except self._engine.errors:
             raise
         except Exception as error:
-            connection.execute("ROLLBACK TO job")
+            if job.undone:
+                connection.execute("ROLLBACK TO job")
             result, failure = None, error
-        connection.execute("RELEASE job")
+        if job.undone:
+            connection.execute("RELEASE job")
         return result, failure
 
     def _settle(self, job: _Job) -> None:
