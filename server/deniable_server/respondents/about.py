@@ -21,12 +21,9 @@ raw = sys.stdin.buffer.read()
 print(hashlib.sha256(raw).hexdigest())
 for q in json.loads(raw)["questions"]:
     k, keep, coin = q["k"], q["keep_threshold"], 2**32
-    if "window" in q:
-        near, far = q["window"], q["outputs"] - (1 if k > q["levels"] else q["window"])
-        own, other = Fraction(keep, coin * near), Fraction(coin - keep, coin * far)
-    else:
-        near, far = q["d"], k - q["d"]
-        own, other = Fraction(keep, coin), Fraction(near * coin - keep, coin * (k - 1))
+    w = q.get("window", 0)
+    near, far = (w, q["outputs"] - (1 if k > q["levels"] else w)) if w else (q["d"], k - q["d"])
+    own, other = Fraction(keep, coin * (w or 1)), Fraction(coin - keep, coin * far) if w else Fraction(near * coin - keep, coin * (k - 1))
     print(q["id"], own, other, Fraction(keep * far, (coin - keep) * near))
 """
 """Reads a definition and prints its digest and the odds of its coins, by itself and in whole numbers only."""
