@@ -572,3 +572,13 @@ def test_a_title_of_any_kind_is_read_in_no_time() -> None:
         ("id: x", "Untitled"),
     ):
         assert title_in(text) == title
+
+
+def test_a_survey_of_more_questions_than_there_are_fields_for_is_planned_and_tried_from_its_source(ada: FlaskClient, store: Store) -> None:
+    questions = "".join(f"  - {{id: q{number}, text: Q?, type: yes_no}}\n" for number in range(101))
+    path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE.split('  - ')[0] + questions).id}"
+    page = ada.get(path, follow_redirects=True).text
+    assert "of at most 100 questions" in page
+    tabs = re.findall(r'href="([^"]*)"', page.split('aria-label="This draft"')[1].split("</nav>")[0])
+    assert tabs == [f"{path}/source", f"{path}/plan", f"{path}/preview"]
+    assert [ada.get(tab).status_code for tab in tabs] == [200, 200, 200]
