@@ -15,7 +15,8 @@ MODULES = read_modules()
 FILE = joined(MODULES)
 SMALL = {
     "form.mjs": (
-        '/** Starts. */\n\nimport { one as first, two } from "./parts/a.mjs";\nimport { b } from "./b.mjs";\nimport { c } from "./c.mjs";\n\n'
+        "/** Starts. */\n\n"
+        'import { one as first, two } from "./parts/a.mjs";\nimport { b } from "./b.mjs";\nimport { c } from "./c.mjs";\n\n'
         "export const sum = first + two(b); // a sum\nexport async function start() {\n  // now\n  return sum;\n}\n"
     ),
     "parts/a.mjs": (
