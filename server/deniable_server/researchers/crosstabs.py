@@ -44,6 +44,10 @@ class Cross:
     test: HypothesisTest | None = None
     unsaid: str = ""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.table.questions
+
 
 @dataclass(frozen=True)
 class Asked:
