@@ -57,10 +57,11 @@ def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float,
 def table(drawn: Drawn, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
     """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
     questions, n, together = counts.pair_counts(drawn.survey, drawn.tally, a, b)
+    axes = [Axis.of(question) for question in questions]
     found, zeros = drawn.linear(a, b), impossible(drawn.survey, a, b, complete)
     if zeros.any():
         found = found.sums(removal(found.shares.reshape(zeros.shape), [question.channel for question in questions], zeros))
-    return linear_table([Axis.of(question) for question in questions], (n, together, zeros), found, drawn.about(interval))
+    return linear_table(axes, (n, together, zeros), found, drawn.about(interval))
 
 
 def independence(table: LinearTable, what: str) -> HypothesisTest:
