@@ -137,7 +137,7 @@ def quantile_of(
         return by_option
 
     def sums(weights: _Floats) -> tuple[float, float]:
-        return float(weights @ shares), interval.quantile * math.sqrt(float(variances(weights[None, :])[0]))
+        return float(weights @ shares), interval.quantile * math.sqrt(max(0.0, float(variances(weights[None, :])[0])))
 
     value_low, value_high = interpolated.limits(sums, order, asked.k, edges, q)
     return replace(by_option, value=interpolated.point(fitted[order], edges, q), value_low=value_low, value_high=value_high)
