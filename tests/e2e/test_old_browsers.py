@@ -203,7 +203,7 @@ def test_a_fault_while_sending_keeps_the_record_blames_no_network_and_quotes_not
     injected(browser, BROKEN_FETCH)
     assert answer(page, proxy.link(survey)) == "fault"
     assert "It is not your mistake, and not that of your connection." in page.text()
-    assert "Your scrambled record is safe" in page.text()
+    assert "Your record is safe" in page.text()
     assert "another browser" not in page.text()  # there, somebody would make a second one
     assert place_of(page) == ("TypeError", "delivery.mjs")
     assert "canary" not in page.text()
