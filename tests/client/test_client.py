@@ -463,7 +463,7 @@ def test_no_public_name_takes_a_seed_and_only_one_file_of_the_client_draws_words
         path.name
         for path in package.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Name) and node.id in ("os_words", "stream") and isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name) and node.id in ("os_words", "keyed_words") and isinstance(node.ctx, ast.Load)
     }
     assert users == {"entropy.py", "perturb.py", "simulate.py"}
 
@@ -896,7 +896,7 @@ perturb = module.perturb
 
 def noted(survey, categories, *public):
     made, code = perturb(survey, categories, *public)
-    line = json.dumps([made.id.hex(), (categories[0] * 64 + categories[1]).tolist()]) + "\\n"
+    line = json.dumps([made.id.hex(), (categories[0].astype(int) * 64 + categories[1]).tolist()]) + "\\n"
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line.encode())
     os.close(file)
