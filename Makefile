@@ -10,13 +10,14 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev browser check
-	$(BIN)/python -m pytest -n 6 --dist worksteal
+	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder
 
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m "not browser and not slow"
@@ -118,8 +119,15 @@ bench-numbers: $(VENV)/.dev
 bench-small-groups: $(VENV)/.dev
 	$(BIN)/python benchmarks/small_groups.py
 
+bench-samples: $(VENV)/.dev
+	$(BIN)/python benchmarks/samples.py
+
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
+
+bench-loading: $(VENV)/.dev browser
+	$(BIN)/python benchmarks/loading.py
+
 bench-respondents: $(VENV)/.dev
 	$(BIN)/python benchmarks/respondents.py
 

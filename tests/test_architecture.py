@@ -42,7 +42,8 @@ ROOMS = {
     "bundle": ("all that is downloaded of a survey, and may be published", "errors extras mechanism survey privacy wire estimate"),
     "simulate": ("made-up people, perturbed as real ones are", "errors extras mechanism survey wire device estimate"),
     "plan": ("before anybody is asked", "errors extras mechanism survey privacy estimate"),
-    "verify": ("is the page the one that was released", "errors extras survey wire"),
+    "joined": ("the page's modules as the one file that browsers load", ""),
+    "verify": ("is the page the one that was released", "errors extras survey wire joined"),
     "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
     "listed": ("which surveys a server has", "errors survey wire delivery"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery"),
@@ -66,7 +67,7 @@ SERVER = {
         "server/store server/store/sql",
     ),
     "server/context": ("the store and the config of a request", "server/config server/store"),
-    "server/web": ("what every page shares", "errors survey wire server/config server/paths server/store server/context"),
+    "server/web": ("what every page shares", "errors survey wire joined server/config server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
     "server/researchers": (

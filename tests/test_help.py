@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+import deniable
 from deniable.cli import main as client
 from deniable_server.operate.cli import main as server
 
+CLI = Path(next(iter(deniable.__path__))) / "cli"
 NAMES_OF_TYPES = {"TEXT", "FLOAT", "INTEGER", "INTEGER RANGE", "FLOAT RANGE", "FILENAME"}
 
 
@@ -19,8 +22,12 @@ def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Com
     """A command and all below it, by the words that call them."""
     yield name, command
     if isinstance(command, click.Group):
-        for below in command.commands.values():
-            yield from commands(below, f"{name} {below.name}")
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None
+            assert below.name == word
+            yield from commands(below, f"{name} {word}")
 
 
 COMMANDS = dict([*commands(client, "deniable"), *commands(server, "deniable-server")])
@@ -40,6 +47,12 @@ def badly_told(command: click.Command) -> list[str]:
     return [one.opts[0] for one in options if not (one.help or "").strip() or arguments.get(one.opts[0]) in NAMES_OF_TYPES]
 
 
+def test_every_command_there_is_can_be_called() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in CLI.glob("*.py")]
+    names = {name for source in sources for name in re.findall(r'^@click.command\("([^"]+)"\)', source, re.M)}
+    assert names == {command.name for name, command in COMMANDS.items() if name.startswith("deniable ")}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_does_and_what_it_takes(name: str) -> None:
     assert badly_told(COMMANDS[name]) == []
@@ -49,7 +62,7 @@ def test_every_option_says_what_it_does_and_what_it_takes(name: str) -> None:
 def test_a_list_of_commands_says_each_in_a_line_and_cuts_none_off(name: str) -> None:
     lines = listed(COMMANDS[name])
     assert [line for line in lines if not re.fullmatch(r"  [a-z-]+ +\S.*[^.]\.", line)] == []
-    assert len(lines) == len(getattr(COMMANDS[name], "commands", ()))
+    assert len(lines) == sum(other.startswith(f"{name} ") and " " not in other[len(name) + 1 :] for other in COMMANDS)
 
 
 def test_an_option_without_words_and_a_line_that_is_cut_off_are_noticed() -> None:

@@ -63,7 +63,7 @@ def test_the_installed_server_serves_the_pages_of_the_checkout(url: str, tmp_pat
     store = open_store(tmp_path / "checkout.db")
     store.surveys.publish(Survey.from_file(SURVEY))
     checkout = create_app(Config(tmp_path / "checkout.db", "x" * 40), store).test_client()
-    files = [f"/browser/{p.relative_to(paths.BROWSER).as_posix()}" for p in paths.BROWSER.rglob("*.mjs")]
+    files = [f"/browser/{p.relative_to(paths.BROWSER).as_posix()}" for p in paths.BROWSER.rglob("*.*js")] + ["/browser/respond.mjs"]
     files += [f"/static/{p.name}" for p in paths.STATIC.iterdir()]
     pages = ["/s/anes1996", "/s/anes1996?lang=ar", "/api/v1/surveys/anes1996", "/login", "/nowhere", *files]
     assert len(files) >= 6

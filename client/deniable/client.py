@@ -46,6 +46,7 @@ from deniable.wire.submission import MAX_COUNT, Submission
 
 if TYPE_CHECKING:
     from deniable.estimate import Analysis, Results
+    from deniable.estimate.samples.sample import Sample
     from deniable.plan import Progress
 
 
@@ -413,12 +414,14 @@ class SurveyClient:
         method: str = "feldman-cousins",
         target: str = "population",
         simultaneous: bool = False,
+        sample: Sample | None = None,
     ) -> Analysis:
         """All that `analyse` can do, on a survey that a server keeps: its tally; with `reports` the perturbed records, too.
 
         Tables of more than two questions and regressions need the records, and those `auth` or a key with the scope reports; all else is
         computed from the tally, for which the scope results is enough. group, by_hand: as in `results`, whose figures
-        these are, to the last digit. The rest: as in `analyse`. The survey may give away more than max_epsilon.
+        these are, to the last digit. sample: how people were drawn; the tally of each group is fetched for it, so it takes neither group
+        nor by_hand nor reports. The rest: as in `analyse`. The survey may give away more than max_epsilon.
 
         Raises MissingExtraError without the [estimate] extra, EstimateError, RefusedError where the survey is not the pinned
         one, RejectedError (401 or 403 without the right to it), DeliveryError.
@@ -426,7 +429,12 @@ class SurveyClient:
         import deniable.estimate  # noqa: F401 - what is missing shows before anything is fetched
 
         collected = Collected(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
-        return collected.analysis(reports, confidence=confidence, method=method, target=target, simultaneous=simultaneous)
+        interval: dict[str, Any] = {"confidence": confidence, "method": method, "target": target, "simultaneous": simultaneous}
+        if sample is None:
+            return collected.analysis(reports, **interval)
+        if group is not None or by_hand or reports:
+            raise EstimateError("a sample takes neither group nor by_hand nor reports: it is of the tallies of all groups")
+        return collected.sample(sample, **interval)
 
     def bundle(self, survey_id: str, path: str | Path, *, only: str | None = None, licence: str = "cc-by-4.0") -> None:
         """Writes all that a survey has to download and to publish to a zip: perturbed rows, codebook, figures, scripts, report.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -18,6 +18,7 @@ from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
     from deniable.estimate.analysis import Analysis
+    from deniable.estimate.samples.sample import Sample
 
 MAX_REPORTS = 1 << 30
 """Bytes of records that are fetched at most."""
@@ -40,6 +41,14 @@ class Collected:
     auth: httpx.Auth | None
     survey: Survey
     params: Mapping[str, str | int]
+
+    def sample(self, sample: Sample, **interval: Any) -> Analysis:
+        """The tally of each group, as a sample; interval: as in `analyse`. Raises as `analysis` does."""
+        from deniable.estimate.analysis import analyse
+
+        _, described = self._tally()
+        groups = {group: replace(self, params={**self.params, "group": group})._tally()[0] for group in self.survey.groups}
+        return replace(analyse(self.survey, groups, sample=sample, **interval), described=described)
 
     def analysis(self, reports: bool, **interval: Any) -> Analysis:
         """The tally, and with `reports` the records that it counts, as an `Analysis`; interval: as in `analyse`.

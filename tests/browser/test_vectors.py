@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -315,3 +316,26 @@ def test_every_code_is_written_and_read_alike(javascript: Javascript, vectors: V
     )
     assert got == [[case["text"], case["id"]] if "text" in case else case["secret"] for case in cases]
     assert all(javascript("return codes.read(await codes.written(codes.secret())).then((b) => b.length)", None) == 15 for _ in range(3))
+
+
+SIX_WORDS = """const { WORDS, sixWords } = await import("/six_words.mjs");
+return { list: WORDS.join(" "), words: await Promise.all(given.map(sixWords)) };"""
+
+
+def test_every_fingerprint_has_its_six_words(javascript: Javascript, vectors: Vectors) -> None:
+    told, *cases = vectors("six_words")
+    got = javascript(SIX_WORDS, [case["said"] for case in cases])
+    words = got["list"].split(" ")
+    assert hashlib.sha256(got["list"].encode()).hexdigest() == told["list"]
+    assert [one.split(" ") for one in got["words"]] == [[words[place] for place in case["words"]] for case in cases]
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("2 ** 18", "2 ** 17"), ('"deniable six words"', '"deniable"'), ("zebra zero", "zero zebra")])
+def test_other_rounds_another_salt_and_two_words_in_each_others_place_are_noticed(
+    broken_javascript: Javascript, vectors: Vectors, right: str, wrong: str
+) -> None:
+    told, *cases = vectors("six_words")
+    got = broken_javascript("six_words.mjs", right, wrong, SIX_WORDS, [case["said"] for case in cases])
+    words = got["list"].split(" ")
+    same = hashlib.sha256(got["list"].encode()).hexdigest() == told["list"]
+    assert not same or [one.split(" ") for one in got["words"]] != [[words[place] for place in case["words"]] for case in cases]

@@ -18,6 +18,7 @@ from deniable.errors import DeniableError
 from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.wire.access_codes import written
+from deniable.wire.six_words import six_words
 from deniable.wire.submission import Submission
 
 FILE = """\
@@ -73,6 +74,7 @@ def test_check_speaks_of_people_of_100_the_least_protected_question_first(run, s
         "tvnews    yes_no  25.0%           73 of 100         27 of 100\n\n"
         "epsilon  4.0000 for a whole record\n"
         f"digest   {Survey.from_file(survey_file).digest}\n"
+        f"words    {six_words(Survey.from_file(survey_file).digest)}, at the foot of the survey's first page: to compare\n"
         "access   open\n"
         "layout   list\n"
         "batch    10\n"
@@ -107,6 +109,7 @@ def test_check_as_json_says_the_same(run, survey_file):
     found = json.loads(run("check", "--json", str(survey_file)).stdout)
     survey = Survey.from_text(FILE)
     assert (found["id"], found["digest"], found["epsilon"]) == ("anes1996", survey.digest, survey.epsilon)
+    assert found["words"] == six_words(survey.digest)
     assert (found["belief_at_most"], found["least_protected"]) == (0.9, "vote")
     assert found["questions"][0] == {
         "id": "vote",

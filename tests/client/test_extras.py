@@ -77,6 +77,18 @@ def test_the_command_line_loads_nothing_that_only_estimates_need():
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("deniable.estimate", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse"}),
+        ("deniable_server.operate.serve", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse", "webauthn"}),
+    ],
+)
+def test_what_only_some_estimates_and_some_accounts_need_comes_when_they_ask(module: str, heavy: set[str]):
+    done = python(f"import {module}, sys; print({heavy} & {{*sys.modules}})")
+    assert done.stdout.strip() == "set()"
+
+
 @pytest.mark.slow
 def test_a_bundle_needs_the_estimates_and_leaves_out_what_needs_more():
     done = python("import deniable.bundle", without="scipy")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,10 +27,11 @@ from deniable.survey import Survey
 from deniable.survey.layout import Layout
 from deniable.wire import access_codes
 from deniable.wire.record import pack, unpack
+from deniable.wire.six_words import WORDS, six_words
 from deniable.wire.submission import Submission, _decode64
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "bounds")
+SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "six_words", "bounds")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
@@ -173,3 +175,9 @@ def test_every_code_is_written_and_read_alike(vectors: Vectors) -> None:
                 access_codes.read(case["typed"])
         else:
             assert access_codes.read(case["typed"]).hex() == case["secret"]
+
+
+def test_every_fingerprint_has_its_six_words(vectors: Vectors) -> None:
+    told, *cases = vectors("six_words")
+    assert hashlib.sha256(" ".join(WORDS).encode()).hexdigest() == told["list"]
+    assert [six_words(case["said"]).split() for case in cases] == [[WORDS[place] for place in case["words"]] for case in cases]

@@ -61,7 +61,7 @@ def test_back_goes_through_the_questions_to_consent_and_nothing_is_lost(page: An
     for _ in range(4):
         page.press("next")
     assert page.step("questions") == "review"
-    assert review_of(page) == ["Yes", "weekly", "No answer, which is scrambled like any other", "44"]
+    assert review_of(page) == ["Yes", "weekly", "No answer, which the coins hide like any other", "44"]
     page.press("send")
     assert page.step("review") == "thanks"
     assert site.results(steps)["n"] == 1
@@ -154,7 +154,7 @@ def test_after_thanks_the_first_back_keeps_the_withdrawal_code_and_the_next_leav
 def test_without_the_entry_back_would_leave_the_survey_and_lose_the_answers(page: Any, proxy: Any, steps: Survey) -> None:
     """The control of the tests above."""
     proxy.alter[f"/s/{steps.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/back.mjs"] = (b'history.pushState(ABOVE, "");', b"return;")
+    proxy.alter["/browser/respond.mjs"] = (b'history.pushState(ABOVE, "");', b"return;")
     walk(page, proxy.link(steps))
     page.driver.back()
     patient(page.driver).until(lambda d: d.current_url == "about:blank")

@@ -37,8 +37,8 @@ def test_it_names_the_survey_whom_to_ask_and_how_to_withdraw(page: Any, site: An
     for words in ("This survey is closed", "A study", "Contact\nAda, ada@example.org", "The page where a record is withdrawn"):
         assert words in page.text()
     links = [link.get_attribute("href") for link in page.driver.find_elements(By.CSS_SELECTOR, "#closed a")]
-    assert links == [f"{site.url}/s/{survey.id}/{path}?lang=en" for path in ("withdraw", "definition")]
-    assert "Ada, ada@example.org" in httpx.get(links[1], timeout=PATIENCE).text
+    assert links == ["mailto:ada@example.org", *(f"{site.url}/s/{survey.id}/{path}?lang=en" for path in ("withdraw", "definition"))]
+    assert 'Ada, <a dir="ltr" href="mailto:ada@example.org">ada@example.org</a>' in httpx.get(links[2], timeout=PATIENCE).text
 
 
 def test_without_its_script_it_says_so_too(site: Any, survey: Survey) -> None:
@@ -96,9 +96,9 @@ def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
     assert proxy.site.results(survey)["n"] == 1
 
 
-def test_a_closed_page_whose_modules_do_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:
+def test_a_closed_page_whose_script_does_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:
     proxy.site.close_survey(survey)
-    proxy.alter["/browser/delivery.mjs"] = (b"/**", b"/* ")
+    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", b"const  MODULES")
     assert page.open(proxy.link(survey)) == "closed"
     assert "This survey is closed" in page.text()
     assert "Contact" not in page.text()

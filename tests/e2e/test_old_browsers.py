@@ -14,6 +14,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.patience import patient
 
+from deniable.joined import joined, read_modules
 from deniable.survey import Survey
 from deniable_server.paths import BROWSER
 
@@ -93,7 +94,7 @@ def test_what_came_after_the_oldest_supported_browsers_is_not_needed(
 def test_a_page_that_needs_something_newer_is_noticed(browser: Chrome, injected: Injected, page: Any, proxy: Any, survey: Survey) -> None:
     """The control of the test above: where the patience with a request is that of `AbortSignal.timeout`, no record goes out."""
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/delivery.mjs"] = (b"signal: patience.signal", b"signal: AbortSignal.timeout(PATIENCE)")
+    proxy.alter["/browser/respond.mjs"] = (b"signal: patience.signal", b"signal: AbortSignal.timeout(PATIENCE)")
     injected(browser, without(*NEWER))
     assert answer(page, proxy.link(survey)) == "fault"
     assert proxy.bodies == []
@@ -149,18 +150,18 @@ def test_newer_syntax_is_noticed(line: str) -> None:
 # What does not arrive, or cannot run.
 
 
-@pytest.mark.parametrize("wrong", [b"#broken /**", b"undefined.nothing(); /**"])
-def test_a_module_that_the_browser_cannot_run_is_told_and_not_awaited_for_ever(page: Any, proxy: Any, survey: Survey, wrong: bytes) -> None:
+@pytest.mark.parametrize("wrong", [b"#broken const MODULES", b"undefined.nothing(); const MODULES"])
+def test_a_script_that_the_browser_cannot_run_is_told_and_not_awaited_for_ever(page: Any, proxy: Any, survey: Survey, wrong: bytes) -> None:
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/back.mjs"] = (b"/**", wrong)
+    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", wrong)
     assert answer(page, proxy.link(survey)) == "broken"
-    assert page.driver.find_element(By.CSS_SELECTOR, "#broken [data-slot=detail]").text == "back.mjs"
+    assert page.driver.find_element(By.CSS_SELECTOR, "#broken [data-slot=detail]").text == "respond.mjs"
 
 
 def test_without_the_check_such_a_page_would_be_awaited_for_ever(page: Any, proxy: Any, survey: Survey) -> None:
     """The control of the test above."""
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/back.mjs"] = (b"/**", b"#broken /**")
+    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", b"#broken const MODULES")
     proxy.alter["/browser/support.js"] = (b'window.addEventListener("error"', b'window.addEventListener("nothing"')
     page.driver.get(proxy.link(survey))
     patient(page.driver).until(lambda d: d.execute_script("return document.readyState") == "complete")
@@ -184,6 +185,15 @@ def test_a_survey_that_does_not_load_names_the_network_or_the_server_whichever_i
 
 # Faults.
 
+
+def place_of(page: Any) -> tuple[str, str]:
+    """The kind of the fault that the page tells, and the module to which the line belongs that it names."""
+    found = re.search(r"(\w+), respond\.mjs:(\d+):\d+", page.text())
+    assert found
+    above = "\n".join(joined(read_modules()).splitlines()[: int(found[2])])
+    return found[1], re.findall(r'^MODULES\["([^"]+)"\]', above, re.MULTILINE)[-1]
+
+
 BROKEN_FETCH = "const f = fetch; window.fetch = (u, o) => { if (o.method) throw new TypeError(`canary ${o.body}`); return f(u, o); };"
 
 
@@ -193,9 +203,9 @@ def test_a_fault_while_sending_keeps_the_record_blames_no_network_and_quotes_not
     injected(browser, BROKEN_FETCH)
     assert answer(page, proxy.link(survey)) == "fault"
     assert "It is not your mistake, and not that of your connection." in page.text()
-    assert "Your scrambled record is safe" in page.text()
+    assert "Your record is safe" in page.text()
     assert "another browser" not in page.text()  # there, somebody would make a second one
-    assert "TypeError, delivery.mjs:" in page.text()
+    assert place_of(page) == ("TypeError", "delivery.mjs")
     assert "canary" not in page.text()
     kept = json.loads(browser.execute_script("return localStorage.getItem(arguments[0])", f"deniable:{survey.digest}"))
     browser.execute_script("window.before = true")
@@ -211,12 +221,12 @@ def test_a_fault_that_nothing_catches_is_told_and_the_answers_are_still_there(
     browser: Chrome, page: Any, proxy: Any, survey: Survey
 ) -> None:
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/asking.mjs"] = (b"  #review() {", b"  #review() { if (!window.mended) null.answer;")
+    proxy.alter["/browser/respond.mjs"] = (b"  #review() {", b"  #review() { if (!window.mended) null.answer;")
     page.open(f"{proxy.link(survey)}&group=North")
     page.choose(0, 1)
     page.press("next")
     assert page.step("questions") == "fault"
-    assert "TypeError, asking.mjs:" in page.text()
+    assert place_of(page) == ("TypeError", "asking.mjs")
     browser.execute_script("window.mended = true")
     page.press("again")
     assert len(browser.find_elements(By.CSS_SELECTOR, "#questions input:checked")) == 2

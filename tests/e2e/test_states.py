@@ -279,14 +279,14 @@ PLAIN = """<!doctype html><title>Plain</title><form><p>Do you smoke?<label><inpu
 
 def without_the_mend(study: Study) -> None:
     """A page whose controls look changed, and may be remembered."""
-    study.proxy.alter["/browser/unchanged.mjs"] = (b"input.defaultChecked = input.checked", b"continue")
+    study.proxy.alter["/browser/respond.mjs"] = (b"input.defaultChecked = input.checked", b"continue")
     study.proxy.alter[f"/s/{study.survey.id}"] = (b'autocomplete="off"', b'autocomplete="on"')
     study.proxy.unsealed.add(f"/s/{study.survey.id}")
 
 
 def with_a_telling_title(study: Study) -> None:
     """The page with a title that counts the questions answered."""
-    study.proxy.alter["/browser/asking.mjs"] = (
+    study.proxy.alter["/browser/respond.mjs"] = (
         b"    const last =",
         b"    document.title = `${answered} of ${visible.length}`;\n    const last =",
     )

@@ -118,8 +118,8 @@ def test_a_browser_that_lets_no_window_wait_for_another_is_told_before_the_first
     browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any, survey: Survey
 ) -> None:
     injected(browser, "LockManager.prototype.request = () => Promise.reject(new DOMException('no', 'SecurityError'));")
-    assert page.open(site.link(survey)) == "refused"
-    assert "must let the page keep" in page.text()
+    assert page.open(site.link(survey)) == "unkept"
+    assert "stay on this page until it thanks you" in page.text()
 
 
 # What decided the noise.
@@ -150,7 +150,7 @@ def test_no_word_that_decided_the_noise_is_left_after_send(
     injected(browser, coins(survey, words) + WATCHED)
     if not forgets:
         proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-        proxy.alter["/browser/randomize.mjs"] = (b"words[used] = 0;", b"")
+        proxy.alter["/browser/respond.mjs"] = (b"words[used] = 0;", b"")
     assert page.answer(proxy.link(survey), *[0] * len(QUESTIONS)) == "thanks"
     taken = consumed(survey, words)
     probe, *drawn = browser.execute_script("return window.buffers.map((buffer) => [...buffer])")

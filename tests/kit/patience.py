@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.support.ui import WebDriverWait
 
 PATIENCE = 120.0  # seconds
@@ -20,5 +21,5 @@ def wait_for(holds: Callable[[], object], what: str) -> None:
 
 
 def patient(driver: Any) -> WebDriverWait[Any]:
-    """`patient(driver).until(...)` looks 20 times a second."""
-    return WebDriverWait(driver, PATIENCE, 0.05)
+    """`patient(driver).until(...)` looks 20 times a second, again where a page has gone between two looks at it."""
+    return WebDriverWait(driver, PATIENCE, 0.05, ignored_exceptions=[StaleElementReferenceException])

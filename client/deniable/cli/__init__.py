@@ -5,35 +5,33 @@ Exit codes: 0 done; 1 a problem was found, or somebody said no; 2 wrong usage; 3
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import click
 
-from deniable.cli.bundle import bundle_command
-from deniable.cli.check import check_command, schema_command
-from deniable.cli.estimate import estimate_command
-from deniable.cli.import_ import import_command
-from deniable.cli.ledger import ledger_command
-from deniable.cli.new import new_command
-from deniable.cli.plan import plan_command
-from deniable.cli.resend import resend_command
-from deniable.cli.results import (
-    compare_command,
-    crosstab_command,
-    regress_command,
-    results_command,
-    surveys_command,
-    watch_command,
-    waves_command,
-)
-from deniable.cli.submit import submit_command
-from deniable.cli.verify import verify_command
-from deniable.cli.withdraw import withdraw_command
 from deniable.errors import DeliveryError, DeniableError
+
+MODULES = {
+    **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "verify", "withdraw")},
+    **dict.fromkeys(("compare", "crosstab", "regress", "results", "surveys", "watch", "waves"), "results"),
+    "import": "import_",
+    "schema": "check",
+}
+"""The module of each command, which is loaded when the command is called: some bring an HTTP library, others pages to check."""
 
 
 class _Commands(click.Group):
-    """Turns the errors that are meant into one message and an exit code."""
+    """Loads a command when it is called, and turns the errors that are meant into one message and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in MODULES:
+            return None
+        command: click.Command = getattr(import_module(f"deniable.cli.{MODULES[cmd_name]}"), f"{cmd_name}_command")
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -55,11 +53,3 @@ def main() -> None:
     Exit codes: 0 done; 1 a problem was found, or the server said no; 2 wrong usage;
     3 not delivered, and kept in the outbox (see `deniable resend`).
     """
-
-
-for _command in (
-    *(new_command, import_command, check_command, schema_command, plan_command, submit_command, withdraw_command, resend_command),
-    *(surveys_command, results_command, watch_command, crosstab_command, compare_command, waves_command, regress_command, bundle_command),
-    *(estimate_command, ledger_command, verify_command),
-):
-    main.add_command(_command)

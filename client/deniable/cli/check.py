@@ -18,6 +18,7 @@ from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.schema import survey_schema
 from deniable.survey.total import HIGH
+from deniable.wire.six_words import six_words
 
 
 @click.command("check")
@@ -85,6 +86,7 @@ def _description(survey: Survey) -> dict[str, Any]:
         "id": survey.id,
         "title": survey.title,
         "digest": survey.digest,
+        "words": six_words(survey.digest),
         "epsilon": survey.epsilon,
         "belief_at_most": float(posterior_bound(survey.odds) / 100),
         "least_protected": least_protected(survey.items).id,
@@ -122,6 +124,7 @@ def _overview(survey: Survey, exact: bool) -> str:
             else []
         ),
         f"digest   {survey.digest}",
+        f"words    {six_words(survey.digest)}, at the foot of the survey's first page: to compare",
         f"access   {survey.access}",
         f"layout   {survey.layout}",
         f"batch    {survey.batch}",

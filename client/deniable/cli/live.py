@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -19,6 +20,26 @@ group_option = click.option("--group", metavar="LABEL", help="The figures of thi
 by_hand_option = click.option(
     "--by-hand", is_flag=True, help="The figures of those who answered with real coins; they are in no other results."
 )
+sample_option = click.option(
+    "--sample",
+    "sample_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A YAML or JSON file that says how people were drawn: clusters, strata, population, margins, attributes.",
+)
+
+
+def sampled(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the sample in the file that `sample_option` took, if it took one."""
+    path = options.pop("sample_file")
+    if path is None:
+        return options
+    from deniable.estimate.samples.sample import Sample
+
+    try:
+        return {**options, "sample": Sample.from_text(path.read_text(encoding="utf-8-sig"))}
+    except UnicodeDecodeError:
+        raise click.BadParameter("the file must be in UTF-8", param_hint="--sample") from None
 
 
 def account_options(command: Decorated) -> Decorated:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from typing import Any
 
 import click
 
@@ -11,6 +12,7 @@ from deniable.cli.options import survey_option
 from deniable.verify import Verdict, verify
 from deniable.verify.released import name
 from deniable.wire.link import Link
+from deniable.wire.six_words import six_words
 
 
 @click.command("verify")
@@ -23,11 +25,11 @@ def verify_command(address: str, survey_id: str | None, real: bool, browser_prog
     """Compare what a server serves with the files that were released.
 
     ADDRESS is the survey's link, or the server's address with --survey. What respondents get is compared: the page, in
-    every language, and every module and style sheet that it loads must be, byte for byte, those of this release of
-    deniable; the headers must protect them, and no others may be there; and the definition must be what its epsilons
-    imply, with the digest of the link. With the server installed too (deniable[server]), so must every other page and
-    form. --browser loads the page in a real Chromium, which no server can tell from a visitor by its requests; it needs
-    deniable[browser].
+    every language, its script and its style sheets must be, byte for byte, those of this release of deniable, and the
+    script what the modules that are served beside it make; the headers must protect them, and no others may be there;
+    and the definition must be what its epsilons imply, with the digest of the link. With the server installed too
+    (deniable[server]), so must every other page and form. --browser loads the page in a real Chromium, which no server
+    can tell from a visitor by its requests; it needs deniable[browser].
 
     The exit code is 0 if all that holds, and 1 if not: then each page, file and header that differs, is missing or is
     unexpected is listed. 3: the server or the browser could not be reached.
@@ -68,7 +70,14 @@ def chromium() -> str:
 
 def _json(verdict: Verdict) -> str:
     findings = [found._asdict() for found in verdict.findings]
-    own = {"release": name(), "server": verdict.url, "survey": verdict.survey, "digest": verdict.digest, "right": not findings}
+    own: dict[str, Any] = {
+        "release": name(),
+        "server": verdict.url,
+        "survey": verdict.survey,
+        "digest": verdict.digest,
+        "right": not findings,
+    }
+    own["words"] = {"survey": verdict.digest and six_words(verdict.digest), "script": verdict.script and six_words(verdict.script)}
     told = {"checked": verdict.checked, "left": verdict.left, "ran": dict(verdict.ran), "findings": findings}
     return json.dumps({**own, **told}, indent=2, ensure_ascii=False)
 
@@ -76,6 +85,8 @@ def _json(verdict: Verdict) -> str:
 def _told(verdict: Verdict) -> str:
     head = f"{verdict.url}, survey {verdict.survey}, compared with {name()}:"
     checked = [f"  {what}" for what in verdict.checked] + [f"  not compared: {what}" for what in verdict.left]
+    checked += [f"  words of the survey: {six_words(verdict.digest)}"] if verdict.digest else []
+    checked += [f"  words of the page's program: {six_words(verdict.script)}"] if verdict.script else []
     checked += [f"  ran {hash_} {path}" for path, hash_ in verdict.ran.items()]
     if verdict.findings:
         found = [f"  {found.kind}: {found.name} {found.message}" for found in verdict.findings]

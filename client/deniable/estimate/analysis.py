@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits.interval import DEFAULT_METHOD
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import counts
 from deniable.estimate.present.table import Table
@@ -20,12 +20,16 @@ from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed, perturbed
-from deniable.estimate.tables import crosstab, differences, means, waves
+from deniable.estimate.samples.drawn import Drawn, drawn_as, together
+from deniable.estimate.samples.sample import Sample
+from deniable.estimate.tables import crosstab, differences, groups, means, sampled, waves
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
+from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
+from deniable.estimate.tables.shown import Shown, shown
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.estimate.tables.waves import Waves
 from deniable.survey import Survey
@@ -42,7 +46,8 @@ if TYPE_CHECKING:
 class Analysis(Tabular):
     """A survey and its reports. It prints as its results, and shows them in a notebook.
 
-    tally: the reports counted. bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
+    tally: the reports counted. groups: that of each public group, where these are known; sample: how people were drawn, which needs them.
+    bits: the reports themselves, shape (n, record_bits), or None where there is only a tally.
     confidence, method, target, simultaneous: as in `estimate`, for all that is asked. described: what a server says of these reports, for
     the results to say too: group, by_hand, n_by_hand, n_organisation and may_wait, as in `Results`.
     """
@@ -55,19 +60,31 @@ class Analysis(Tabular):
     target: str = "population"
     simultaneous: bool = False
     described: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    groups: Mapping[str, Tally] | None = field(default=None, repr=False)
+    sample: Sample | None = None
 
     @cached_property
     def results(self) -> Results:
         """The shares of all options of all questions, and the means of those that have scores."""
         found = estimate(
             self.survey,
-            self.tally,
+            self.tally if self.groups is None else self.groups,
             confidence=self.confidence,
             method=self.method,
             target=self.target,
             simultaneous=self.simultaneous,
+            sample=self.sample,
         )
         return replace(found, **self.described)
+
+    @cached_property
+    def drawn(self) -> Drawn | None:
+        """The reports as the sample that they are, None where nothing is said of it. Raises EstimateError."""
+        return drawn_as(self.survey, self.tally if self.groups is None else self.groups, self.sample)
+
+    @property
+    def _interval(self) -> Interval:
+        return Interval(self.confidence, target=self.target)
 
     def tables(self) -> tuple[Table, ...]:
         """As `Results.tables`."""
@@ -99,6 +116,8 @@ class Analysis(Tabular):
         chosen = scores_of(asked) if scores is None else scores
         if chosen is None:
             raise EstimateError(f"question {question} is a {asked.type} and has no scores; give {asked.k}, one for each of its categories")
+        if self.drawn:
+            return sampled.mean(self.drawn, question, chosen, self._interval)
         return means.mean(self.survey, self.tally, question, chosen, confidence=self.confidence, target=self.target)
 
     def quantile(self, question: str, q: float = 0.5) -> Quantile:
@@ -108,21 +127,64 @@ class Analysis(Tabular):
         """
         asked, _ = counts.find(self.survey, question)
         leave_out = () if asked.required else (NO_ANSWER,)
+        if self.drawn:
+            return sampled.quantile(self.drawn, question, q, leave_out, self._interval)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
 
     def crosstab(self, a: str, b: str, *more: str) -> Crosstab:
-        """The joint shares of two questions; of three or more from the reports only. Raises EstimateError."""
+        """The joint shares of two questions; of three or more from the reports only, and of no sample. Raises EstimateError."""
+        if self.drawn and not more:
+            return sampled.table(self.drawn, a, b, self._interval)
+        self._require_no_sample("a table of more than two questions")
         if not more:
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
         return crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
+
+    def shown(self, question: str, *, complete: bool = False) -> Shown:
+        """A question that only some are shown (`show_if`), among those who were: what is known to be impossible takes noise off.
+
+        complete: whether everybody answered who was shown it, which is an assumption, and more precise. Raises EstimateError, also where
+        the reports contradict that.
+        """
+
+        def table_of(a: str, b: str, complete: bool) -> Crosstab:
+            if self.drawn:
+                return sampled.table(self.drawn, a, b, self._interval, complete)
+            return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target, complete=complete)
+
+        found = shown(self.survey, question, lambda a, b: table_of(a, b, False))
+        if not complete:
+            return found
+        if found.unanswered.low > 0:
+            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {found.unanswered}")
+        return shown(self.survey, question, lambda a, b: table_of(a, b, True))
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
         """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""
         if isinstance(other, Analysis) and other.survey.digest != self.survey.digest:
             raise EstimateError(f"both must be reports to one survey, got the digests {self.survey.digest} and {other.survey.digest}")
         second = other.tally if isinstance(other, Analysis) else other
+        if isinstance(other, Analysis) and self.drawn and other.drawn:
+            return sampled.compare(self.drawn, other.drawn, question, self._interval)
+        self._require_no_sample("a comparison with reports that are no sample")
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
+
+    def compare_groups(self, others: Mapping[str, Analysis], question: str, *, name: str | None = None) -> GroupDifferences:
+        """Other groups of people, by their names, each less this one, which is the reference: their shares of a question, and its mean.
+
+        The intervals of all these differences hold together. name: of this group, by default the one that a server says. Raises
+        EstimateError, also where the groups are of another survey.
+        """
+        own = name or self.described.get("group") or "the reference"
+        if any(other.survey.digest != self.survey.digest for other in others.values()):
+            raise EstimateError("all groups must be reports to one survey")
+        for one in (self, *others.values()):
+            one._require_no_sample("a comparison of all groups")
+        tallies = {own: self.tally, **{group: other.tally for group, other in others.items() if group != own}}
+        return groups.compare_groups(
+            self.survey, tallies, question, reference=own, confidence=self.confidence, method=self.method, target=self.target
+        )
 
     def compare_waves(self, second: Analysis) -> Waves:
         """How the questions that another survey shares with this one have changed from here to there, asked of other people.
@@ -149,6 +211,7 @@ class Analysis(Tabular):
         scored: the questions that enter as numbers, by their scores, instead of as categories; by default none.
         Raises EstimateError, also where there is only a tally, and for a number on a grid that is more than the outcome of a linear model.
         """
+        self._require_no_sample("a regression")
         return regress(formula, data, self.perturbed(scored), model=model, given=given, errors=errors)
 
     def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, Perturbed]:
@@ -161,6 +224,10 @@ class Analysis(Tabular):
             found[name] = replace(found[name], scores=asked.scores)
         return found
 
+    def _require_no_sample(self, what: str) -> None:
+        if self.sample is not None:
+            raise EstimateError(f"{what} cannot allow for a sample yet; without one everybody counts as drawn alone")
+
     def _reports(self, what: str) -> NDArray[np.bool_]:
         if self.bits is None:
             raise EstimateError(f"{what} needs the reports themselves; of these there is only the tally")
@@ -169,22 +236,27 @@ class Analysis(Tabular):
 
 def analyse(
     survey: Survey,
-    reports: Tally | bytes | NDArray[np.bool_],
+    reports: Tally | bytes | NDArray[np.bool_] | Mapping[str, Tally],
     *,
     confidence: float = 0.95,
     method: str = DEFAULT_METHOD,
     target: str = "population",
     simultaneous: bool = False,
+    sample: Sample | None = None,
 ) -> Analysis:
     """Puts a survey's reports at hand for tables, charts and models.
 
-    reports: a tally; or packed records back to back, as they are sent and stored; or their bits, as `unpack` gives them.
-    The rest: as in `estimate`. Raises EstimateError, and SubmissionError for records that the survey's coins cannot produce.
+    reports: a tally; or packed records back to back, as they are sent and stored; or their bits, as `unpack` gives them; or the tally of
+    each of the survey's public groups. The rest: as in `estimate`. Raises EstimateError, and SubmissionError for records that the
+    survey's coins cannot produce.
     """
-    bits = None
+    bits = groups = None
+    if isinstance(reports, Mapping):
+        drawn_as(survey, reports, sample)
+        groups, reports = reports, together(reports)
     if not isinstance(reports, Tally):
         bits = unpack(survey, reports, len(reports) // survey.record.bytes) if isinstance(reports, bytes) else np.asarray(reports)
         reports = Tally.from_bits(bits)
-    made = Analysis(survey, reports, bits, confidence, method, target, simultaneous)
+    made = Analysis(survey, reports, bits, confidence, method, target, simultaneous, groups=groups, sample=sample)
     made.results  # noqa: B018 - what is wrong with the arguments shows here
     return made

@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy.optimize import brentq
 from scipy.special import bdtrc, ndtr, ndtri
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
+from deniable.estimate.limits.roots import root
 from deniable.plan.precision import Mechanism, check_count, check_inside, check_probability, fewest, std_error
 
 
@@ -110,7 +110,7 @@ def _smallest(excess: Callable[[float], float]) -> float | None:
     """Where a growing function of a share in (0, 1] becomes 0; None if it stays below."""
     if excess(1.0) < 0:
         return None
-    return float(brentq(excess, 1e-12, 1.0))
+    return root(excess, 1e-12, 1.0)
 
 
 def _different(name: str, value: float, other: str, second: float) -> None:

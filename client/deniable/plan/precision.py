@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import bdtr, log_ndtr, ndtr, ndtri, xlog1py, xlogy
 from scipy.special import gammaln as log_gamma
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
+from deniable.estimate.limits.roots import root
 from deniable.mechanism import Channel
 
 MOST = 10**12  # respondents that are looked at
@@ -102,7 +102,7 @@ def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: fl
     if sigma == 0:
         return scale * math.log(1 / alpha) / (n * design.gap)
     most = -float(ndtri(alpha / 4)) * sigma + scale * math.log(2 / alpha)  # each part alone exceeds its term with alpha/2
-    return float(brentq(lambda h: _beyond(h, sigma, scale) - alpha, 0.0, most)) / (n * design.gap)
+    return root(lambda h: _beyond(h, sigma, scale) - alpha, 0.0, most) / (n * design.gap)
 
 
 def _beyond(h: float, sigma: float, scale: float) -> float:

@@ -15,8 +15,8 @@ from deniable.survey import Survey
 from deniable.survey.types.base import printable
 from deniable.verify import loads
 from deniable.verify.reference import Reference, masked, reference
-from deniable.verify.released import Released, fingerprint, name, sha384
-from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers
+from deniable.verify.released import FILE, Released, belongs, fingerprint, name, sha384
+from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers, no_reply
 from deniable.verify.visits import Visit, other_pages, survey_pages
 from deniable.wire.link import Link
 
@@ -43,6 +43,7 @@ class Verdict:
     """checked: what was compared, in sentences. findings: what is wrong; none where all is right. digest: of the definition served.
 
     left: what was not compared. ran: the SHA-384 of each script that ran in a real browser, by address, where one was used.
+    script: that of the page's one script, as it was served.
     """
 
     url: str
@@ -52,14 +53,16 @@ class Verdict:
     findings: tuple[Finding, ...]
     left: tuple[str, ...] = ()
     ran: Mapping[str, str] = field(default_factory=dict)
+    script: str | None = None
 
 
 def verify(link: Link, released: Released | None = None, *, browser: str | None = None) -> Verdict:
     """Compares what the server of a respondents' link serves, in every language, with what was released.
 
-    The page and every file that it loads must have the released hashes, the replies the released headers and no others, and the
-    definition must be what its epsilons imply and what the link's digest says. Where the [server] extra is installed, all other pages
-    and forms, and the replies to damaged requests, must be byte for byte what the installed server replies for this definition.
+    The page and every file must have the released hashes, the modules must make the file that runs, the replies must have the
+    released headers and no others, and the definition must be what its epsilons imply and what the link's digest says. Where the
+    [server] extra is installed, all other pages and forms, and the replies to damaged requests, must be byte for byte what the
+    installed server replies for this definition.
     browser: a Chromium to load the page with as well; what it received and ran is compared.
 
     No answer and no record is sent, nor the link's group or code. Raises DeliveryError where the server or the browser cannot be reached.
@@ -80,6 +83,7 @@ class _Verification:
         self.replies = 0
         self.compared = False  # with the installed server
         self.defined: bytes | None = None
+        self.script: str | None = None
 
     def verdict(self, browser: str | None) -> Verdict:
         self.connection()
@@ -96,11 +100,12 @@ class _Verification:
         checked.insert(2, f"the headers of {self.replies} replies")
         left = () if self.compared or not survey else (_LEFT,)
         digest = survey.digest if survey else None
-        return Verdict(self.link.url, self.link.survey, digest, tuple(checked), tuple(self.findings), left, ran)
+        return Verdict(self.link.url, self.link.survey, digest, tuple(checked), tuple(self.findings), left, ran, self.script)
 
     def count_of_files(self) -> str:
         styles = sum(path.endswith(".css") for path in self.released.files)
-        return f"{len(self.released.files) - styles} scripts and {styles} style sheets, and what they load"
+        scripts = f"{len(self.released.files) - styles} scripts, of which {FILE} is compared with what the modules make"
+        return f"{scripts}, and {styles} style sheets, and what they load"
 
     def find(self, kind: Kind, name: str, message: str) -> None:
         self.findings.append(Finding(kind, _clean(name), _clean(message)))
@@ -129,7 +134,7 @@ class _Verification:
     def body(self, path: str, reply: Reply, mimetype: str) -> bytes | None:
         if reply.status != 200:
             self.replies += 1
-            self.find("missing", path, _no_reply(reply))
+            self.find("missing", path, no_reply(reply))
             return None
         self.check_headers(path, reply, {**self.released.headers, "Content-Type": mimetype})
         if reply.body is None:
@@ -162,10 +167,15 @@ class _Verification:
         self.named.setdefault(url.removeprefix(self.link.url) if url.startswith(f"{self.link.url}/") else url, by)
 
     def files(self) -> None:
+        got: dict[str, bytes] = {}
         for path, known in self.released.files.items():
             body = self.get(Visit("style" if path.endswith(".css") else "module", path), _TYPES[posixpath.splitext(path)[1]])
             if body is not None:
                 self.file(path, known, body)
+                got |= {path: body} if path == FILE or sha384(body) == known else {}  # nobody joins what a stranger has written
+        self.script = sha384(got[FILE]) if FILE in got else None
+        if got.keys() == self.released.files.keys() and not belongs(got):
+            self.find("differs", FILE, "is not the file that the modules beside it make")
         for path, by in self.named.items():
             if path not in self.released.files and path != self.data:
                 self.find("unexpected", path, f"is no file of {name()}, and is loaded by {by[:200]}")
@@ -271,12 +281,6 @@ def _difference(right: bytes, got: bytes | None) -> str:
         if masked(wanted) != masked(line):
             return f"got {line.strip()[:200].decode('utf-8', 'replace')} where it has {wanted.strip()[:200].decode('utf-8', 'replace')}"
     return f"{len(got):,} bytes instead of {len(right):,}"
-
-
-def _no_reply(reply: Reply) -> str:
-    if 300 <= reply.status < 400:
-        return f"must be served at this address, got a redirect to {reply.headers.get('Location', 'nowhere')[:200]}"
-    return f"must be served, got status {reply.status}"
 
 
 def _listed(places: Iterable[str]) -> str:

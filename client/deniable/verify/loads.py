@@ -15,7 +15,7 @@ _URLS = frozenset(
 )
 _LINKS = frozenset({"a", "area"})  # their addresses are visited when somebody wants to
 _RUN = frozenset({"srcdoc", "style", "http-equiv", "formaction", "action", "ping"})
-_DATA = frozenset({"importmap", "application/json"})
+_DATA = frozenset({"application/json"})
 _IMPORT = re.compile(r"""\b(?:from|import|importScripts|Worker)\s*\(?\s*["'`]([^"'`\n]+)["'`]""")
 _COMPUTED = re.compile(r"\bimport\s*\(\s*([^\s\"'`)][^)\n]{0,60})")
 _STYLE = re.compile(r"""(?:@import\s*|url\(\s*)["']?([^"'\s)]+)""")

@@ -7,12 +7,18 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
+from deniable.joined import NAME, JoinError, joined
+
 PATH = Path(__file__).with_name("released.json")
+_FOLDER = "/browser/"
+FILE = f"{_FOLDER}{NAME}"
+"""The path of the one file that a respondent's browser runs, beside the first script."""
 
 
 @dataclass(frozen=True)
@@ -47,3 +53,11 @@ def fingerprint(page: bytes, survey: str) -> str:
     """
     place = rb'(?:(?<= data-survey=")|(?<=/s/)|(?<=/api/v1/surveys/))' + re.escape(survey.encode()) + rb'(?=["/?#])'
     return sha384(b"".join(hashlib.sha384(piece).digest() for piece in re.split(place, page)))
+
+
+def belongs(files: Mapping[str, bytes]) -> bool:
+    """Whether the one file that runs is what the modules beside it make. files: all that is served, by path."""
+    own = {path.removeprefix(_FOLDER): body for path, body in files.items() if path.endswith(".mjs") and path != FILE}
+    with suppress(JoinError, UnicodeDecodeError):
+        return joined({name: body.decode() for name, body in own.items()}).encode() == files[FILE]
+    return False

@@ -283,6 +283,9 @@ def _reached(url: str) -> Iterator[str]:
 @click.option(
     "--by-hand", "by_hand", flag_value="1", help="The figures of those who answered with real coins; they are in no other results."
 )
+@click.option(
+    "--clusters", "clusters", flag_value="1", help="The groups were drawn, and then people in them: intervals are those of clusters."
+)
 def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
     from deniable_server.researchers.results import results_of

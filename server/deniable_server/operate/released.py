@@ -17,6 +17,7 @@ from deniable.verify.released import PATH, fingerprint, sha384
 from deniable.verify.replies import REQUIRED
 from deniable_server import Config, create_app
 from deniable_server.store import open_store
+from deniable_server.web.files import SCRIPTS
 from deniable_server.web.languages import LANGUAGES
 
 _KINDS: dict[str, dict[str, Any]] = {
@@ -33,10 +34,11 @@ _FOLDERS = ("/browser/", "/static/")
 
 
 def manifest() -> dict[str, Any]:
-    """The hashes of all that a respondent's browser loads, as the sources are now, and the headers that come with it."""
+    """The hashes of all that a respondent's browser loads, and of the modules in it, as the sources are now; and the headers with it."""
     with tempfile.TemporaryDirectory() as folder, _site(Path(folder)) as client:
         page = client.get("/s/open0")
-        files = sorted({load.url for load in loads.of_page(page.text) if load.url and load.url.startswith(_FOLDERS)})
+        loaded = {load.url for load in loads.of_page(page.text) if load.url and load.url.startswith(_FOLDERS)}
+        files = sorted(loaded | {f"/browser/{name}" for name in SCRIPTS})
         return {
             "headers": {name: page.headers[name] for name in REQUIRED},
             "files": {path: sha384(client.get(path).data) for path in files},

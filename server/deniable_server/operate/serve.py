@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import resource
@@ -87,6 +88,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     logger.info("Serving on %s", at.url)
     if scraped and at.metrics:
         servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
+    gc.freeze()  # what is loaded stays: looking for garbage in it would hold up requests
     uvloop.run(_run(front, servers, store))
 
 

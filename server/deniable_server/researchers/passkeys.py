@@ -1,4 +1,5 @@
-"""Passkeys (WebAuthn): a key pair on somebody's device, of which the server has the public half. py_webauthn reads and verifies them.
+"""Passkeys (WebAuthn): a key pair on somebody's device, of which the server has the public half. py_webauthn reads and verifies them:
+it takes long to load, and comes when somebody has one.
 
 A challenge is signed into the cookie of a visit, holds for five minutes, and begins with its time. A passkey takes none that is not newer
 than the one it answered last, so nothing that was recorded can be sent again.
@@ -14,9 +15,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-import webauthn
 from flask import session
-from webauthn.helpers.structs import PublicKeyCredentialDescriptor
 
 from deniable_server.store.factors import Passkey
 from deniable_server.web.links import server_address
@@ -37,19 +36,23 @@ def site() -> str | None:
 
 def creation_options(user: str, known: Sequence[Passkey]) -> str:
     """What a browser is asked to make, as JSON: not on a device that has one of those that are known."""
+    import webauthn
+
     options = webauthn.generate_registration_options(
         rp_id=site() or "",
         rp_name="deniable",
         user_name=user,
         user_id=hashlib.sha256(user.encode()).digest(),
         challenge=_new_challenge(),
-        exclude_credentials=[PublicKeyCredentialDescriptor(id=one.id) for one in known],
+        exclude_credentials=[webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in known],
     )
     return webauthn.options_to_json(options)
 
 
 def made(answer: str, name: str, made_on: str) -> Passkey | None:
     """The passkey that a browser says it made, or None where the answer is none to the challenge of this visit."""
+    import webauthn
+
     challenge = _take_challenge()
     if challenge is None:
         return None
@@ -64,7 +67,9 @@ def made(answer: str, name: str, made_on: str) -> Passkey | None:
 
 def request_options(known: Sequence[Passkey]) -> str:
     """What a browser is asked to sign, and with which passkeys, as JSON."""
-    allowed = [PublicKeyCredentialDescriptor(id=one.id) for one in known]
+    import webauthn
+
+    allowed = [webauthn.helpers.structs.PublicKeyCredentialDescriptor(id=one.id) for one in known]
     return webauthn.options_to_json(
         webauthn.generate_authentication_options(rp_id=site() or "", challenge=_new_challenge(), allow_credentials=allowed)
     )
@@ -72,6 +77,8 @@ def request_options(known: Sequence[Passkey]) -> str:
 
 def shown(answer: str, known: Sequence[Passkey]) -> tuple[Passkey, int] | None:
     """Which of these passkeys answered the challenge of this visit, with its new count, and when that was made, in nanoseconds; or None."""
+    import webauthn
+
     challenge = _take_challenge()
     if challenge is None:
         return None

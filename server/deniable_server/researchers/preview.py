@@ -1,6 +1,6 @@
-"""A draft as respondents will meet it: their own page and modules, fed with the draft, whose sends go nowhere.
+"""A draft as respondents will meet it: their own page and script, fed with the draft, whose sends go nowhere.
 
-The page stands in a frame of the researchers' pages. Before its modules run, `preview.mjs` puts a network and a storage of its own
+The page stands in a frame of the researchers' pages. Before its script runs, `preview.mjs` puts a network and a storage of its own
 in their place: what is answered stays in that frame, and is forgotten with it. The survey that is tried has an id that
 is never published, so its digest is none of a real survey, and no record of it is taken anywhere.
 """
@@ -8,7 +8,6 @@ is never published, so its digest is none of a real survey, and no record of it 
 from __future__ import annotations
 
 from flask import Response, abort, render_template, request
-from markupsafe import Markup
 
 from deniable.errors import SurveyError
 from deniable.survey import Survey
@@ -18,7 +17,6 @@ from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.protocol import Published
 from deniable_server.web import headers
 from deniable_server.web.audience import Audience, Routes
-from deniable_server.web.files import IMPORT_MAP, MODULES
 
 bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, translated=True))
 
@@ -27,9 +25,8 @@ bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, t
 @headers.framed
 def page(draft_id: str) -> str:
     """The respondents' page. With `start` in the address it goes on to the questions by itself, and leaves the focus where it is."""
-    import_map = Markup(IMPORT_MAP)  # noqa: S704 - our own file names and hashes
-    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "modules": MODULES, "beside": "start" in request.args}
-    return render_template("researchers/preview_page.html", import_map=import_map, **shown)
+    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "beside": "start" in request.args}
+    return render_template("researchers/preview_page.html", **shown)
 
 
 @bp.get("/manage/drafts/<draft_id>/preview/definition")

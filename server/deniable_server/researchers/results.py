@@ -9,23 +9,46 @@ from typing import Any
 from deniable.errors import EstimateError
 from deniable.estimate import Results, analyse
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
 from deniable.wire.part import Part
+from deniable.wire.tally import Tally
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Published, Store
 from deniable_server.web.errors import WithheldError
+
+MAX_COUNTS = 1 << 24  # pairs of bits in the tallies of all groups, held at once
 
 
 def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Results:
     """Estimates of all questions, shares and means.
 
-    options: may hold confidence (0.95 by default), method and target; group and by_hand, as in `records_of`. Raises EstimateError naming
-    what is wrong.
+    options: may hold confidence (0.95 by default), method and target; group and by_hand, as in `records_of`; clusters, 1 where the groups
+    were drawn, and then people in them. Raises EstimateError naming what is wrong.
     """
     chosen, interval = records_of(store, survey_id, options), interval_of(options)
-    tally = store.submissions.tally(survey_id, chosen.parts)
-    found = analyse(chosen.survey, tally, confidence=interval.confidence, method=interval.method, target=interval.target).results
+    told: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
+    if _clusters(chosen.survey, options):
+        found = analyse(chosen.survey, _by_group(store, chosen.survey), sample=Sample(clusters="group"), **told).results
+    else:
+        found = analyse(chosen.survey, store.submissions.tally(survey_id, chosen.parts), **told).results
     return replace(found, **chosen.described)
+
+
+def _clusters(survey: Survey, options: Mapping[str, str]) -> bool:
+    """Whether the groups are clusters. Raises EstimateError where they cannot be."""
+    written = options.get("clusters") or "0"
+    if written not in ("0", "1"):
+        raise EstimateError("clusters must be 1, or left out")
+    if written == "1" and (not survey.groups or options.get("group") or options.get("by_hand") == "1"):
+        raise EstimateError("clusters must be left out: only all groups of a survey together can be clusters, made by devices")
+    if written == "1" and len(survey.groups) * survey.record.bits**2 > MAX_COUNTS:
+        raise EstimateError(f"clusters must be left out: {len(survey.groups):,} groups of so many questions are for the Python client")
+    return written == "1"
+
+
+def _by_group(store: Store, survey: Survey) -> dict[str, Tally]:
+    return {group: store.submissions.tally(survey.id, protocol.estimated(survey, group)) for group in survey.groups}
 
 
 @dataclass(frozen=True)

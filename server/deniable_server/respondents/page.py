@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from flask import render_template
-from markupsafe import Markup
 
 from deniable_server.context import current_store
 from deniable_server.store.protocol import Published
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
-from deniable_server.web.files import IMPORT_MAP, MODULES
 
 bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
 
@@ -24,5 +22,5 @@ def survey(survey_id: str) -> str:
 
 
 def page(template: str, published: Published) -> str:
-    """One of the pages that run the modules."""
-    return render_template(template, published=published, modules=MODULES, import_map=Markup(IMPORT_MAP))  # noqa: S704 - our own file names and hashes
+    """One of the pages that run the scripts."""
+    return render_template(template, published=published)

@@ -1,7 +1,7 @@
 /**
- * A survey to be tried: the respondents' modules as they are released, with a network and a storage in their place of which
- * nothing leaves this frame. Whatever the modules ask for but the definition, this answers itself; what they keep is forgotten
- * with the page. If anything of it cannot be put in place, the modules are not started.
+ * A survey to be tried: the respondents' script as it is released, with a network and a storage in their place of which
+ * nothing leaves this frame. Whatever the script asks for but the definition, this answers itself; what it keeps is forgotten
+ * with the page. If anything of it cannot be put in place, the script is not started.
  */
 
 const script = document.querySelector("script[data-definition]");
@@ -9,7 +9,7 @@ const main = document.querySelector("main");
 const own = `/api/v1/surveys/${main.dataset.survey}`;
 const network = globalThis.fetch.bind(globalThis);
 
-/** What the modules keep on a device: in memory, and enumerable as the browser's storage is. */
+/** What the script keeps on a device: in memory, and enumerable as the browser's storage is. */
 class Memory {
   static #methods = {
     getItem: (kept) => (key) => (Object.hasOwn(kept, key) ? kept[key] : null),
@@ -24,7 +24,7 @@ class Memory {
   }
 }
 
-/** Answers what the modules send as the server would that keeps it; nothing is passed on but the question for the definition. */
+/** Answers what the script sends as the server would that keeps it; nothing is passed on but the question for the definition. */
 async function answered(address, { method = "GET" } = {}) {
   const { pathname, origin } = new URL(address, location.href);
   if (origin !== location.origin) throw new TypeError("a preview asks nobody else");
@@ -51,7 +51,7 @@ document.addEventListener("click", (event) => {
  * was; and nothing takes the focus from who is typing in the fields, until the frame is touched.
  */
 function beside() {
-  history.replaceState(null, "", location.pathname + location.hash); // the modules take no address with more than a language behind its ?
+  history.replaceState(null, "", location.pathname + location.hash); // the script takes no address with more than a language behind its ?
   const { focus } = HTMLElement.prototype;
   let touched = false;
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, ({ isTrusted }) => (touched ||= isTrusted), { capture: true });
@@ -75,4 +75,4 @@ function once(id, action) {
 
 if ("beside" in script.dataset) beside();
 if (window.parent === window) main.textContent = "A preview is shown in the page of its draft.";
-else await import("/browser/form.mjs");
+else document.head.append(document.getElementById("script").content.cloneNode(true));

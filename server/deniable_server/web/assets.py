@@ -30,9 +30,10 @@ class Asset:
 
 def load(folder: Path, suffix: str) -> dict[str, Asset]:
     """The files of a folder, and of folders in it, that end in `suffix`, by their path from there."""
-    return {file.relative_to(folder).as_posix(): _asset(file.read_bytes(), _MIME[suffix]) for file in sorted(folder.rglob(f"*{suffix}"))}
+    return {file.relative_to(folder).as_posix(): asset(file.read_bytes(), suffix) for file in sorted(folder.rglob(f"*{suffix}"))}
 
 
-def _asset(body: bytes, mimetype: str) -> Asset:
+def asset(body: bytes, suffix: str) -> Asset:
+    """A file of this content, whose name ends in `suffix`."""
     integrity = "sha384-" + base64.b64encode(hashlib.sha384(body).digest()).decode()
-    return Asset(body, gzipped(body), integrity, mimetype)
+    return Asset(body, gzipped(body), integrity, _MIME[suffix])

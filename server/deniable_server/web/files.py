@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import json
-
 from flask import Response, abort, url_for
 from markupsafe import Markup
 
+from deniable.joined import NAME, joined, read_modules
 from deniable_server import paths
 from deniable_server.context import current_config
 from deniable_server.web import assets
 from deniable_server.web.audience import Audience, Routes
 
 bp = Routes("files", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
-_BROWSER = {**assets.load(paths.BROWSER, ".mjs"), **assets.load(paths.BROWSER, ".js")}
+_BROWSER = {
+    **assets.load(paths.BROWSER, ".mjs"),
+    **assets.load(paths.BROWSER, ".js"),
+    NAME: assets.asset(joined(read_modules(paths.BROWSER)).encode(), ".mjs"),
+}
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs"), **assets.load(paths.STATIC, ".svg")}
-MODULES = {name: asset.integrity for name, asset in _BROWSER.items()}
+SCRIPTS = {name: asset.integrity for name, asset in _BROWSER.items()}
+"""The hashes of what is below /browser/: the one file and the first script, which run as they are or not at all, and the modules."""
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
-_CHECKED = {f"/browser/{name}": value for name, value in MODULES.items() if name.endswith(".mjs")}
-IMPORT_MAP = json.dumps({"integrity": _CHECKED}, separators=(",", ":"))
-"""Subresource integrity of the modules that run on the respondent's device: the browser runs these bytes or none.
 
-It must be an import map: Chromium loads a module again, unchecked, whose preload failed its integrity.
-"""
+
+@bp.app_template_global()
+def browser_script(name: str, kind: str = "") -> Markup:
+    """The element that runs one of the respondents' scripts, with its integrity; `kind` may be "module"."""
+    told = Markup(' type="{}"').format(kind) if kind else ""
+    return Markup('<script{} src="{}" integrity="{}"></script>').format(told, url_for("files.browser_file", name=name), SCRIPTS[name])
 
 
 @bp.app_template_global()
@@ -33,7 +38,7 @@ def stylesheet(name: str) -> Markup:
 
 @bp.get("/browser/<path:name>")
 def browser_file(name: str) -> Response:
-    """The modules that run on the respondent's device, the same files that the tests prove."""
+    """What runs on the respondent's device: one file, and the modules that it is made of, the same that the tests prove."""
     return _file(_BROWSER, name)
 
 

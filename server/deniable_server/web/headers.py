@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,11 +9,9 @@ from flask import Flask, Response, current_app, request
 
 from deniable_server.context import current_config
 from deniable_server.web.audience import current_audience
-from deniable_server.web.files import IMPORT_MAP
 
-_IMPORT_MAP = "sha256-" + base64.b64encode(hashlib.sha256(IMPORT_MAP.encode()).digest()).decode()  # inline, but no code
 _POLICY = (
-    f"default-src 'none'; script-src 'self' '{_IMPORT_MAP}'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; form-action "
 )
 _FIXED = {

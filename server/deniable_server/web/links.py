@@ -1,4 +1,4 @@
-"""Addresses that people are given: this server's own, and the link to a survey."""
+"""What people are given: this server's address, the link to a survey, and the six words to compare it by."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from flask import Flask
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
+from deniable.wire.six_words import six_words
 from deniable_server.context import current_config
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `respondents_link`, `server_address` and `institution`."""
+    """Gives the templates `respondents_link`, `server_address`, `six_words` and `institution`."""
     app.add_template_global(respondents_link)
     app.add_template_global(server_address)
+    app.add_template_global(six_words)
     app.context_processor(lambda: {"institution": current_config().institution})
 
 

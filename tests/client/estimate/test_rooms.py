@@ -16,7 +16,8 @@ ROOMS = {
     "present": set(),
     "moments": set(),
     "checks": {"limits", "moments", "present"},
-    "tables": {"limits", "moments", "checks", "present"},
+    "samples": {"limits", "moments"},
+    "tables": {"limits", "moments", "samples", "checks", "present"},
     "regression": {"limits", "moments", "present"},
     "designs": {"limits", "moments", "present"},
 }

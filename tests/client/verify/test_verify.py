@@ -23,6 +23,7 @@ from deniable.verify import released
 from deniable.verify.loads import of_file, of_page
 from deniable.verify.released import Released, fingerprint
 from deniable.verify.replies import REQUIRED, Browser, Reply
+from deniable.wire.six_words import six_words
 from deniable_server.operate.released import text
 
 QUESTION = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
@@ -197,7 +198,9 @@ def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[...
     assert found["digest"] in link(site, "study")
     files = json.loads(sources.read_text())["files"]
     scripts = sum(path.startswith("/browser/") for path in files)
-    assert f"{scripts} scripts and {len(files) - scripts} style sheets" in found["checked"][1]
+    assert found["words"] == {"survey": six_words(found["digest"]), "script": six_words(files["/browser/respond.mjs"])}
+    made = "of which /browser/respond.mjs is compared with what the modules make"
+    assert found["checked"][1] == f"{scripts} scripts, {made}, and {len(files) - scripts} style sheets, and what they load"
 
 
 def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(
@@ -249,9 +252,9 @@ def test_a_page_that_is_altered_for_visitors_of_one_kind_is_found(site: Site, fi
     assert "unexpected /static/copy.mjs" in findings()
 
 
-def test_a_module_that_is_altered_for_imports_only_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
-    site.told_apart.append((lambda path, told: told.get("Sec-Fetch-Dest") == "script" and path == "/browser/form.mjs", flipped))
-    assert "differs /browser/form.mjs" in findings()
+def test_a_script_that_is_altered_for_pages_only_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
+    site.told_apart.append((lambda path, told: told.get("Sec-Fetch-Dest") == "script" and path == "/browser/respond.mjs", flipped))
+    assert RUNS in findings()
 
 
 @pytest.mark.slow
@@ -313,7 +316,7 @@ def test_a_right_server_passes_in_a_real_browser_too_and_what_ran_is_hashed(site
     result = run("--browser", "--json", link(site, survey))
     found = json.loads(result.stdout)
     assert (result.exit_code, found["findings"]) == (0, [])
-    assert {"/browser/randomize.mjs", "/browser/support.js"} <= found["ran"].keys()  # a closed page looks for records that wait
+    assert found["ran"].keys() == {"/browser/respond.mjs", "/browser/support.js"}  # a closed page looks for records that wait
     known = json.loads(released.PATH.read_text())["files"]
     assert found["ran"].items() <= known.items()
 
@@ -338,7 +341,7 @@ def test_what_only_a_real_browser_is_served_is_found(
             return no_policy(trapped(reply))
         if change == "code in the page":
             return no_policy(changed(b"</main>", b"<script>1 + 1</script></main>")(reply)) if "html" in kind else reply
-        if change == "an import" and b'from "./asking.mjs"' in reply.body:
+        if change == "an import" and b"const MODULES" in reply.body:
             return replace(reply, body=b'import "/static/copy.mjs";\n' + reply.body)
         if change == "a request" and "html" in kind:
             return no_policy(changed(b"</main>", b"<img src='/pixel.png'></main>")(reply))
@@ -353,7 +356,7 @@ def test_what_only_a_real_browser_is_served_is_found(
     expected = {
         "an element": "unexpected /static/copy.mjs",
         "code in the page": "differs /s/study (en)",
-        "an import": "differs /browser/form.mjs",
+        "an import": "differs /browser/respond.mjs",
         "a request": "unexpected /pixel.png",
         "a definition": "differs /api/v1/surveys/study",
     }
@@ -378,17 +381,49 @@ def flipped(reply: Served) -> Served:
     return replace(reply, body=bytes(body))
 
 
-@pytest.mark.parametrize(
-    "path", ["/browser/form.mjs", "/browser/randomize.mjs", "/browser/receipt.mjs", "/static/base.css", "/static/respond.css"]
-)
+@pytest.mark.parametrize("path", ["/browser/respond.mjs", "/static/base.css"])
 def test_one_flipped_byte_of_a_file_is_found(site: Site, findings: Callable[[], dict[str, str]], path: str) -> None:
     site.changes[path] = flipped
     assert f"differs {path}" in findings()
 
 
+# The file that runs, and the modules that are there to be read.
+
+RUNS = "differs /browser/respond.mjs"
+FOREIGN = "is not the file that the modules beside it make"
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [("/browser/respond.mjs", b"0;\n"), *(("/browser/randomize.mjs", line) for line in (b"0;\n", b"\xff", b"export default 1;\n", b"`\n"))],
+)
+def test_a_file_that_its_modules_do_not_make_is_found_even_where_all_hashes_are_as_released(
+    site: Site,
+    findings: Callable[[], dict[str, str]],
+    sources: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    line: bytes,
+) -> None:
+    """As in a release in which somebody has changed one and not the other, and the list of hashes with it."""
+    site.changes[path] = lambda reply: replace(reply, body=reply.body + line)
+    told = json.loads(sources.read_text())
+    told["files"][path] = released.sha384(httpx.get(site.url + path, timeout=PATIENCE).content)
+    (tmp_path / "released.json").write_text(json.dumps(told))
+    monkeypatch.setattr(released, "PATH", tmp_path / "released.json")
+    assert findings() == {RUNS: FOREIGN}
+
+
+def test_the_six_words_of_the_script_are_those_of_what_is_served_here(site: Site, run: Callable[..., Result]) -> None:
+    site.changes["/browser/respond.mjs"] = flipped
+    served = released.sha384(httpx.get(f"{site.url}/browser/respond.mjs", timeout=PATIENCE).content)
+    assert f"words of the page's program: {six_words(served)}" in run().stdout
+
+
 def test_each_file_that_the_page_loads_is_compared(site: Site, findings: Callable[[], dict[str, str]], sources: Path) -> None:
     files = json.loads(sources.read_text())["files"]
-    assert {"/browser/form.mjs", "/browser/randomize.mjs", "/static/respond.css"} < set(files)
+    assert {"/browser/respond.mjs", "/browser/support.js", "/browser/randomize.mjs", "/static/respond.css"} < set(files)
     for path in files:
         site.changes[path] = lambda reply: replace(reply, body=reply.body + b" ")
     assert set(findings()) == {f"differs {path}" for path in files}

@@ -17,6 +17,10 @@ p { margin-bottom: 2em !important; }
 """
 """The spacing of WCAG 1.4.12, which a reader may set."""
 
+PHONE = 360
+DOUBLE_TEXT = "html { font-size: 200% !important; }"
+"""Text at 200%, WCAG 1.4.4, where a phone's settings enlarge text and not the page."""
+
 
 @contextlib.contextmanager
 def screen(driver: Chrome, width: int, scheme: str = "light", **media: str) -> Iterator[None]:
@@ -118,7 +122,7 @@ def too_small(driver: Chrome) -> list[str]:
 
 
 def faults(driver: Chrome) -> list[str]:
-    """Everything that is wrong at the narrowest, in both directions, and with text spaced out."""
+    """Everything that is wrong at the narrowest, in both directions, and with text spaced out; and on a phone with text twice as large."""
     found: list[str] = []
     with screen(driver, NARROWEST):
         for way in ("ltr", "rtl"):
@@ -126,6 +130,8 @@ def faults(driver: Chrome) -> list[str]:
                 found += _at(f"{NARROWEST} px {way}", {"too small": too_small(driver), "sticks out": sticking_out(driver)})
                 with style(driver, WIDE_TEXT):
                     found += _at(f"{NARROWEST} px {way} spaced", {"sticks out": sticking_out(driver), "cut off": cut_off(driver)})
+    with screen(driver, PHONE), style(driver, DOUBLE_TEXT):
+        found += _at(f"{PHONE} px, text at 200%", {"sticks out": sticking_out(driver), "cut off": cut_off(driver)})
     return found
 
 

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -22,9 +23,11 @@ from deniable.cli import main
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, EstimateError, RejectedError
 from deniable.estimate import Analysis, analyse
+from deniable.estimate.samples.sample import Sample
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
+from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import keys
@@ -45,6 +48,8 @@ questions:
   - {id: hours, text: Hours?, type: number, low: 0, high: 14}
   - {id: used, text: Used?, type: multi_choice, options: [tea, coffee]}
 """)
+LATER = Survey.from_dict({**SURVEY.to_dict(), "id": "later"})
+"""The same questions, asked a year later."""
 PARTS = {Part("North"): 900, Part("North", "organisation"): 400, Part("South"): 1100}
 TRUTH = {
     "smokes": [0.3, 0.7],
@@ -84,6 +89,22 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
         "compare mood --first North --second South",
         "",
     ),
+    "comparison of all groups": (
+        lambda of: of(group="North").compare_groups({"South": of(group="South")}, "mood", name="North"),
+        "compare mood --first North",
+        "groups/mood.json?first=North",
+    ),
+    "comparison of all groups in a multiple choice": (
+        lambda of: of(group="South", confidence=0.8).compare_groups({"North": of(group="North")}, "used", name="South"),
+        "compare used --first South --confidence 0.8",
+        "groups/used.json?first=South&confidence=0.8",
+    ),
+    "waves": (lambda of: of().compare_waves(of(survey=LATER)), "waves --second later", "waves.json?with=later"),
+    "waves for the respondents": (
+        lambda of: of(target="respondents", confidence=0.8).compare_waves(of(survey=LATER, target="respondents", confidence=0.8)),
+        "waves --second later --target respondents --confidence 0.8",
+        "waves.json?with=later&target=respondents&confidence=0.8",
+    ),
     "regression": (
         lambda of: of(reports=True).regress("smokes ~ party"),
         "regress 'smokes ~ party'",
@@ -101,25 +122,28 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
 class Site:
     url: str
     kept: dict[Part, bytes]
+    later: bytes
     keys: dict[str, str]
 
-    def on_a_file(self, group: str | None = None, reports: bool = False, **interval: Any) -> Analysis:
+    def on_a_file(self, group: str | None = None, reports: bool = False, survey: Survey = SURVEY, **interval: Any) -> Analysis:
         """The library, on a file of the records; it knows nothing of a server."""
+        if survey is LATER:
+            return analyse(LATER, self.later, **interval)
         raw = b"".join(records for part, records in self.kept.items() if group in (None, part.group))
         return analyse(SURVEY, raw, **interval)
 
-    def by_api(self, group: str | None = None, reports: bool = False, **interval: Any) -> Analysis:
+    def by_api(self, group: str | None = None, reports: bool = False, survey: Survey = SURVEY, **interval: Any) -> Analysis:
         """The routes, and the library on what they say."""
         params = {} if group is None else {"group": group}
         if reports:
             raw = httpx.get(f"{self.url}/api/v1/surveys/health/reports", params=params, auth=AUTH, timeout=60).content
             return analyse(SURVEY, raw, **interval)
-        reply = httpx.get(f"{self.url}/api/v1/surveys/health/tally", params=params, auth=AUTH, timeout=60).json()
-        return analyse(SURVEY, Tally.from_bytes(reply["n"], SURVEY.record.bits, base64.b64decode(reply["pairs"])), **interval)
+        reply = httpx.get(f"{self.url}/api/v1/surveys/{survey.id}/tally", params=params, auth=AUTH, timeout=60).json()
+        return analyse(survey, Tally.from_bytes(reply["n"], SURVEY.record.bits, base64.b64decode(reply["pairs"])), **interval)
 
-    def by_sdk(self, **options: Any) -> Analysis:
+    def by_sdk(self, survey: Survey = SURVEY, **options: Any) -> Analysis:
         with SurveyClient(self.url, auth=AUTH, outbox=":memory:") as client:
-            return client.analysis("health", **options)
+            return client.analysis(survey.id, **options)
 
     def by_page(self, path: str) -> Any:
         """What somebody downloads who is logged in."""
@@ -146,10 +170,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         raw = simulate(SURVEY, TRUTH, n=n).reports
         store.submissions.add("health", Submission(os.urandom(16), SURVEY.digest, n, raw, part.group, part.mode))
         kept[part] = b"".join(sorted(raw[at : at + size] for at in range(0, len(raw), size)))
+    store.surveys.publish(LATER)
+    later = simulate(LATER, {**TRUTH, "smokes": [0.2, 0.8]}, n=1500).reports
+    store.submissions.add("later", Submission(os.urandom(16), LATER.digest, 1500, later, "North"))
     key = {scopes: keys.make(store, scopes, scopes.split()) for scopes in ("results", "reports", "results reports")}
     store.close()
     server.start()
-    yield Site(server.url, kept, key)
+    yield Site(server.url, kept, later, key)
     server.stop()
     server.close()
     assert "Traceback" not in server.log.read_text()
@@ -169,6 +196,25 @@ def test_a_figure_is_the_same_to_the_last_digit_by_every_door(site: Site, name: 
 def figures_of(found: Any) -> Any:
     """All that is said, but for what only a server knows: which records these are."""
     return {key: value for key, value in found.items() if key not in DESCRIBED} if isinstance(found, dict) else found
+
+
+def test_clusters_are_the_same_by_every_door(site: Site, tmp_path: Path) -> None:
+    """Two groups are few clusters; more people than in a group make no difference then."""
+    file = tmp_path / "sample.yaml"
+    file.write_text("clusters: group\n", encoding="utf-8")
+    kept = {name: b"".join(raw for part, raw in site.kept.items() if part.group == name) for name in SURVEY.groups}
+    tallies = {name: Tally.from_bits(unpack(SURVEY, raw, len(raw) // SURVEY.record.bytes)) for name, raw in kept.items()}
+    own = analyse(SURVEY, tallies, sample=Sample(clusters="group"))
+    assert own.results.sample == "2 clusters (group), t with 1 degrees of freedom"
+    assert figures_of(site.by_sdk(sample=Sample(clusters="group")).to_dict()) == figures_of(own.to_dict())
+    assert figures_of(json.loads(site.by_command(["results", "--sample", str(file)]))) == figures_of(own.to_dict())
+    assert figures_of(site.by_page("results.json?clusters=1")) == figures_of(own.to_dict())
+    told = json.loads(site.by_command(["crosstab", "smokes", "party", "--sample", str(file)]))
+    assert told == json.loads(own.crosstab("smokes", "party").to_json())
+    refused = httpx.get(f"{site.url}/api/v1/surveys/health/results", params={"clusters": "1", "group": "North"}, auth=AUTH)
+    assert (refused.status_code, "clusters must be left out" in refused.text) == (400, True)
+    with pytest.raises(EstimateError, match="neither group nor by_hand nor reports"):
+        site.by_sdk(sample=Sample(clusters="group"), group="North")
 
 
 DESCRIBED = ("group", "by_hand", "n_by_hand", "n_organisation", "may_wait")

@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, read
 from deniable.wire.link import Link
+from deniable.wire.six_words import six_words
 from deniable_server.researchers.inviting import MOST_ON_A_SHEET
 from deniable_server.store.protocol import Store
 
@@ -69,6 +70,13 @@ def test_a_sheet_shows_each_code_beside_the_qr_code_of_its_link(ada: FlaskClient
         segno.make(link, error="m", micro=False).save(out, kind="svg", border=4)
         assert drawn in out.getvalue().decode()
         assert usable(store, code)
+
+
+def test_each_invitation_on_a_sheet_has_the_six_words_of_the_survey_and_so_has_the_page_of_the_link(ada: FlaskClient) -> None:
+    words = six_words(PANEL.digest)
+    assert ada.post(PAGE, data={"count": "3", "group": "", "sheet": "1"}).text.count(words) == 3
+    assert ada.get(PAGE).text.count(words) == 1
+    assert words in ada.get("/s/panel/definition").text
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.optimize import brentq
-from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
 
 from deniable.estimate.checks.method import worst_case_shift
+from deniable.estimate.limits.roots import root
 from deniable.estimate.present.figures import percent
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
@@ -50,6 +48,9 @@ from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.layout import Field
 from deniable.wire.tally import Tally
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _Floats = NDArray[np.float64]
 
@@ -170,7 +171,7 @@ class _Design:
         room = self.strength - self.least
         if room <= 0:
             return math.inf
-        top = brentq(lambda log: self._log_chance(math.exp(log)) - math.log(LEVEL / 3), 0.0, 50.0)
+        top = root(lambda log: self._log_chance(math.exp(log)) - math.log(LEVEL / 3), 0.0, 50.0)
         noise = _SURE * math.sqrt(2 / (self.n * self.drawn)) * self.least
         return max(1 / self.n, (self.mu / self.drawn * math.exp(top) - self.least + noise) / room)
 
@@ -247,6 +248,8 @@ class _Reports:
 
         Of k = 2 bits one is the other inverted: the first stands for both, its length made up for in `_scales`.
         """
+        from scipy.sparse import csr_array
+
         entries: list[tuple[int, int, float]] = []
         start = 0
         for place in self._places:
@@ -274,7 +277,11 @@ class _Reports:
         moments = np.asarray(self._bits @ self._stored @ self._bits.T) * np.outer(scales, scales) / self._n
         last = len(moments) - 1
         if last < _DENSE:
+            from scipy.linalg import eigh
+
             return float(eigh(moments, eigvals_only=True, subset_by_index=[last, last])[0])
+        from scipy.sparse.linalg import eigsh
+
         start = np.cos(np.arange(last + 1.0))  # any fixed vector that is no pattern of bits
         return float(eigsh(moments, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import chdtri
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.proportion import Share, proportion
+from deniable.estimate.limits.roots import root
 
 _Floats = NDArray[np.float64]
 
@@ -97,8 +97,8 @@ class Strata:
         def excess(p: float) -> float:
             return max(top - self._log_likelihood(p), 0.0) - drop if math.isfinite(self._log_likelihood(p)) else 1e300
 
-        low = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, best, xtol=1e-13))
-        high = 1.0 if excess(1.0) <= 0 else float(brentq(excess, best, 1.0, xtol=1e-13))
+        low = 0.0 if excess(0.0) <= 0 else root(excess, 0.0, best, xtol=1e-13)
+        high = 1.0 if excess(1.0) <= 0 else root(excess, best, 1.0, xtol=1e-13)
         return low, high
 
     def _most_likely(self) -> float:
@@ -107,7 +107,7 @@ class Strata:
             return 0.0
         if self._slope(1.0) >= 0:
             return 1.0
-        return float(brentq(self._slope, 0.0, 1.0, xtol=1e-14))
+        return root(self._slope, 0.0, 1.0, xtol=1e-14)
 
     def _slope(self, p: float) -> float:
         rate = self.q0 + p * (self.q1 - self.q0)

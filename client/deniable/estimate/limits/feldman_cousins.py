@@ -25,10 +25,10 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import bdtr, bdtrc, expit, xlog1py, xlogy
 
 from deniable.estimate.limits import likelihood_ratio
+from deniable.estimate.limits.roots import root
 
 _AT_A_TIME = 64  # pieces
 _TIE = 1e-10  # two likelihood ratios closer than this count as equal
@@ -62,7 +62,7 @@ def _upper(ones: int, n: int, lowest: float, highest: float, alpha: float) -> fl
             piece = first + accepted[-1]
             if at_end[accepted[-1]]:
                 return float(ends[piece])
-            return float(brentq(_excess, starts[piece], ends[piece], args=(alpha, ones, others[piece : piece + 1], n), xtol=1e-15))
+            return root(_excess, starts[piece], ends[piece], args=(alpha, ones, others[piece : piece + 1], n), xtol=1e-15)
     return best  # its p-value is 1; only rounding, at a confidence next to 0, can say otherwise
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
+
+from scipy.special import ndtri, stdtrit
 
 from deniable.errors import EstimateError
 
@@ -24,6 +27,7 @@ class Interval:
     keyword.
     everybody: how many answered the survey, where devices drew who is asked this; 0 where all were. rounding: of the answers' variance,
     the part that may be rounding to a grid, from 0 to 1. Both say what more than coins is random about the respondents.
+    df: degrees of freedom of the errors, finite where they are those of a few clusters.
     """
 
     confidence: float = 0.95
@@ -31,6 +35,7 @@ class Interval:
     target: str = "population"
     everybody: int = 0
     rounding: float = 0.0
+    df: float = math.inf
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", _confidence(self.confidence))
@@ -45,6 +50,11 @@ class Interval:
     def alpha(self) -> float:
         """The chance that limits miss the truth."""
         return 1 - self.confidence
+
+    @property
+    def quantile(self) -> float:
+        """How many standard errors a limit is away: t with P(|T| > t) = alpha, for Student's T with df degrees of freedom; else normal."""
+        return -float(ndtri(self.alpha / 2) if math.isinf(self.df) else stdtrit(self.df, self.alpha / 2))
 
     def sampling(self, n: int) -> float:
         """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.

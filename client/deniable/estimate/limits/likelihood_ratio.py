@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
 from scipy.special import chdtri
+
+from deniable.estimate.limits.roots import root
 
 
 def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tuple[float, float]:
@@ -25,7 +26,7 @@ def upper(ones: int, n: int, best: float, highest: float, drop: float) -> float:
     """The rate in [best, highest] at which the log-likelihood is `drop` below its value at `best`; else highest."""
     if _fall(ones, n, best, highest) <= drop:
         return highest
-    return float(brentq(lambda rate: _fall(ones, n, best, rate) - drop, best, highest, xtol=1e-15))
+    return root(lambda rate: _fall(ones, n, best, rate) - drop, best, highest, xtol=1e-15)
 
 
 def _fall(ones: int, n: int, best: float, rate: float) -> float:

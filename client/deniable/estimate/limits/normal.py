@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc, fdtrc, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -93,6 +93,18 @@ class Estimate(Tabular):
         return f"{text}; {self.warning}" if self.warning else text
 
 
+@dataclass(frozen=True)
+class ClusterEstimate(Estimate):
+    """An estimate whose error is told by few clusters. df: its degrees of freedom."""
+
+    df: float = math.inf
+
+    def test(self, value: float = 0.0) -> HypothesisTest:
+        """Tests whether the truth is `value`, from both sides, by Student's t; the statistic is its square."""
+        found = super().test(value)
+        return replace(found, p_value=float(fdtrc(1, self.df, found.statistic)))
+
+
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
     """The test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
     return HypothesisTest(what, float(statistic), df, float(chdtrc(df, statistic)))
@@ -149,10 +161,23 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
 
 
 def limited(what: str, n: int, value: float, variance: float, interval: Interval, bounds: tuple[float, float]) -> Estimate:
-    """An estimate of that variance, with the limits above."""
+    """An estimate of that variance, with the limits above; where few clusters tell it, as many times wider as Student's t says."""
     std_error = math.sqrt(variance)
-    low, high = limits(np.array(value), np.array(std_error), interval.confidence, *bounds)
-    return Estimate(what, n, value, std_error, float(low), float(high), interval.confidence, interval.target)
+    low, high = limits(np.array(value), np.array(std_error * stretch(interval)), interval.confidence, *bounds)
+    return estimated(what, n, value, std_error, (float(low), float(high)), interval)
+
+
+def estimated(
+    what: str, n: int, value: float, std_error: float, limits: tuple[float, float], interval: Interval, warning: str = ""
+) -> Estimate:
+    """An estimate with these limits, which knows the degrees of freedom of its error."""
+    fields = (what, n, value, std_error, *limits, interval.confidence, interval.target, warning)
+    return Estimate(*fields) if math.isinf(interval.df) else ClusterEstimate(*fields, interval.df)
+
+
+def stretch(interval: Interval) -> float:
+    """How many times wider limits are than those of a normal error: 1, unless few clusters tell the error."""
+    return interval.quantile / normal_quantile(interval.alpha)
 
 
 def ratio(
@@ -172,7 +197,7 @@ def ratio(
     says so. Raises EstimateError where `under` is not above 0, since then there is no ratio.
     """
     over, under = parts
-    z, error = normal_quantile(interval.alpha), math.sqrt(covariance[1, 1])
+    z, error = interval.quantile, math.sqrt(covariance[1, 1])
     if under <= 0:
         raise EstimateError(
             f"{what}: the denominator must be above 0, got {under:.4g} with a standard error of {error:.4g}; "
@@ -188,7 +213,7 @@ def ratio(
         high = _around(best, _ratio_polynomial(parts, above, z**2 + _beyond(best, parts, above)), bounds)[1]
     std_error = math.sqrt(_spread(value, covariance)) / under
     warning = "" if under > z * error else _unbounded((low, high), bounds)
-    return Estimate(what, n, value, std_error, low, high, interval.confidence, interval.target, warning)
+    return estimated(what, n, value, std_error, (low, high), interval, warning)
 
 
 def _unbounded(limits: tuple[float, float], bounds: tuple[float, float]) -> str:

@@ -28,7 +28,7 @@ _REACH = 8.0  # standard deviations that are integrated over on either side
 _NODES, _WEIGHTS = (np.array(x) / 2 for x in np.polynomial.legendre.leggauss(48))
 
 
-def adjusted(ones: NDArray[np.int64], n: int, phi: float, theta: float) -> _Floats:
+def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: float) -> _Floats:
     """The shares of one question's k categories, shape (k,), from the counts of all its k bits in n >= 1 reports.
 
     phi, theta: P(bit set | another category), P(bit set | this category).

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import chndtr
 
 from deniable.errors import EstimateError
@@ -16,9 +15,10 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
+from deniable.estimate.limits.roots import root
 from deniable.estimate.moments import applicability, pseudo_answers
-from deniable.estimate.tables import resampled
-from deniable.estimate.tables.crosstab import Crosstab, in_words
+from deniable.estimate.tables import resampled, sampled
+from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 
 _Floats = NDArray[np.float64]
 
@@ -28,11 +28,15 @@ def independence(table: Crosstab) -> HypothesisTest:
 
     A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
     of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Where fewer than 5 reports are expected to
-    name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Raises EstimateError.
+    name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Of a sample, see
+    `sampled.independence`. Raises EstimateError.
     """
     applicability.require("test of independence", table.on_grid)
     two_dimensional(table)
     what = f"{' and '.join(table.questions)} are independent"
+    if isinstance(table, LinearTable):
+        _require_all_possible("test of independence", table)
+        return sampled.independence(table, what)
     found = normal.chi_squared(what, _statistic(table.together, table), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
     if rows.min() * cols.min() / table.n >= resampled.SMALL:
@@ -83,9 +87,12 @@ def cramers_v(table: Crosstab) -> Estimate:
     V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
     Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
     same mean and variance; 0 is inside them about when `independence` finds nothing.
-    Raises EstimateError of a number on a grid, and where a margin is not clearly above 0.
+    Raises EstimateError of a number on a grid, of a sample, and where a margin is not clearly above 0.
     """
     applicability.require("Cramer's V", table.on_grid)
+    if isinstance(table, LinearTable):
+        _require_all_possible("Cramer's V", table)
+        raise EstimateError("there is no Cramer's V of a sample: its limits do not know of clusters; the test of independence does")
     p, q = _positive_margins(table, "Cramer's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
     observed = float(((table.shares - expected) ** 2 / expected).sum())
@@ -137,6 +144,9 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
+    if isinstance(table, LinearTable) and table.impossible.any():
+        for part in (over, under - over):
+            table.require_possible(part, what)
     covariance = table.covariance_of(over, under)
     return normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
 
@@ -149,7 +159,7 @@ def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Flo
     """
     if not (table.few_name(over) or table.few_name(rest)):
         return None
-    z = normal_quantile(table.interval.alpha)
+    z = table.interval.quantile
     plain = table.covariance_of(over, rest)
     errors = np.sqrt(np.diagonal(plain))
     correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
@@ -163,6 +173,14 @@ def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Flo
         together = correlation * a * b
         found.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
     return found[0], found[1]
+
+
+def _require_all_possible(figure: str, table: LinearTable) -> None:
+    if table.impossible.any():
+        raise EstimateError(
+            f"there is no {figure} of {' and '.join(table.questions)}: they go together by design, since one is only shown after some "
+            "answers to the other"
+        )
 
 
 def two_dimensional(table: Crosstab) -> None:
@@ -217,11 +235,11 @@ def _noncentrality_limits(observed: float, trace: float, trace_of_square: float,
     chi-squared variable of trace / g degrees of freedom and noncentrality x / g, with the g below. The limits enclose all x >= 0
     whose p-value is above alpha: the chance of a sum as far off, as in Feldman-Cousins less what is unavoidable since x >= 0.
     """
-    least, root = math.sqrt(trace), math.sqrt(observed)
+    least, length = math.sqrt(trace), math.sqrt(observed)
 
     def p_value(x: float) -> float:
         g, centre = (trace_of_square + 2 * x * along) / (trace + 2 * x), math.sqrt(trace + x)
-        off = (centre - root) ** 2 - max(0.0, least - root) ** 2
+        off = (centre - length) ** 2 - max(0.0, least - length) ** 2
         down = centre - math.sqrt(off)
         if down < least:
             down = (centre + least - off / (centre - least)) / 2 if centre > least else 0.0
@@ -230,11 +248,11 @@ def _noncentrality_limits(observed: float, trace: float, trace_of_square: float,
         return float(below + 1 - up_to)
 
     best = max(0.0, observed - trace)
-    low = 0.0 if p_value(0.0) > alpha else float(brentq(lambda x: p_value(x) - alpha, 0.0, best, xtol=1e-12))
+    low = 0.0 if p_value(0.0) > alpha else root(lambda x: p_value(x) - alpha, 0.0, best, xtol=1e-12)
     top = best + trace
     while p_value(top) > alpha:
         top *= 2
-    return low, float(brentq(lambda x: p_value(x) - alpha, best, top, xtol=1e-12))
+    return low, root(lambda x: p_value(x) - alpha, best, top, xtol=1e-12)
 
 
 def _two(table: Crosstab, axis: int, chosen: Sequence[str] | None) -> tuple[int, int]:

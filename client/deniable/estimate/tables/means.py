@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
-from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.tables import respondents
-from deniable.mechanism import Channel
 from deniable.survey import Survey
+from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
@@ -60,8 +59,7 @@ def mean(
     """
     interval = Interval(confidence, target=target)
     asked, n, ones = counts.counts(survey, tally, question)
-    values, counted = _scores(scores, asked.k, asked.id)
-    applicability.require_linear(asked, np.where(counted, values, np.nan))
+    values, counted = checked_scores(scores, asked)
     shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
     interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
     bounds = float(values[counted].min()), float(values[counted].max())
@@ -92,23 +90,48 @@ def quantile(
     one-sided limits of each cumulative share at (1 - confidence) / 2. Raises EstimateError, also for a number on a grid.
     """
     interval = Interval(confidence, target=target)
+    asked, n, ones = counts.counts(survey, tally, question)
+    order = order_for(survey, question, q, leave_out)
+    sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
+    fitted = adjusted(ones, n, float(asked.channel.phi), float(asked.channel.theta))
+    shares = pseudo_answers.invert(ones / n, [asked.channel])
+
+    def variances(weights: _Floats) -> list[float]:
+        return [pseudo_answers.variance_of(row, shares, [asked.channel], sampling) / n for row in weights]
+
+    return quantile_of(asked, n, (fitted, shares, variances), (q, order), interval)
+
+
+def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str]) -> NDArray[np.intp]:
+    """The options in whose order a quantile is, by number. Raises EstimateError as `quantile` does."""
     applicability.require_of("quantile", survey, (question,))
     if not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
-    asked, n, ones = counts.counts(survey, tally, question)
-    interval = respondents.about(interval, tally.n, [asked])
-    out = [counts.option_index(asked, option) for option in leave_out]
-    order = np.delete(np.arange(asked.k), out)
+    asked, _ = counts.find(survey, question)
+    order = np.delete(np.arange(asked.k), [counts.option_index(asked, option) for option in leave_out])
     if not order.size:
         raise EstimateError(f"leave_out must leave at least one option of question {asked.id}")
-    fitted = adjusted(ones, n, float(asked.channel.phi), float(asked.channel.theta))[order]
-    reached = np.cumsum(fitted) >= q * fitted.sum() * (1 - 1e-12)
-    low, high = _limits(pseudo_answers.invert(ones / n, [asked.channel]), n, asked.channel, order, q, interval)
+    return order
+
+
+def quantile_of(
+    asked: Question,
+    n: int,
+    found: tuple[_Floats, _Floats, Callable[[_Floats], Sequence[float] | _Floats]],
+    which: tuple[float, NDArray[np.intp]],
+    interval: Interval,
+) -> Quantile:
+    """found: adjusted shares, shares, and the variances of weighted sums of these, for weights of shape (m, k). which: q, and the order."""
+    (fitted, shares, variances), (q, order) = found, which
+    reached = np.cumsum(fitted[order]) >= q * fitted[order].sum() * (1 - 1e-12)
+    low, high = _limits(shares, variances, order, q, interval)
     option, first, last = (asked.categories[order[place]] for place in (int(reached.argmax()), low, high))
-    return Quantile(asked.id, q, n, option, first, last, confidence, target)
+    return Quantile(asked.id, q, n, option, first, last, interval.confidence, interval.target)
 
 
-def _limits(shares: _Floats, n: int, channel: Channel, order: NDArray[np.intp], q: float, interval: Interval) -> tuple[int, int]:
+def _limits(
+    shares: _Floats, variances: Callable[[_Floats], Sequence[float] | _Floats], order: NDArray[np.intp], q: float, interval: Interval
+) -> tuple[int, int]:
     """Places in the order. What is tested at each place: (share up to here) - q (share of all in the order) against 0.
 
     The low limit is the first place where that may be 0 or more, the high one follows the last place where it may be below 0.
@@ -119,16 +142,16 @@ def _limits(shares: _Floats, n: int, channel: Channel, order: NDArray[np.intp], 
         below[place, order[: place + 1]] += 1
     if not len(below):
         return 0, 0
-    errors = np.sqrt([pseudo_answers.variance_of(weights, shares, [channel], interval.sampling(n)) / n for weights in below])
-    reach = normal_quantile(interval.alpha) * errors
+    reach = interval.quantile * np.sqrt(variances(below))
     value = below @ shares
     may_reach, may_miss = np.flatnonzero(value + reach >= 0), np.flatnonzero(value - reach < 0)
     low = int(may_reach[0]) if may_reach.size else len(order) - 1
     return low, max(low, int(may_miss[-1]) + 1 if may_miss.size else 0)
 
 
-def _scores(scores: Sequence[float | None] | NDArray[np.float64], k: int, name: str) -> tuple[_Floats, NDArray[np.bool_]]:
-    """The scores with 0 in place of what is left out, and which are not."""
+def checked_scores(scores: Sequence[float | None] | NDArray[np.float64], question: Question) -> tuple[_Floats, NDArray[np.bool_]]:
+    """The scores with 0 in place of what is left out, and which are not. Raises EstimateError."""
+    k, name = question.k, question.id
     try:
         values = np.array([math.nan if score is None else float(score) for score in scores])
     except (TypeError, ValueError):
@@ -136,4 +159,5 @@ def _scores(scores: Sequence[float | None] | NDArray[np.float64], k: int, name: 
     counted = ~np.isnan(values)
     if len(values) != k or not counted.any() or np.isinf(values).any():
         raise EstimateError(f"scores must be {k} finite numbers for question {name}, one a category, at least one not None, got {scores!r}")
+    applicability.require_linear(question, np.where(counted, values, np.nan))
     return np.where(counted, values, 0.0), counted

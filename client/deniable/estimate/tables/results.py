@@ -102,7 +102,8 @@ class Results(Tabular):
     answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
     n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
     some of the reports look made up, and what would not show; None without reports. may_wait: how many more reports may have arrived,
-    at most; a server counts them in batches, and does not say how many there are.
+    at most; a server counts them in batches, and does not say how many there are. sample: how people were drawn, as the errors take it, in
+    a line; empty where the survey has no groups, and everybody was drawn alone.
     """
 
     survey: str
@@ -119,6 +120,7 @@ class Results(Tabular):
     n_organisation: int = 0
     made_up: MadeUp | None = None
     may_wait: int = 0
+    sample: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
@@ -173,7 +175,8 @@ class Results(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
         marks = self._marks
-        notes = told(marks) + ((self.made_up.words,) if self.made_up else ())
+        drawn = (f"Sample: {self.sample}.",) if self.sample and self.group is None else ()
+        notes = told(marks) + drawn + ((self.made_up.words,) if self.made_up else ())
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
         means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
         first, *rest = [means, shares] if self.means else [shares]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from deniable.estimate.checks import plausibility
@@ -11,7 +11,10 @@ from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
-from deniable.estimate.tables import respondents
+from deniable.estimate.samples.drawn import Drawn, drawn_as, together
+from deniable.estimate.samples.sample import Sample
+from deniable.estimate.samples.unsaid import as_if_alone
+from deniable.estimate.tables import respondents, sampled
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
 from deniable.survey import Survey
@@ -22,28 +25,35 @@ from deniable.wire.tally import Tally
 
 def estimate(
     survey: Survey,
-    tally: Tally,
+    reports: Tally | Mapping[str, Tally],
     *,
     confidence: float = 0.95,
     method: str = DEFAULT_METHOD,
     target: str = "population",
     simultaneous: bool = False,
+    sample: Sample | None = None,
 ) -> Results:
     """Estimates the share of every option of every question from the tally of a survey's reports.
 
-    confidence, method, target: as in `share`. simultaneous: the intervals of a question's options hold together
-    with probability `confidence` (Bonferroni), instead of each by itself.
+    reports: their tally, or that of each of the survey's public groups. sample: how people were drawn, where it is not each by itself out
+    of many; it needs the tallies of the groups. confidence, method, target: as in `share`. simultaneous: the intervals of a question's
+    options hold together with probability `confidence` (Bonferroni), instead of each by itself.
     target "respondents": where devices drew who is asked, the draw is a part of the error, and for a number its rounding.
     A tally of no reports gives rows without estimates. Raises EstimateError where an argument breaks its rule, or the tally is not one
     of this survey.
     """
     interval = Interval(confidence, method, target)
+    drawn = drawn_as(survey, reports, sample)
+    tally = reports if isinstance(reports, Tally) else together(reports)
     counts.check(survey, tally)
-    request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.k for q in survey.items))
+    if drawn:
+        interval = drawn.about(interval)
+    request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.k for q in survey.items), drawn)
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
-    means = mean_rows(survey, tally, confidence=confidence, target=target)
+    means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=drawn)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
-    return Results(*head, rows, simultaneous, means=means, made_up=made_up(survey, tally))
+    words = drawn.words if drawn else as_if_alone(survey, {} if isinstance(reports, Tally) else reports)
+    return Results(*head, rows, simultaneous, means=means, made_up=made_up(survey, tally), sample=words)
 
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
@@ -57,6 +67,7 @@ class _Request:
     interval: Interval
     simultaneous: bool
     false_alarm: float
+    drawn: Drawn | None = None
 
     def for_options(self, question: Question) -> Interval:
         """The two intervals of k = 2 are mirror images, so they hold together by themselves."""
@@ -74,10 +85,17 @@ def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iter
     phi, theta = float(question.channel.phi), float(question.channel.theta)
     note = applicability.LEVELS_NOTE if applicability.on_grid(question) else ""
     each = request.for_options(question)
-    for option, count, fitted in zip(question.categories, ones.tolist(), adjusted(ones, n, phi, theta).tolist(), strict=True):
-        one = proportion(count, n, phi, theta, each)
-        remark = plausibility.remark(count, n, phi, theta, request.false_alarm)
-        yield _row(question, option, one, fitted, request, "; ".join(filter(None, [remark, note])))
+    if request.drawn and request.drawn.takes_as_known(question.id):
+        for option in question.categories:
+            yield _row(question, option, None, None, request, sampled.KNOWN)
+        return
+    if request.drawn:
+        found, fitted = sampled.shares(request.drawn, question, each), sampled.adjusted_shares(request.drawn, question)
+    else:
+        found, fitted = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist()), adjusted(ones, n, phi, theta)
+    for option, one, possible in zip(question.categories, found, fitted.tolist(), strict=True):
+        remark = plausibility.remark(one.ones, n, phi, theta, request.false_alarm)
+        yield _row(question, option, one, possible, request, "; ".join(filter(None, [remark, note])))
 
 
 def _row(question: Question, option: str, one: Share | None, fitted: float | None, request: _Request, warning: str) -> Row:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.tables import sampled
 from deniable.estimate.tables.means import mean
 from deniable.estimate.tables.results import MeanRow
 from deniable.survey import Survey
@@ -32,20 +34,41 @@ def mean_rows(
     items: Collection[Question] | None = None,
     confidence: float = 0.95,
     target: str = "population",
+    drawn: Drawn | None = None,
 ) -> tuple[MeanRow, ...]:
     """The mean of every scale and number, in order, among those who answered. Where there is nothing to say, a row that says why.
 
-    items: some of the survey's, for these alone.
+    items: some of the survey's, for these alone. drawn: the sample that the tally's reports are, if that is known.
     """
     interval = Interval(confidence, target=target)
     scored = [(item, scores) for item in (survey.items if items is None else items) if (scores := scores_of(item)) is not None]
-    return tuple(_row(survey, tally, item, scores, interval) for item, scores in scored)
+    of_sample = [] if drawn is None else [item.id for item, _ in scored if drawn.takes_as_known(item.id)]
+
+    def found(item: Question, scores: list[float | None]) -> Estimate:
+        if drawn is not None:
+            return sampled.mean(drawn, item.id, scores, interval)
+        return mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
+
+    return tuple(_row(tally, item, scores, interval, found) for item, scores in scored if item.id not in of_sample)
 
 
-def _row(survey: Survey, tally: Tally, item: Question, scores: list[float | None], interval: Interval) -> MeanRow:
+def estimate_of(row: MeanRow) -> Estimate | None:
+    """The estimate that a row of a mean has, None where it has none."""
+    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
+        return None
+    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
+
+
+def _row(
+    tally: Tally,
+    item: Question,
+    scores: list[float | None],
+    interval: Interval,
+    mean_of: Callable[[Question, list[float | None]], Estimate],
+) -> MeanRow:
     one: Estimate | None = None
     with suppress(EstimateError):  # no reports, or too few that answered for a mean among them
-        one = mean(survey, tally, item.id, scores, confidence=interval.confidence, target=interval.target)
+        one = mean_of(item, scores)
     known = [score for score in scores if score is not None]
     epsilon, ends = item.epsilon, (min(known), max(known))
     if one and None in scores and (one.low, one.high) == ends:  # nobody, as far as the reports tell, may have answered

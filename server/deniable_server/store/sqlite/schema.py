@@ -8,12 +8,10 @@ from __future__ import annotations
 import secrets
 import sqlite3
 
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
-
 from deniable_server.store.sql import tallies
 from deniable_server.store.sql.parts import part
 from deniable_server.store.sql.published import find
+from deniable_server.store.sqlite.tools import Database, Migrations
 
 migrations = Migrations("deniable_server")
 

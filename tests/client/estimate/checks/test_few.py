@@ -28,7 +28,7 @@ from deniable.wire.tally import Tally
 @pytest.mark.parametrize("place", range(len(benchmark("small_groups").CASES)))
 def test_an_interval_that_misses_too_often_says_so(place: int) -> None:
     """Prints the coverage (-s shows it)."""
-    case, surveys = benchmark("small_groups").CASES[place], 80
+    case, surveys = benchmark("small_groups").CASES[place], 40
     covers, warned, unwarned = benchmark("small_groups").measured(case, surveys, seed=23)
     print(benchmark("small_groups").line(case, (covers, warned, unwarned)))
     noise = 3 * (0.065 * 0.935 / surveys) ** 0.5

@@ -1,0 +1,46 @@
+/**
+ * Six words for a fingerprint, which people can compare by eye or read out: 48 bits, each try at which takes 2^18 rounds.
+ *
+ * The twin of `wire/six_words.py`, which says what that is worth. The page's own words are those of the hash which its script's element
+ * carries, and which the browser has compared with what it runs. A page that lies can show any words.
+ */
+
+import { fill } from "./page.mjs";
+
+const SALT = "deniable six words";
+const ROUNDS = 2 ** 18;
+export const WORDS = [
+  "acorn actor alarm album amber anchor angle apple april army arrow artist atlas august autumn bacon badge baker balcony",
+  "banana barn basket beach bell berry bicycle bird blanket boat bottle bowl box branch bread bridge broom bucket butter cake",
+  "camel candle carpet castle chair cherry circle city clay clock coffee cotton crab crown cube cup daisy dance deer desert",
+  "diamond dinner doctor dog dolphin donkey door dragon drum duck eagle earth east echo eight elbow elephant engine envelope",
+  "evening fabric family farm feather fence field finger fire fish flag flute forest frame friend frog fruit galaxy garden gate",
+  "giraffe glass globe gold goose grape green guitar hammer harbor hat hawk heart helmet hill hockey honey horse hotel hundred",
+  "iron island jacket january jelly juice jungle kettle key king kitchen ladder lamp lantern laptop leaf lemon letter library",
+  "lion lizard lunch machine marble mask melon metal milk mirror moon morning mountain museum nail napkin nature needle nest",
+  "nine north nose november ocean october office olive onion orange orchard oven paint palace panda paper park pencil pepper",
+  "piano picnic pilot pizza planet plum pocket pond potato pumpkin puzzle pyramid quarter queen rabbit radio rain ribbon rice",
+  "river robot roof ruby sailor salad sand school seven shadow sheep ship shoe silver six sky snow soap sofa spoon square stone",
+  "sugar summer swan table tea temple tent three tiger tomato tooth tower trumpet tulip tunnel turtle twelve umbrella uniform",
+  "valley vase village violin voice volcano water wave whale wheat window wolf wood worker yacht yard yellow yogurt zebra zero",
+  "zoo",
+].join(" ").split(" ");
+
+/** The words for a fingerprint: a survey's digest in hexadecimal, or a hash of a script as its integrity is written. */
+export async function sixWords(fingerprint) {
+  const { subtle } = globalThis.crypto;
+  const ascii = (text) => new TextEncoder().encode(text);
+  const key = await subtle.importKey("raw", ascii(fingerprint), "PBKDF2", false, ["deriveBits"]);
+  const derived = await subtle.deriveBits({ name: "PBKDF2", hash: "SHA-256", salt: ascii(SALT), iterations: ROUNDS }, key, 48);
+  return Array.from(new Uint8Array(derived), (byte) => WORDS[byte]).join(" ");
+}
+
+/** Computes the words of the survey and of the page's script when somebody opens the place where they stand: it takes a slow phone a second. */
+export function offerWords(step, digest) {
+  const place = step.querySelector("details.six-words");
+  place.ontoggle = async () => {
+    place.ontoggle = null;
+    const own = document.querySelector("script[src$='/browser/respond.mjs']").integrity;
+    fill(place, { surveyWords: await sixWords(digest), scriptWords: own ? await sixWords(own) : null });
+  };
+}

@@ -1,0 +1,48 @@
+"""Confidence limits for a share whose error is not that of people drawn one by one: those of as many people as would have the same error.
+
+The effective number of reports is n* = (variance of one report of a person drawn alone) / (variance of the share); with few clusters it
+is smaller by (z / t)^2, since their own spread tells the variance, and it is never above n. The limits are exact for n* reports, so they
+are right near 0 and 1, where an error alone is not (E. Korn and B. Graubard, "Confidence intervals for proportions with small expected
+number of positive counts estimated from survey data", Survey Methodology 24 (1998)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.proportion import proportion
+
+
+def size(estimate: float, variance: float, most: float, moments: tuple[float, float], interval: Interval) -> float:
+    """n*, at least 1. most: reports, or how many of one weight they are worth, which n* is where nothing varies.
+
+    moments: E[u^2] of one pseudo-answer u of those who hold the share, and of all others.
+    """
+    inside, outside = moments
+    share = min(1.0, max(0.0, estimate))
+    alone = share * inside + (1 - share) * outside - share**2
+    clusters = math.isfinite(interval.df)
+    if alone <= 0 or variance <= 0:
+        return max(1.0, most)
+    found = alone / variance / normal.stretch(interval) ** 2
+    return max(1.0, min(found, most) if clusters else found)
+
+
+def limits(estimate: float, variance: float, most: float, q: tuple[float, float], interval: Interval) -> tuple[str, float, float]:
+    """The method, and limits of a category's share in [0, 1], where Wald's need not be. q: P(bit set | another category), | this one."""
+    q0, q1 = q
+    gap = q1 - q0
+    if interval.method == "wald":
+        half = interval.quantile * math.sqrt(variance)
+        return "wald", estimate - half, estimate + half
+    moments = (q1 - 2 * q1 * q0 + q0**2) / gap**2, q0 * (1 - q0) / gap**2
+    n = math.floor(size(estimate, variance, most, moments, interval))
+    count = min(float(n), max(0.0, n * (q0 + gap * estimate)))
+    below, plain = min(math.floor(count), n - 1), replace(interval, df=math.inf)
+    part = count - below
+    first, second = (proportion(ones, n, q0, q1, plain) for ones in (below, below + 1))
+    low, high = ((1 - part) * a + part * b for a, b in ((first.low, second.low), (first.high, second.high)))
+    return first.method, low, high

@@ -1,0 +1,106 @@
+"""A sample, applied to the groups that have reports: strata, clusters, what each report stands for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.samples.raking import Margin
+from deniable.estimate.samples.sample import Sample
+from deniable.survey import Survey
+from deniable.survey.question import Question
+
+_Floats = NDArray[np.float64]
+
+
+class Design:
+    """groups: those of the survey that have reports. sizes: how many, shape (G,). strata, clusters: of each group, numbers from 0.
+
+    parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what one report stands for, by group.
+    df: degrees of freedom of the errors: clusters less strata; without end where people were drawn one by one.
+    """
+
+    def __init__(self, survey: Survey, sizes: Mapping[str, int], sample: Sample) -> None:
+        """sizes: of the groups that were drawn. Raises EstimateError where these are too few clusters or people, or more than there are."""
+        self.survey, self.sample = survey, sample
+        self.groups = [group for group in survey.groups if sizes.get(group)]
+        self._every = len({sample.value(sample.clusters, group) for group in sizes}) if sample.clusters else 0
+        self.sizes = np.array([sizes[group] for group in self.groups], dtype=np.float64)
+        self.strata, self.clusters = self._classes(sample.strata), self._classes(sample.clusters)
+        self._require_two()
+        self.parts, self.weights = self._of_population()
+        self.df = math.inf if sample.clusters is None else float(self.clusters.max() - self.strata.max())
+
+    @property
+    def known(self) -> Question | None:
+        """The question whose shares the sample takes as known, if there is one."""
+        return self.survey.record.field(self.sample.question).item if self.sample.question else None
+
+    def margins(self) -> list[Margin]:
+        """The known margins. Cells are groups, and within each the answers to the question whose shares are known, if there is one."""
+        side = self.known.k if self.known else 1
+        return [self._margin(name, side) for name in self.sample.margins]
+
+    @property
+    def words(self) -> str:
+        """What figures assume, in a line."""
+        sample, parts = self.sample, ["people drawn one by one"]
+        if sample.clusters:
+            drawn = int(self.clusters.max()) + 1
+            missing = f" and {self._every - drawn} without reports" if self._every > drawn else ""
+            parts = [f"{drawn} clusters ({sample.clusters}){missing}, t with {self.df:g} degrees of freedom"]
+        parts += [f"strata by {sample.strata}"] if sample.strata else []
+        parts += ["a population of known size"] if sample.population is not None else []
+        parts += [f"weighted to the known {' and '.join(sample.margins)}"] if sample.margins else []
+        return ", ".join(parts)
+
+    def _margin(self, name: str, side: int) -> Margin:
+        numbers = self.sample.margins[name]
+        if self.known and name == self.known.id:
+            names, classes = list(self.known.categories), np.tile(np.arange(side), len(self.groups))
+        else:
+            names = sorted(numbers)
+            classes = np.repeat([names.index(label) for label in self._labels(name)], side)
+        shares = np.array([float(numbers[each]) for each in names])
+        return Margin(name, classes, shares / shares.sum(), names)
+
+    def _classes(self, attribute: str | None) -> NDArray[np.intp]:
+        if attribute is None:
+            return np.zeros(len(self.groups), dtype=np.intp)
+        return np.unique(self._labels(attribute), return_inverse=True)[1]
+
+    def _labels(self, attribute: str) -> list[str]:
+        return [self.sample.value(attribute, group) for group in self.groups]
+
+    def _strata_names(self) -> list[str]:
+        return [""] if self.sample.strata is None else sorted(set(self._labels(self.sample.strata)))
+
+    def _drawn(self) -> _Floats:
+        """How many clusters, or people, have reports in each stratum."""
+        if self.sample.clusters is None:
+            return np.bincount(self.strata, self.sizes).astype(np.float64)
+        return np.array([len(np.unique(self.clusters[self.strata == each])) for each in np.unique(self.strata)], dtype=np.float64)
+
+    def _require_two(self) -> None:
+        units = "reports" if self.sample.clusters is None else "clusters with reports"
+        for name, drawn in zip(self._strata_names(), self._drawn(), strict=True):
+            if drawn < 2:
+                where = f"stratum {name}" if name else "a sample"
+                raise EstimateError(f"sample: {where} must have at least 2 {units}, got {drawn:g}: one says nothing of how they differ")
+
+    def _of_population(self) -> tuple[_Floats, _Floats]:
+        population, names, drawn = self.sample.population, self._strata_names(), self._drawn()
+        if population is None:
+            return np.zeros(len(names)), np.ones(len(self.groups))
+        if isinstance(population, Mapping) and (missing := sorted(set(population) - set(names))):
+            raise EstimateError(f"sample: stratum {missing[0]} has no reports, so nothing stands for its {population[missing[0]]:,}")
+        there = np.array([population[name] if isinstance(population, Mapping) else population for name in names], dtype=np.float64)
+        for name, most, here in zip(names, there, drawn, strict=True):
+            if here > most:
+                what = f"of {name} " if name else ""
+                raise EstimateError(f"sample: the population {what}must be at least the {here:,.0f} that were drawn, got {most:,.0f}")
+        return drawn / there, (there / drawn)[self.strata]

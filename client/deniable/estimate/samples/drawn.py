@@ -1,0 +1,97 @@
+"""A survey's reports by group, and the sample that they are: what all figures of it are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.moments import counts
+from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.linear import Linear, linear
+from deniable.estimate.samples.sample import Sample
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """tallies: of the groups of the survey that were drawn, in any order; groups without reports may be among them.
+
+    Raises EstimateError for a sample that fits neither the survey nor its reports.
+    """
+
+    survey: Survey
+    tallies: Mapping[str, Tally]
+    sample: Sample
+
+    def __post_init__(self) -> None:
+        require_groups(self.survey, self.tallies)
+        self.sample.check(self.survey, self.tallies)
+        if self.tally.n:
+            self.design  # noqa: B018 - what is wrong with it shows here
+
+    @cached_property
+    def tally(self) -> Tally:
+        """All reports."""
+        return together(self.tallies)
+
+    @cached_property
+    def design(self) -> Design:
+        """Of the groups that have reports. Raises EstimateError where there are too few."""
+        if not self.tally.n:
+            raise EstimateError("the tallies must hold at least 1 report, got 0: without reports there is no estimate")
+        return Design(self.survey, {group: tally.n for group, tally in self.tallies.items()}, self.sample)
+
+    def linear(self, *names: str, rounding: float | None = None) -> Linear:
+        """The shares of one question, or of the cells of two; see `linear`. Raises EstimateError."""
+        key = (*names, rounding)
+        if key not in self._found:
+            self._found[key] = linear(self.design, [self.tallies[group] for group in self.design.groups], names, rounding)
+        return self._found[key]
+
+    @cached_property
+    def _found(self) -> dict[tuple[str | float | None, ...], Linear]:
+        return {}
+
+    def takes_as_known(self, question: str) -> bool:
+        """Whether this question's shares are margins of the sample, and so no estimates."""
+        return self.sample.question == question
+
+    def about(self, interval: Interval) -> Interval:
+        """The interval with the degrees of freedom of the sample's errors. Raises EstimateError unless its target is the population."""
+        if interval.target != "population":
+            raise EstimateError("target must be population where a sample says how people were drawn from it, got respondents")
+        return replace(interval, df=self.design.df) if self.tally.n else interval
+
+    @property
+    def words(self) -> str:
+        """What the figures assume, in a line."""
+        return self.design.words if self.tally.n else ""
+
+
+def drawn_as(survey: Survey, reports: Tally | Mapping[str, Tally], sample: Sample | None) -> Drawn | None:
+    """The reports as a sample, None where none is given. Raises EstimateError, also for tallies of no groups, and for a single tally."""
+    if sample is not None and isinstance(reports, Tally):
+        raise EstimateError("a sample needs the tally of each group, in a mapping, got one tally")
+    if sample is None and not isinstance(reports, Tally):
+        require_groups(survey, reports)
+    return None if sample is None or isinstance(reports, Tally) else Drawn(survey, reports, sample)
+
+
+def require_groups(survey: Survey, tallies: Mapping[str, Tally]) -> None:
+    """Raises EstimateError unless each is the tally of one of the survey's groups."""
+    if not survey.groups or not tallies or not set(tallies) <= set(survey.groups):
+        raise EstimateError(f"tallies by group must be those of groups of survey {survey.id}, at least one, and of nothing else")
+    for tally in tallies.values():
+        counts.check(survey, tally)
+
+
+def together(tallies: Mapping[str, Tally]) -> Tally:
+    """The tally of all of them."""
+    pairs = np.sum([tally.pairs for tally in tallies.values()], axis=0)
+    return Tally(sum(tally.n for tally in tallies.values()), pairs)

@@ -1,0 +1,152 @@
+"""Shares of joint answers from a sample, and the covariance of their estimates.
+
+Everything is linear in a report's pseudo-answers u, of which each group's tally has the sum. A share is sum w u / sum w, with the weights
+w that known sizes and margins give; one report adds z = w (u - fit) / sum w to its error, where the fit is what the margins explain. These
+parts are added within each cluster, or taken person by person, and their spread within each stratum is the variance (the "ultimate
+cluster" of M. Hansen, W. Hurwitz and W. Madow, "Sample Survey Methods and Theory" (1953)). The coins are in the spread. Where a part f of a
+finite population was drawn, so much of the spread is no error, and of that the coins stay:
+
+    V = sum over strata of (1 - f) m / (m - 1) sum (z - mean z)^2  +  f (what the coins alone make of it)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.samples import raking
+from deniable.estimate.samples.design import Design
+from deniable.estimate.samples.totals import Totals
+from deniable.wire.tally import Tally
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Shares in one order, shape (m,); their covariance, and that of the coins alone, shape (m, m).
+
+    n: reports. effective: how many of one weight would say as much, were weights and answers unrelated (L. Kish (1965), section 11.7).
+    """
+
+    n: int
+    effective: float
+    shares: _Floats
+    covariance: _Floats
+    coins: _Floats
+
+    @property
+    def variances(self) -> _Floats:
+        """Of the shares, shape (m,); none less than the coins alone give."""
+        return np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins))
+
+    def sums(self, weights: _Floats) -> Linear:
+        """Sums of weights times these shares, for weights of shape (l, m)."""
+        covariance, coins = (weights @ matrix @ weights.T for matrix in (self.covariance, self.coins))
+        return replace(self, shares=weights @ self.shares, covariance=covariance, coins=coins)
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """What is wanted of a table's cells, and how they are weighted.
+
+    outputs: shape (m, rest, b): what each cell adds to each of m shares; b: the answers to the question whose shares are known, else one.
+    weights: of the groups. factors: by group and such answer, shape (G, b). fit: of the m, shape (G, b, m). total: of all weights.
+    """
+
+    outputs: _Floats
+    weights: _Floats
+    factors: _Floats
+    fit: _Floats
+    total: float
+
+    def line(self, group: int) -> _Floats:
+        """What one report's pseudo-answers add to the errors, shape (m, cells)."""
+        apart = self.outputs - self.fit[group].T[:, None, :]
+        return np.asarray(self.weights[group] / self.total * (self.factors[group] * apart).reshape(len(self.outputs), -1))
+
+
+def linear(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Linear:
+    """The shares of the cells of one question or two, in row-major order, from the tallies of the design's groups.
+
+    rounding: as in `Totals`. Raises EstimateError, also for margins that the reports cannot be given, and for a third question.
+    """
+    table, outputs = _table(design, tallies, names, rounding)
+    side = outputs.shape[-1]
+    parts = table.sums.reshape(len(table.n), -1, side)
+    masses = design.weights[:, None] * (parts.sum(axis=1) if side > 1 else table.n[:, None])  # by group, and answer to what is known
+    wanted = design.weights[:, None, None] * np.einsum("mrb,grb->gbm", outputs, parts)
+    asked = np.repeat(table.n > 0, side)
+    margins = [margin.among(asked) for margin in design.margins()]
+    factors, fit = np.zeros(asked.size), np.zeros((asked.size, len(outputs)))
+    factors[asked] = raking.factors(masses.ravel()[asked], margins)
+    fit[asked] = raking.explained(masses.ravel()[asked], wanted.reshape(asked.size, -1)[asked], margins)
+    total = float(masses.ravel() @ factors)
+    shares = factors @ wanted.reshape(asked.size, -1) / total
+    by_group = factors.reshape(-1, side)
+    weighed = _Weighed(outputs, design.weights, by_group, fit.reshape(*by_group.shape, -1), total)
+    squares = float((design.weights[:, None] * masses * by_group**2).sum())
+    n = int(table.n.sum())
+    return Linear(n, min(n, total**2 / squares) if squares > 0 else 1.0, shares, *_errors(design, table, weighed))
+
+
+def _table(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
+    """The table of these questions and, last, of the one whose shares are known; and what is wanted of its cells, shape (m, rest, b)."""
+    known = design.known
+    every = [*(name for name in names if known is None or name != known.id), *([known.id] if known else [])]
+    if len(every) > 2:
+        raise EstimateError(
+            f"sample: the shares of {known.id if known else ''} are known, and a tally has pairs of answers: there is no table of "
+            f"{' and '.join(names)} that has them too"
+        )
+    table = Totals.of(design.survey, tallies, every, rounding)
+    sizes, side = [channel.k for channel in table.channels], known.k if known else 1
+    cells = np.eye(math.prod(sizes))
+    if known and known.id not in names:
+        cells = cells.reshape(-1, side, len(cells)).sum(axis=1)
+    elif every != list(names):
+        cells = cells.reshape(*sizes, -1).swapaxes(0, 1).reshape(len(cells), -1)
+    return table, cells.reshape(len(cells), -1, side)
+
+
+def _errors(design: Design, table: Totals, weighed: _Weighed) -> tuple[_Floats, _Floats]:
+    """The covariance of the shares, and that of the coins alone."""
+    size, strata = len(weighed.outputs), len(design.parts)
+    sums, squares, coins = np.zeros((len(table.n), size)), np.zeros((strata, size, size)), np.zeros((strata, size, size))
+    for group in np.flatnonzero(table.n).tolist():
+        line, stratum = weighed.line(group), design.strata[group]
+        sums[group] = line @ table.sums[group]
+        coins[stratum] += table.n[group] * line @ table.coins(group) @ line.T
+        if design.sample.clusters is None:
+            squares[stratum] += table.n[group] * line @ table.moments(group) @ line.T
+    covariance = np.zeros((size, size))
+    for stratum in range(strata):
+        inside = design.strata == stratum
+        if design.sample.clusters is None:
+            spread, part = _of_people(sums[inside], squares[stratum], float(table.n[inside].sum()))
+            part *= design.parts[stratum] / design.sizes[inside].sum()
+        else:
+            spread, part = _of_clusters(sums[inside], design.clusters[inside]), design.parts[stratum]
+        covariance += (1 - part) * spread + part * coins[stratum]
+    return covariance, coins.sum(axis=0)
+
+
+def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats, float]:
+    """What so many people's parts spread about their mean, from the sums of them and of their products; and how many they are."""
+    if people < 2:
+        raise EstimateError(f"sample: a stratum must have at least 2 reports, got {people:g}: one says nothing of how people differ")
+    together = sums.sum(axis=0)
+    return (squares - np.outer(together, together) / people) * people / (people - 1), people
+
+
+def _of_clusters(sums: _Floats, clusters: NDArray[np.intp]) -> _Floats:
+    """The same of clusters, each with one or more of the groups."""
+    drawn = np.unique(clusters)
+    each = np.array([sums[clusters == cluster].sum(axis=0) for cluster in drawn])
+    apart = each - each.mean(axis=0)
+    return np.asarray(apart.T @ apart * len(drawn) / (len(drawn) - 1))

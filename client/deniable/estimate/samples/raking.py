@@ -1,0 +1,69 @@
+"""Raking: factors by which reports are weighted until they have known margins, and what the margins leave unexplained.
+
+Each cell of what is known (a group, and where a question's shares are known one of its answers) has a mass, and lies in one class of each
+margin. W. Deming and F. Stephan, Ann. Math. Stat. 11 (1940); errors: J.-C. Deville and C.-E. Sarndal, J. Am. Stat. Assoc. 87 (1992). With
+one margin that is post-stratification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+
+_Floats = NDArray[np.float64]
+
+_ROUNDS = 2000
+_CLOSE = 1e-13  # of the largest change of a factor in a round
+
+
+@dataclass(frozen=True)
+class Margin:
+    """One known margin. classes: the class of each cell, shape (cells,). shares: of the classes, adding to 1. names: of the classes."""
+
+    name: str
+    classes: NDArray[np.intp]
+    shares: _Floats
+    names: Sequence[str]
+
+    def among(self, cells: NDArray[np.bool_]) -> Margin:
+        """The same margin over some of the cells."""
+        return replace(self, classes=self.classes[cells])
+
+
+def factors(mass: _Floats, margins: Sequence[Margin]) -> _Floats:
+    """What the mass of each cell is multiplied by, shape (cells,): then every margin has its shares, and the sum of the masses is kept.
+
+    Masses may be negative, as estimated ones of rare cells are; those of whole classes must not be. Raises EstimateError where a class has
+    none, and where no factors make all margins right.
+    """
+    found, total = np.ones(len(mass)), mass.sum()
+    for _ in range(_ROUNDS if margins else 0):
+        before = found.copy()
+        for margin in margins:
+            have = np.bincount(margin.classes, mass * found, len(margin.shares))
+            if have.min() <= 0:
+                name = margin.names[int(have.argmin())]
+                raise EstimateError(f"sample: margins need reports of {name} of {margin.name}; there are none, or too few to tell")
+            found *= (margin.shares * total / have)[margin.classes]
+        if np.abs(found / before - 1).max() < _CLOSE:
+            break
+    else:
+        if margins:
+            raise EstimateError("sample: no weights give the reports all of these margins at once")
+    return found
+
+
+def explained(mass: _Floats, sums: _Floats, margins: Sequence[Margin]) -> _Floats:
+    """What the margins say about each cell's mean: a regression on the classes, by the masses before raking.
+
+    sums: of what is explained, over the mass of each cell, shape (cells, m); so is the result.
+    """
+    classes = [np.eye(len(margin.shares))[margin.classes] for margin in margins] or [np.ones((len(mass), 1))]
+    told = np.concatenate(classes, axis=1)
+    slopes = np.linalg.pinv(told.T @ (told * mass[:, None]), rcond=1e-10, hermitian=True) @ (told.T @ sums)
+    return np.asarray(told @ slopes)

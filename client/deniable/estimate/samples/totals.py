@@ -1,0 +1,81 @@
+"""Joint answers to one or two questions, group by group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.mechanism import Channel
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
+
+_Floats = NDArray[np.float64]
+
+MAX_CELLS = 1 << 10
+
+
+@dataclass(frozen=True)
+class Totals:
+    """n: reports of those who were asked, shape (G,). everybody: all reports of the group.
+
+    sums: of pseudo-answers, shape (G, cells), cells in row-major order. together: reports with all bits of a cell set, in all groups, one
+    axis a question. rounding: the part of the answers' variance that may be rounding to a grid.
+    """
+
+    channels: tuple[Channel, ...]
+    n: _Floats
+    everybody: _Floats
+    sums: _Floats
+    together: NDArray[np.int64]
+    rounding: float
+
+    @classmethod
+    def of(cls, survey: Survey, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None = None) -> Totals:
+        """Counts. rounding: where it is known to be less than all. Raises EstimateError where nobody was asked, and for too many cells."""
+        questions = [counts.find(survey, name)[0] for name in names]
+        channels = tuple(question.channel for question in questions)
+        cells = math.prod(channel.k for channel in channels)
+        if cells > MAX_CELLS:
+            raise EstimateError(f"sample: a table must have at most {MAX_CELLS:,} cells, got {cells:,}")
+        found = [_counted(survey, tally, names) for tally in tallies]
+        n = np.array([float(n) for n, _ in found])
+        if not n.any():
+            raise EstimateError(f"there must be at least 1 report to {' and '.join(names)}, got 0: without reports there is no estimate")
+        sums = [n * pseudo_answers.invert(together / n, channels).ravel() if n else np.zeros(cells) for n, together in found]
+        most = float(any(map(applicability.on_grid, questions)))
+        everybody = np.array([float(tally.n) for tally in tallies])
+        together = np.sum([together for _, together in found], axis=0)
+        return cls(channels, n, everybody, np.array(sums), together, most if rounding is None else rounding)
+
+    def moments(self, group: int) -> _Floats:
+        """The second moments of one report's pseudo-answers, shape (cells, cells)."""
+        shares = self._shares(group)
+        found: _Floats = pseudo_answers.products(shares, self.channels).reshape(shares.size, shares.size)
+        return found
+
+    def coins(self, group: int) -> _Floats:
+        """Their covariance where it is known whose report it is: by coins, rounding, and the draw of the questions; same shape."""
+        about = Interval(target="respondents", everybody=int(self.everybody[group]), rounding=self.rounding)
+        return pseudo_answers.covariance(self._shares(group), self.channels, about.sampling(int(self.n[group])))
+
+    def _shares(self, group: int) -> _Floats:
+        shares: _Floats = self.sums[group] / self.n[group]
+        return shares.reshape([channel.k for channel in self.channels])
+
+
+def _counted(survey: Survey, tally: Tally, names: Sequence[str]) -> tuple[int, NDArray[np.int64]]:
+    """Reports of those who were asked, and those with all bits of a cell set; zeros where nobody was."""
+    places = [counts.place_of(survey, name) for name in names]
+    masks = [place.mask for place in places if place.mask is not None]
+    if not tally.n or (masks and not tally.pairs[masks[0], masks[-1]]):
+        return 0, np.zeros([place.item.k for place in places], dtype=np.int64)
+    if len(names) == 1:
+        return counts.counts(survey, tally, names[0])[1:]
+    return counts.pair_counts(survey, tally, *names)[1:]

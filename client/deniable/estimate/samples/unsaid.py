@@ -1,0 +1,44 @@
+"""Where nobody said how people were drawn: what the figures take for granted, and what groups as clusters would make of their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
+
+FEWEST = 5  # groups, from which on their spread is worth a figure
+
+_ALONE = "everybody counts as drawn alone, whatever the group"
+
+
+def as_if_alone(survey: Survey, tallies: Mapping[str, Tally]) -> str:
+    """A line to stand beside figures of a survey with groups, empty of any other. tallies: by group, where they are known."""
+    if not survey.groups:
+        return ""
+    drawn = [tally for tally in tallies.values() if tally.n]
+    if len(drawn) < FEWEST:
+        return f"{_ALONE}; if the groups were drawn, say so: intervals are wider then"
+    wider = max(1.0, float(np.median(_widths(survey, drawn))))
+    return f"{_ALONE}; with the groups as clusters, intervals would typically be {wider:.1f} times as wide"
+
+
+def _widths(survey: Survey, tallies: list[Tally]) -> NDArray[np.float64]:
+    """How many times wider the interval of each stored bit's rate is with the groups as clusters, and so that of any share."""
+    ones = np.array([tally.ones for tally in tallies], dtype=np.float64)
+    asked = np.ones_like(ones)
+    bits = [place for field in survey.record.fields for place in range(field.bits.start, field.bits.stop)]
+    for field in survey.record.fields:
+        asked[:, field.bits] = (np.array([tally.n for tally in tallies]) if field.mask is None else ones[:, field.mask])[:, None]
+    ones, n = ones[:, bits], asked[:, bits]
+    rates = ones.sum(axis=0) / np.maximum(n.sum(axis=0), 1.0)
+    apart = ((ones - n * rates) ** 2).sum(axis=0) * len(tallies) / (len(tallies) - 1)
+    alone = n.sum(axis=0) * rates * (1 - rates)
+    told = alone > 0
+    found: NDArray[np.float64] = np.sqrt(apart[told] / alone[told]) if told.any() else np.ones(1)
+    return found * normal.stretch(Interval(df=len(tallies) - 1))

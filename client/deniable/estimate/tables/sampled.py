@@ -1,0 +1,145 @@
+"""Figures of a sample: shares, means, quantiles and cross tables whose errors are those of clusters, strata, known sizes and margins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, fdtrc
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits import effective, normal
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.normal import Estimate, HypothesisTest
+from deniable.estimate.limits.proportion import Share
+from deniable.estimate.moments import counts, pseudo_answers
+from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.moments.structural_zeros import impossible, removal
+from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.linear import Linear
+from deniable.estimate.tables import means, respondents
+from deniable.estimate.tables.crosstab import NO_VARIANCE, Axis, LinearTable, linear_table
+from deniable.estimate.tables.differences import Comparison, difference
+from deniable.estimate.tables.means import Quantile
+from deniable.survey.question import Question
+
+_Floats = NDArray[np.float64]
+
+KNOWN = "taken as known, from the margins of the sample: no estimate"
+
+
+def adjusted_shares(drawn: Drawn, question: Question) -> _Floats:
+    """Shares that are possible, shape (k,): see `shrinkage`. As of so many reports of people drawn alone as would have the same errors."""
+    found, (phi, theta) = drawn.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
+    rates = np.clip(phi + (theta - phi) * found.shares, 0.0, 1.0)
+    spread = float((rates * (1 - rates)).sum()) / (theta - phi) ** 2
+    n = max(1.0, spread / max(float(found.variances.sum()), NO_VARIANCE))
+    return adjusted(rates * n, n, phi, theta)
+
+
+def shares(drawn: Drawn, question: Question, interval: Interval) -> tuple[Share, ...]:
+    """The share of each of a question's options. Raises EstimateError where nobody was asked."""
+    found, interval = drawn.linear(question.id), drawn.about(interval)
+    _, n, ones = counts.counts(drawn.survey, drawn.tally, question.id)
+    q = float(question.channel.phi), float(question.channel.theta)
+    rows = zip(found.shares.tolist(), found.variances.tolist(), ones.tolist(), strict=True)
+    return tuple(_share(found, row, n, q, interval) for row in rows)
+
+
+def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float, float], interval: Interval) -> Share:
+    estimate, variance, ones = row
+    method, low, high = effective.limits(estimate, variance, found.effective, q, interval)
+    return Share(ones, n, estimate, variance**0.5, low, high, interval.confidence, method, interval.target)
+
+
+def table(drawn: Drawn, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
+    """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
+    questions, n, together = counts.pair_counts(drawn.survey, drawn.tally, a, b)
+    found, zeros = drawn.linear(a, b), impossible(drawn.survey, a, b, complete)
+    if zeros.any():
+        found = found.sums(removal(found.shares.reshape(zeros.shape), [question.channel for question in questions], zeros))
+    return linear_table([Axis.of(question) for question in questions], (n, together, zeros), found, drawn.about(interval))
+
+
+def independence(table: LinearTable, what: str) -> HypothesisTest:
+    """Whether the answers to a table's two questions are independent: the test of people drawn alone, with the second-order correction.
+
+    J. Rao and A. Scott, Ann. Stat. 12 (1984), 46: with D the covariance that the sample gives the excesses over independence, times the
+    inverse of what people drawn alone would give, the statistic over tr D is F with (tr D)^2 / tr D^2 degrees of freedom, and as many times
+    df. The statistic that is given has mean (r - 1)(c - 1) where they are independent.
+    """
+    rows, cols = table.shares.shape
+    p, q = table.shares.sum(axis=1), table.shares.sum(axis=0)
+    inner = (np.arange(rows * cols).reshape(rows, cols)[:-1, :-1]).ravel()
+    change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
+    excess = (table.shares - np.outer(p, q)).ravel()[inner]
+    given = (change @ table.covariance @ change.T)[np.ix_(inner, inner)]
+    alone = [
+        pseudo_answers.covariance(pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
+        for margin, channel in zip((p, q), table.channels, strict=True)
+    ]
+    inverse = np.linalg.inv(np.kron(*alone) / table.n)
+    effects = inverse @ given
+    trace, squares, m = float(np.trace(effects)), float((effects * effects.T).sum()), len(inner)
+    statistic, first = float(excess @ inverse @ excess) / trace, trace**2 / squares
+    df = table.interval.df
+    p_value = chdtrc(first, first * statistic) if np.isinf(df) else fdtrc(first, first * df, statistic)
+    return HypothesisTest(what, m * statistic, m, float(p_value))
+
+
+def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
+    """The mean of a question's scores; as `means.mean`. Raises EstimateError."""
+    asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
+    values, counted = means.checked_scores(scores, asked)
+    plain = pseudo_answers.invert(ones / n, [asked.channel])
+    rounding = respondents.about_mean(interval, 0, asked, np.where(counted, values, np.nan), plain).rounding
+    found = drawn.linear(question, rounding=rounding).sums(np.stack([values, counted.astype(np.float64)]))
+    what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), drawn.about(interval)
+    if counted.all():
+        return normal.limited(what, n, float(found.shares[0]), float(found.variances[0]), interval, bounds)
+    covariance = pseudo_answers.at_least(found.coins, found.covariance)
+    return normal.ratio(what, n, (float(found.shares[0]), float(found.shares[1])), covariance, interval, bounds)
+
+
+def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
+    """A quantile of a question whose options stand in order; as `means.quantile`. Raises EstimateError."""
+    order = means.order_for(drawn.survey, question, q, leave_out)
+    asked, n, _ = counts.counts(drawn.survey, drawn.tally, question)
+    found = drawn.linear(question)
+    figures = adjusted_shares(drawn, asked), found.shares, lambda weights: found.sums(weights).variances
+    return means.quantile_of(asked, n, figures, (q, order), drawn.about(interval))
+
+
+def compare(first: Drawn, second: Drawn, question: str, interval: Interval) -> Comparison:
+    """The shares of a question in the second sample less those in the first one, of other groups. Raises EstimateError."""
+    if common := sorted(set(first.tallies) & set(second.tallies)):
+        raise EstimateError(f"two samples that are compared must be of other groups, got {common[0]} in both")
+    asked, _ = counts.find(first.survey, question)
+    pairs = zip(asked.categories, *(shares(one, asked, interval) for one in (first, second)), strict=True)
+    apart = tuple(difference(b, a, what=f"{question} = {option}: second less first") for option, a, b in pairs)
+    what = f"both samples have the same shares of {question}"
+    test = replace(apart[0].test(), what=what) if asked.k == 2 else same_shares(what, [first, second], asked)
+    return Comparison(question, asked.categories, apart, test)
+
+
+def same_shares(what: str, drawn: Sequence[Drawn], question: Question) -> HypothesisTest:
+    """Whether two samples of other people have the same shares of a question: Wald's test, by an F distribution where clusters are few.
+
+    F = (df - m + 1) / (df m) W with m and df - m + 1 degrees of freedom, df the smaller one of the two samples (E. Korn and B. Graubard,
+    Am. Stat. 44 (1990)). Raises EstimateError where there are too few clusters for so many options.
+    """
+    found = [one.linear(question.id) for one in drawn]
+    m, df = question.k - 1, min(one.design.df for one in drawn)
+    gap = (found[1].shares - found[0].shares)[:-1]
+    statistic = float(gap @ np.linalg.solve(np.sum([one.covariance for one in found], axis=0)[:-1, :-1], gap))
+    tested = normal.chi_squared(what, statistic, m)
+    if np.isinf(df):
+        return tested
+    if df < m:
+        raise EstimateError(
+            f"{what}: {m + 1} options need at least {m + 2} clusters on either side for a test, got {df:g} degrees of freedom"
+        )
+    p_value = float(fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic))
+    return HypothesisTest(what, statistic, m, p_value)

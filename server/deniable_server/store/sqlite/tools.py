@@ -1,0 +1,27 @@
+"""sqlite-utils without pandas, which it would load wherever that is installed: a server would take half as long again to start."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def _without(name: str) -> Iterator[None]:
+    """To the block a module that is not loaded yet is not installed."""
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # as Python's reference has it for a module that cannot be imported
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+with _without("pandas"):
+    from sqlite_utils import Database
+    from sqlite_utils.migrations import Migrations
+
+__all__ = ["Database", "Migrations"]
