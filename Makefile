@@ -10,8 +10,8 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
-.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: bench bench-quick bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
+.PHONY: bench bench-quick bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -106,6 +106,13 @@ screenshots: $(VENV)/.dev browser
 # Benchmarks: docs/reference/benchmarks.md has what they print. The other packages live in an environment of their own.
 bench-peers: $(VENV)/.dev .venv-peers/.done
 	$(BIN)/python benchmarks/peers.py --python .venv-peers/bin/python
+
+# Every figure beside its limit, in turns: benchmarks/RESULTS.md and results.json. make bench AGAINST=FILE names what an earlier one lost.
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.performance $(if $(AGAINST),--against $(AGAINST))
+
+bench-quick: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.performance --quick --into $(VENV)
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
