@@ -9,9 +9,8 @@ BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
-.PHONY: bench bench-quick bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench bench-quick bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
+.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -85,6 +84,10 @@ order: $(VENV)/.dev
 # A server killed 50 times under load: what it acknowledged is there, once.
 kills: $(VENV)/.dev
 	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
+
+# A client that sends 1,000,000 rows, killed 200 times: each row is randomized once and counted once.
+kills-client: $(VENV)/.dev
+	DENIABLE_CLIENT_KILLS=200 $(BIN)/python -m pytest -s tests/client/delivery/test_kills.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
