@@ -2,8 +2,9 @@
 
 Clinics: how common an answer is varies between clinics, whose log odds are normal about a middle with a standard deviation; the truth is
 the mean of all clinics there could be. Strata: 300 of 1,000 people of each of three parts of a finite population, whose own share is the
-truth. Weights: half of the clinics are in a region that is a fifth of the population, and answers otherwise. New clinics, people and coins
-for each survey; coins are the real ones' chances. `alone`: without a sample. Of a test, how often it is silent where there is nothing.
+truth. Weights: half of the clinics are in a region that is a fifth of the population, and answers otherwise; or the other question is one
+to which half of the population say yes, and 30 of 100 of those who answer. New clinics, people and coins for each survey; coins are the
+real ones' chances. `alone`: without a sample. Of a test, how often it is silent where there is nothing.
 Run: python benchmarks/samples.py [--surveys 2000]
 """
 
@@ -66,6 +67,8 @@ CASES = (
     Case("strata of known size", 2.0, (300,) * 3),
     Case("strata of known size", 8.0, (300,) * 3),
     Case("weights", 2.0, EVEN, spread=0.3),
+    Case("weights by a question", LN3, EVEN, spread=0.0),
+    Case("weights by a question", 4.0, EVEN, spread=0.0),
 )
 
 
@@ -85,6 +88,7 @@ class Surveys:
             "independence": self._independence,
             "strata of known size": self._strata,
             "weights": self._weights,
+            "weights by a question": self._question,
         }
         self.once = by_kind.get(case.figure, self._clinics)
 
@@ -132,6 +136,20 @@ class Surveys:
         there = Case("", 1.0, (), self.case.middle + 1, self.case.spread)
         truth = 0.2 * _mean_of(there, 1) + 0.8 * _mean_of(self.case, 1)
         return _beside(truth, *(analyse(self.survey, tallies, sample=one).results["a", "yes"] for one in (None, sample)))
+
+    def _question(self) -> Found:
+        """Of b half the population say yes, and of those who answer 30 of 100; of those who say yes to b 60 of 100 do to a, else 20."""
+        chances = self._phi + (self._theta - self._phi) * np.array([1.0, 0.0])
+        truth = {(0, 0): 0.3 * 0.6, (0, 1): 0.3 * 0.4, (1, 0): 0.7 * 0.2, (1, 1): 0.7 * 0.8}  # (b, a), 0 for yes
+        cells = np.zeros((2, 2))
+        for (b, a), share in truth.items():
+            cells += share * np.outer([chances[a], 1 - chances[a]], [chances[b], 1 - chances[b]])
+        tallies = {}
+        for group, n in zip(self.groups, self.case.sizes, strict=True):
+            both, only_a, only_b, _ = self._rng.multinomial(n, cells.ravel())
+            tallies[group] = Tally(n, np.array([[both + only_a, both], [both, both + only_b]]))
+        sample = Sample(margins={"b": {"yes": 1, "no": 1}})
+        return _beside(0.4, *(analyse(self.survey, tallies, sample=one).results["a", "yes"] for one in (None, sample)))
 
     def _rates(self) -> NDArray[np.float64]:
         return _odds(self.case.middle + self.case.spread * self._rng.standard_normal(len(self.groups)))

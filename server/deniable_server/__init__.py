@@ -32,6 +32,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         helping,
         inviting,
         joining,
+        kept,
         members,
         people,
         preview,
@@ -51,7 +52,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.config.update(
         SECRET_KEY=config.secret_key,
         WTF_CSRF_TIME_LIMIT=None,
-        WTF_CSRF_SSL_STRICT=config.https,
+        WTF_CSRF_SSL_STRICT=False,  # it asks for the referrer, which no page of ours sends; the token and the strict cookie are the guard
     )
     store = store or open_store(config.db)
     app.extensions["deniable"] = store
@@ -64,7 +65,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_codes"] = Delays(longest=LONGEST_FOR_CODES)
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
-    audience.register(app, sessions.user, door="auth.login")
+    audience.register(app, sessions.user, "auth.login", lambda: kept.given_back() if kept.sent_by_hand() else None)
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
     persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, helping.bp)

@@ -149,7 +149,7 @@ def test_without_secure_randomness_nothing_is_sent(client, server, monkeypatch):
     def none(count):
         raise NotImplementedError
 
-    monkeypatch.setattr(perturb_module, "os_words", none)
+    monkeypatch.setattr("os.urandom", none)
     with pytest.raises(RefusedError, match="no secure random numbers; nothing was sent"):
         client.submit("study", ANSWERS)
     assert server.posts == []
@@ -463,9 +463,9 @@ def test_no_public_name_takes_a_seed_and_only_one_file_of_the_client_draws_words
         path.name
         for path in package.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Name) and node.id == "os_words" and isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name) and node.id in ("os_words", "stream") and isinstance(node.ctx, ast.Load)
     }
-    assert users == {"perturb.py", "simulate.py"}
+    assert users == {"entropy.py", "perturb.py", "simulate.py"}
 
 
 # --- groups, invitations, withdrawal ------------------------------------------------------------------------------------
@@ -722,17 +722,11 @@ def test_the_order_inside_a_submission_says_nothing(server, client, monkeypatch,
     server.publish(survey)
     client.max_epsilon = 10
     if not shuffled:  # the control
-        monkeypatch.setattr(perturb_module, "_shuffle", np.arange)
+        monkeypatch.setattr(perturb_module, "permutation", lambda n, words: np.arange(n))
     client.submit_many("loud", [{"a": i < 500} for i in range(1000)])
     submission = Submission.from_json(server.posts[-1].body)
     early = unpack(survey, submission.reports, 1000)[:500].sum()
     assert (150 < early < 350) == shuffled  # 250 with a standard deviation of 8
-
-
-def test_a_shuffle_is_a_permutation_and_each_is_as_likely():
-    assert sorted(perturb_module._shuffle(1000)) == list(range(1000))
-    seen = Counter(tuple(perturb_module._shuffle(3).tolist()) for _ in range(6000))
-    assert sum((count - 1000) ** 2 / 1000 for count in seen.values()) < 40  # chi-square, 5 degrees: p < 2e-7
 
 
 def test_wrong_rows_are_listed_without_their_answers_and_nothing_is_sent(client, server):

@@ -243,8 +243,7 @@ def reads_what_came(eve: Researcher) -> None:
     assert found.results.n == N
     assert [row for row in found.results.rows if figures.percent(row.estimate) not in eve.driver.page_source] == []
     eve.go("Cross table", "Life on campus: cross table")
-    eve.choose(rows="cheated", columns="age", percent="all")
-    eve.driver.find_element(By.XPATH, "//button[.='Show']").click()
+    eve.chooses(rows="cheated", columns="age", percent="all")
     crossed = eve.reads("table.crossed", "25 or more")
     assert [share for share in found.crosstab("cheated", "age").shares.flat if figures.percent(share) not in crossed] == []
     eve.go("Model", "Life on campus: model")

@@ -319,6 +319,39 @@ def test_all_cards_open_and_fold_at_once(ada: Chrome, site: Any) -> None:
         assert ada.execute_script(FOLDED) == [folded] * 6
 
 
+SHOWN = "return [document.querySelector('main h1').textContent, document.querySelector('.facts')?.textContent.trim(), location.search]"
+
+
+def test_what_is_chosen_is_shown_at_once_and_who_chose_stays_where_they_are(ada: Chrome, site: Any) -> None:
+    """Also where the choice is refused; the page is the same as the one that the address leads to, and its buttons work."""
+    ada.get(f"{site.url}/manage/surveys/look")
+    ada.execute_script("window.same = true")
+    ada.find_element(By.CSS_SELECTOR, ".choice summary").click()
+    field = ada.find_element(By.NAME, "group")
+    assert not ada.find_element(By.XPATH, "//button[.='Show']").is_displayed()
+    field.send_keys("N")
+    patient(ada).until(lambda driver: "group=North" in driver.current_url)
+    patient(ada).until(lambda driver: driver.execute_script(SHOWN)[1] == "North")
+    assert ada.execute_script("return [document.activeElement.name, window.same]") == ["group", True]
+    assert ada.find_element(By.CSS_SELECTOR, ".choice form").is_displayed()
+    assert ada.find_element(By.CSS_SELECTOR, "[data-png]").is_displayed()
+    text = "return document.querySelector('main').textContent"
+    here = ada.execute_script(text)
+    ada.refresh()
+    ada.execute_script("document.querySelectorAll('main [data-unfolds]').forEach((one) => one.remove())")
+    assert ada.execute_script("return window.same") is None
+    assert _words(ada.execute_script(text)) == _words(here.replace("Open all cards", ""))
+    ada.get(f"{site.url}/manage/surveys/look/crosstab?rows=smokes&columns=sleep")
+    ada.execute_script("window.same = true")
+    ada.find_element(By.CSS_SELECTOR, "[name=columns] option[value=smokes]").click()
+    patient(ada).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, ".problem"))
+    assert ada.execute_script("return window.same")
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 def test_on_paper_there_is_nothing_to_press_and_every_figure(ada: Chrome, site: Any) -> None:
     """Folded cards are printed, too; without the rule that opens them they would not be."""
     ada.get(f"{site.url}/manage/surveys/look")

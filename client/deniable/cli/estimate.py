@@ -132,7 +132,7 @@ def _read(file: str, names: Sequence[str]) -> dict[str, list[str]]:
             for row, reason in part.broken.items():
                 raise EstimateError(f"row {done + row + 1:,}: {reason}")
             for name, values in zip(names, part.columns, strict=True):
-                columns[name] += values
+                columns[name] += values.tolist()
             done += part.size
     except AnswerError as error:
         raise EstimateError(str(error).replace("a column for each question", "the columns named")) from None

@@ -36,7 +36,10 @@ def sampled(options: dict[str, Any]) -> dict[str, Any]:
         return options
     from deniable.estimate.samples.sample import Sample
 
-    return {**options, "sample": Sample.from_file(path)}
+    try:
+        return {**options, "sample": Sample.from_text(path.read_text(encoding="utf-8-sig"))}
+    except UnicodeDecodeError:
+        raise click.BadParameter("the file must be in UTF-8", param_hint="--sample") from None
 
 
 def account_options(command: Decorated) -> Decorated:

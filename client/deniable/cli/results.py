@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deniable.cli.live import account, account_options, by_hand_option, group_option, reader, sample_option, sampled, who_options
 from deniable.cli.options import error_options, form_options, interval_options, printed, server_client
-from deniable.errors import EstimateError
+from deniable.client import SurveyClient
+from deniable.errors import EstimateError, RejectedError
+
+if TYPE_CHECKING:
+    from deniable.estimate.analysis import Analysis
 
 _ADDRESS = click.argument("address")
 
@@ -110,25 +114,46 @@ def crosstab_command(address: str, questions: tuple[str, ...], form: str | None,
 @_ADDRESS
 @click.argument("question")
 @click.option("--first", metavar="LABEL", required=True, help="The group that is compared.")
-@click.option("--second", metavar="LABEL", required=True, help="The group whose shares are taken less those of the first.")
+@click.option("--second", metavar="LABEL", help="The group whose shares are taken less those of the first.  [default: every other group]")
 @who_options
 @by_hand_option
 @error_options
 @form_options
-def compare_command(address: str, question: str, first: str, second: str, form: str | None, **options: Any) -> None:
-    """Print how the shares of two groups differ.
+def compare_command(address: str, question: str, first: str, second: str | None, form: str | None, **options: Any) -> None:
+    """Print how groups differ in a question.
 
-    A key needs the scope results.
+    Two groups; or, without --second, all groups and the first one, by the shares of a question and its mean, with intervals that hold for
+    all of them together. Groups of which the server shows nothing yet are left out, and named. A key needs the scope results.
 
     \b
     Example:
       deniable compare https://example.org --survey clinics smokes --first North --second South --user ada --password-env PASSWORD
+      deniable compare https://example.org --survey clinics smokes --first North --user ada --password-env PASSWORD
     """
     if first == second:
         raise EstimateError("--second must be another group than --first")
     with reader(address, options) as client:
-        groups = [client.analysis(client.survey_id or "", group=group, **options) for group in (first, second)]
-    printed(groups[0].compare(groups[1], question), form)
+        reference = client.analysis(client.survey_id or "", group=first, **options)
+        if second is not None:
+            found: Any = reference.compare(client.analysis(client.survey_id or "", group=second, **options), question)
+        else:
+            found = reference.compare_groups(_others(client, reference, first, options), question)
+    printed(found, form)
+
+
+def _others(client: SurveyClient, reference: Analysis, first: str, options: dict[str, Any]) -> dict[str, Analysis]:
+    """All groups but the first, in the survey's order, as far as the server shows them."""
+    others = {}
+    for group in reference.survey.groups:
+        if group == first:
+            continue
+        try:
+            others[group] = client.analysis(reference.survey.id, group=group, **options)
+        except RejectedError as error:
+            if error.status != 403:  # whoever may see the first group may see this one: it is withheld
+                raise
+            click.echo(f"{group} is left out: {error}", err=True)
+    return others
 
 
 @click.command("waves")

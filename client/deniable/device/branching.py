@@ -7,7 +7,7 @@ stays one (-1) even there: whether it is refused must not tell what was shown.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,13 @@ from deniable.survey import Survey
 from deniable.survey.condition import Joined, ShowIf
 from deniable.survey.question import Question
 
+Categories = NDArray[np.integer[Any]]
 
-def apply_skip_logic(survey: Survey, categories: NDArray[np.int64]) -> NDArray[np.int64]:
+
+def apply_skip_logic(survey: Survey, categories: Categories) -> Categories:
     """The categories of n respondents, shape (items, n), with those of the hidden questions replaced by no answer."""
+    if not any(question.show_if for question in survey.questions):
+        return categories
     result, rows, start = categories.copy(), dict[str, _Answered](), 0
     for question in survey.questions:
         mine = result[start : start + len(question.items)]
@@ -33,7 +37,7 @@ class _Answered(NamedTuple):
     """A question and its items' categories, shape (items, n): a view, in which the hidden ones are no answer already."""
 
     question: Question
-    categories: NDArray[np.int64]
+    categories: Categories
 
 
 def _holds(show_if: ShowIf, rows: Mapping[str, _Answered]) -> NDArray[np.bool_]:

@@ -17,6 +17,8 @@ from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, Answer
 
 _NOT_AN_ANSWER = object()
+MISSING = object()
+"""In place of an answer that is not there at all."""
 
 
 class Encodable(Protocol):
@@ -63,18 +65,35 @@ def encode_column(question: Encodable, answers: Iterable[Answer], words: Words |
 
 def positions(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.float64]:
     """Where many answers stand among the categories, shape (n,); -1 for those that stand nowhere."""
-    known: dict[Any, float] = {}
+    answers, known = list(answers), _Known(question)
+    try:
+        return np.fromiter(map(known.__getitem__, answers), dtype=np.float64, count=len(answers))
+    except TypeError:  # what cannot be looked up, such as a list
+        return np.fromiter(map(known.place, answers), dtype=np.float64, count=len(answers))
 
-    def position(answer: Answer) -> float:
-        found = _position(question, answer)
+
+class _Known(dict[Any, float]):
+    """Where the answers to one question stand; a text is looked at once. 1, 1.0 and True are equal and may mean different things."""
+
+    def __init__(self, question: Encodable) -> None:
+        super().__init__()
+        self._question = question
+        self._numbers: dict[tuple[type, Answer], float] = {}
+
+    def __missing__(self, answer: Answer) -> float:
+        if isinstance(answer, str):
+            self[answer] = place = self.place(answer)
+            return place
+        if not isinstance(answer, int | float):
+            return self.place(answer)
+        key = (type(answer), answer)
+        if key not in self._numbers:
+            self._numbers[key] = self.place(answer)
+        return self._numbers[key]
+
+    def place(self, answer: Answer) -> float:
+        found = _position(self._question, None if answer is MISSING and not self._question.required else answer)
         return -1 if found is None else found
-
-    def remembered(answer: Answer) -> float:
-        if (key := (type(answer), answer)) not in known:
-            known[key] = position(answer)
-        return known[key]
-
-    return np.fromiter((remembered(a) if isinstance(a, str | int | float) else position(a) for a in answers), dtype=np.float64)
 
 
 def round_stochastically(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:

@@ -15,19 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.encode import allowed, positions, round_stochastically
-from deniable.device.entropy import os_words
-from deniable.device.randomize import randomize
+from deniable.device.encode import MISSING, allowed, positions, round_stochastically
+from deniable.device.entropy import os_words, stream
+from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
-from deniable.device.tables import MISSING, Batch, Rows, batches, each_answer
+from deniable.device.tables import Batch, Rows, batches, each_answer
 from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
+from deniable.wire.packing import Records, shuffled
 from deniable.wire.part import Part
 from deniable.wire.public import Public
-from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 
 Coded = tuple[Submission, str]
@@ -35,6 +35,10 @@ Coded = tuple[Submission, str]
 
 Admit = Callable[[Batch], Batch]
 """Takes a stretch of rows, and gives it without those that may not be sent."""
+
+
+BLOCK = 1 << 16
+"""Respondents whose coins are tossed at once: their words and bits stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -106,15 +110,13 @@ def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
     ]
 
 
-def perturb(survey: Survey, categories: NDArray[np.int64], part: Part, invitation: str | None = None) -> Coded:
+def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, invitation: str | None = None) -> Coded:
     """Tosses all coins for n respondents, whose categories have shape (items, n); gives the submission, and the code that withdraws it.
 
     Raises RefusedError without entropy.
     """
     try:
-        order = _shuffle(categories.shape[1])
-        asked = draw(survey, categories.shape[1], os_words)
-        bits = [randomize(item.channel, column[order], os_words) for item, column in zip(survey.items, categories, strict=True)]
+        reports = randomized(survey, categories, stream())
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None
@@ -122,7 +124,7 @@ def perturb(survey: Survey, categories: NDArray[np.int64], part: Part, invitatio
         access_codes.submission_id(secret),
         survey.digest,
         categories.shape[1],
-        pack(survey, bits, asked),
+        reports,
         part.group,
         part.mode,
         invitation=None if invitation is None else access_codes.read(invitation),
@@ -130,6 +132,29 @@ def perturb(survey: Survey, categories: NDArray[np.int64], part: Part, invitatio
     return made, access_codes.written(secret)
 
 
-def _shuffle(n: int) -> NDArray[np.int64]:
-    """A uniform permutation of n, by sorting 64-bit keys: two equal ones in 100,000 have a chance under 1 in 10^9."""
-    return np.argsort(os_words(2 * n).view("<u8"))
+def randomized(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> bytes:
+    """The records of n respondents, whose categories have shape (items, n), in an order that is drawn."""
+    n = categories.shape[1]
+    blocks = [_records(survey, categories[:, start : start + BLOCK], words) for start in range(0, n, BLOCK)]
+    return shuffled(blocks, permutation(n, words))
+
+
+def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words) -> Records:
+    n = categories.shape[1]
+    records = Records(survey.record, n, draw(survey, n, words))
+    for field, column in zip(survey.record.fields, categories, strict=True):
+        channel = field.item.channel
+        few = channel.k <= FEW
+        records.put(field, numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
+    return records
+
+
+def permutation(n: int, words: Words) -> NDArray[np.int64]:
+    """A uniform one of n, by sorting random numbers that have their places below; drawn anew where two are equal above these."""
+    place = (n - 1).bit_length() if n else 0
+    while True:
+        keys = words(2 * n).view("<u8") >> np.uint64(place) << np.uint64(place)
+        keys |= np.arange(n, dtype=np.uint64)
+        keys.sort()
+        if np.all((keys[1:] ^ keys[:-1]) >> np.uint64(place)):
+            return (keys & np.uint64((1 << place) - 1)).astype(np.int64)

@@ -5,36 +5,84 @@ differential privacy", IEEE Trans. Inf. Theory 64 (2018), section III. A categor
 exactly `d` of the `k` categories; the own category is in it with probability `keep_threshold` / 2^32.
 
 No floating point decides anything here. `browser/randomize.mjs` is the twin of this file; shared
-vectors hold the two together.
+vectors hold the two together. The sets of few categories are numbers, a bit for each, and those of many are rows of a table; the same
+words give the same sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.mechanism import WORD, Channel
 
+FEW = 64
+"""Categories whose sets are numbers."""
+
 Words = Callable[[int], NDArray[np.uint32]]
-"""Gives that many fresh, independent, uniform words below `Channel.coin`, in an array of its own."""
+"""Gives that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
 
 
-def randomize(channel: Channel, categories: NDArray[np.int64], words: Words) -> NDArray[np.bool_]:
+def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.bool_]:
     """Perturbs one question's categories, an array of n integers in [0, k), into bits of shape (n, k).
 
     Each row has exactly d bits set. Takes from `words`, for all n at once, first the coin, then d
     choices; which of them are used depends on the coin, how many are drawn does not.
     """
-    n, k, d = len(categories), channel.k, channel.d
-    rows = np.arange(n)
-    kept = words(n) < channel.keep_threshold
-    others = choose(d, k - 1, n, words, channel.coin, one_less=kept)
+    n, k = len(categories), channel.k
     bits = np.empty((n, k), dtype=np.bool_)
+    if k <= FEW:
+        sets = numbers(channel, categories, words)
+        bits[:, :-1] = sets[:, None] >> np.arange(k - 2, -1, -1, dtype=sets.dtype) & sets.dtype.type(1)
+        bits[:, -1] = bits[:, :-1].sum(axis=1) < channel.d
+        return bits
+    kept = _kept(channel, n, words)
+    others = choose(channel.d, k - 1, n, words, channel.coin, one_less=kept)
     bits[np.arange(k) != categories[:, None]] = others.ravel()
-    bits[rows, categories] = kept
+    bits[np.arange(n), categories] = kept
     return bits
+
+
+def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
+    """The same for at most FEW categories, shape (n,): the bits of all but the last as a binary number, the first one's highest."""
+    n, k = len(categories), channel.k
+    kept = _kept(channel, n, words)
+    if k == 2:
+        np.not_equal(kept, categories, out=kept)
+        return kept.view(np.uint8)
+    others = _choose_few(channel, kept, words)
+    own = others.dtype.type(1) << (k - 1 - categories).astype(others.dtype)
+    others += others & ~(own - others.dtype.type(1))  # those before the own category make room for it
+    own *= kept
+    others |= own
+    others >>= others.dtype.type(1)
+    return others
+
+
+def _kept(channel: Channel, n: int, words: Words) -> NDArray[np.bool_]:
+    """The coins: who reports the own category."""
+    return words(n) < channel.keep_threshold
+
+
+def _choose_few(channel: Channel, kept: NDArray[np.bool_], words: Words) -> NDArray[np.unsignedinteger[Any]]:
+    """As `choose` for the others beside the own category, as numbers of k - 1 bits, the first one's highest."""
+    n, highest, first = len(kept), channel.k - 2, channel.k - 1 - channel.d
+    number: Any = np.min_scalar_type((1 << channel.k) - 1).type
+    one, drawn, place = number(1), np.empty(n, dtype=number), np.empty(n, dtype=number)
+    np.subtract(highest, _uniform_below(first + 1, n, channel.coin, words), out=place, casting="unsafe")
+    chosen: NDArray[Any] = (~kept).astype(number) << place
+    for last in range(first + 1, channel.k - 1):
+        np.subtract(highest, _uniform_below(last + 1, n, channel.coin, words), out=place, casting="unsafe")
+        np.right_shift(chosen, place, out=drawn)
+        drawn &= one
+        drawn <<= number(highest - last)
+        chosen |= drawn  # `last`, where the choice was in already
+        np.left_shift(one, place, out=place)
+        chosen |= place
+    return chosen
 
 
 def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_less: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
@@ -51,12 +99,17 @@ def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_le
     return chosen
 
 
-def _uniform_below(bound: int, n: int, coin: int, words: Words) -> NDArray[np.int64]:
+def _uniform_below(bound: int, n: int, coin: int, words: Words) -> NDArray[np.uint32]:
     """n uniform integers in [0, bound), by rejection; one possible value takes no word."""
     if bound == 1:
-        return np.zeros(n, dtype=np.int64)
+        return np.zeros(n, dtype=np.uint32)
     largest = coin - coin % bound - 1
     draws = words(n)
-    while (rejected := np.flatnonzero(draws > largest)).size:
-        draws[rejected] = words(rejected.size)
-    return (draws % bound).astype(np.int64)
+    if draws.max(initial=0) > largest:
+        draws = draws.copy()
+        while (rejected := np.flatnonzero(draws > largest)).size:
+            draws[rejected] = words(rejected.size)
+    multiples = draws // np.uint32(bound)  # three steps that numpy does eight at a time, as it does not for %
+    multiples *= np.uint32(bound)
+    remainders: NDArray[np.uint32] = np.subtract(draws, multiples, out=multiples)
+    return remainders

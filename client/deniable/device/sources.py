@@ -16,12 +16,14 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+import numpy as np
+
+from deniable.device.columns import Coded, of_arrow
 from deniable.device.sealed import callers_own
 from deniable.device.tables import Raw, Rows, item_lists, lookup
 from deniable.errors import AnswerError
@@ -29,6 +31,8 @@ from deniable.extras import missing
 from deniable.files import File
 
 T = TypeVar("T")
+_PART = 500
+"""Rows that are taken apart at a time."""
 DELIMITERS = (",", ";", "\t", "|")
 _EMPTY = SimpleNamespace(value=None, data_type="n")
 """The cell that a short row of a workbook does not have."""
@@ -102,13 +106,7 @@ class Frame:
     def _stretch(self, start: int, size: int, names: Sequence[str]) -> Raw:
         of_pandas = hasattr(self._frame, "iloc")
         part = self._frame.iloc[start : start + size] if of_pandas else self._frame.slice(start, size)
-        return Raw(len(part), [part[name] if of_pandas else _plain(part[name]) for name in names])
-
-
-def _plain(column: Any) -> list[Any]:
-    """The values of a column of polars or Arrow. A decimal is what it is as text."""
-    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-    return [format(value, "f") if isinstance(value, Decimal) else value for value in values]
+        return Raw(len(part), [part[name] if of_pandas else of_arrow(part[name]) for name in names])
 
 
 class _File(ABC):
@@ -126,13 +124,9 @@ class _File(ABC):
             self.name = os.path.abspath(self._file)
             self.mark = f"{status.st_size} bytes, changed {status.st_mtime_ns}"
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        rows = itertools.islice(self.rows(names, size), skip, None)
-        return iter(lambda: _raw(list(itertools.islice(rows, size)), len(names)), None)
-
     @abstractmethod
-    def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
-        """The cells of each row under these names, or in words why it is no row. size: how many to read at a time, where that matters."""
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """As `Rows.stretches`."""
 
     @property
     def label(self) -> str:
@@ -169,19 +163,27 @@ class _File(ABC):
         return mark or told or "utf-8"
 
 
+class _ByRow(_File):
+    """A file that is read row by row."""
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        rows = itertools.islice(self.rows(names), skip, None)
+        return iter(lambda: _raw(list(itertools.islice(rows, size)), len(names)), None)
+
+    @abstractmethod
+    def rows(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:
+        """The cells of each row under these names, or in words why it is no row."""
+
+
 class CsvRows(_File):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
-    def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         reader, header = self._opened(names)
-        rows = _without_text_errors(filter(None, reader), lambda: f"{self.label}, line {reader.line_num:,}")
+        rows = itertools.islice(filter(None, reader), skip, None)
         places, width = [header.index(name) for name in names], len(header)
-
-        def cells(row: list[str]) -> list[str] | str:
-            whole = len(row) == width
-            return [row[place] for place in places] if whole else f"must have {width} cells, as the header has, got {len(row)}"
-
-        return map(cells, rows)  # not a generator: one would hold on to its last row while that is being sent
+        read = iter(lambda: _coded_stretch(rows, places, width, size), None)
+        return _without_text_errors(read, lambda: f"{self.label}, line {reader.line_num:,}")
 
     def _opened(self, names: Sequence[str]) -> tuple[Any, list[str]]:
         """A reader behind the header, and the header: with the only delimiter under which it names all columns."""
@@ -197,6 +199,29 @@ class CsvRows(_File):
         reader = _reader(itertools.chain(seen, lines), told[best])
         next(filter(None, reader))
         return reader, found[best]
+
+
+def _coded_stretch(rows: Iterator[list[str]], places: Sequence[int], width: int, size: int) -> Raw | None:
+    """Up to `size` rows, some hundred at a time, which stay in the processor's cache. One that is not as wide as the header is no row."""
+    codes, known, broken, done = np.empty((len(places), size), dtype=np.int32), [_Codes() for _ in places], dict[int, str](), 0
+    while part := list(itertools.islice(rows, min(_PART, size - done))):
+        if set(map(len, part)) != {width}:
+            wrong = {number: len(row) for number, row in enumerate(part) if len(row) != width}
+            broken |= {done + number: f"must have {width} cells, as the header has, got {cells}" for number, cells in wrong.items()}
+            part = [[""] * width if number in wrong else row for number, row in enumerate(part)]
+        columns = list(zip(*part, strict=True))
+        for row, known_here, place in zip(codes, known, places, strict=True):
+            row[done : done + len(part)] = np.fromiter(map(known_here.__getitem__, columns[place]), dtype=np.int32, count=len(part))
+        done += len(part)
+    return Raw(done, [Coded(row[:done], list(texts)) for row, texts in zip(codes, known, strict=True)], broken) if done else None
+
+
+class _Codes(dict[str, int]):
+    """Numbers different texts in the order in which they come."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self)
+        return code
 
 
 def _reader(lines: Iterable[str], delimiter: str) -> Any:
@@ -218,10 +243,10 @@ def _header(seen: list[str], lines: Iterator[str], delimiter: str) -> list[str]:
         return []
 
 
-class JsonLines(_File):
+class JsonLines(_ByRow):
     """Rows from a text file with one JSON object a line."""
 
-    def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
+    def rows(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:
         lines = _without_text_errors(self.lines(), lambda: self.label)
         return map(_of_mapping(names), map(_json_or_none, filter(str.strip, lines)))
 
@@ -234,14 +259,14 @@ def _json_or_none(line: str) -> Any:
 
 
 class ArrowRows(_File):
-    """Rows from a Parquet file, or one in Arrow's own format (.arrow, .feather)."""
+    """Rows from a Parquet file, or one in Arrow's own format (.arrow, .feather): a stretch is at most a part of the file."""
 
-    def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         if error := missing(f"{self.label}", "parquet"):
             raise error
         with ExitStack() as stack:
             parts = _certain(lambda: self._parts(stack, names, size), self.label, "a Parquet or Arrow file, as its name says")
-            yield from _row_by_row(parts, names)  # in a frame of its own, which is gone when the file is closed
+            yield from map(partial(_columns, names), _behind(parts, skip, size))  # no part is in this frame when the file is closed
 
     def _parts(self, stack: ExitStack, names: Sequence[str], size: int) -> Iterator[Any]:
         import pyarrow
@@ -256,17 +281,22 @@ class ArrowRows(_File):
         return map(reader.get_batch, range(reader.num_record_batches))
 
 
-def _row_by_row(parts: Iterator[Any], names: Sequence[str]) -> Iterator[list[Any]]:
+def _behind(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
+    """Parts of at most `size` rows, behind the first `skip`."""
     for part in parts:
-        columns = [_plain(part.column(name))[::-1] for name in names]
-        while columns[0]:
-            yield [column.pop() for column in columns]  # what is handed out is nowhere else
+        dropped = min(skip, part.num_rows)
+        skip -= dropped
+        yield from (part.slice(start, size) for start in range(dropped, part.num_rows, size))
 
 
-class ExcelRows(_File):
+def _columns(names: Sequence[str], part: Any) -> Raw:
+    return Raw(part.num_rows, [of_arrow(part.column(name)) for name in names])
+
+
+class ExcelRows(_ByRow):
     """Rows from a sheet of a workbook (.xlsx), its first row naming the columns. Rows that are empty all over are left alone."""
 
-    def rows(self, names: Sequence[str], size: int) -> Iterator[Sequence[Any] | str]:
+    def rows(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:
         if error := missing(f"{self.label}", "xlsx"):
             raise error
         with ExitStack() as stack:

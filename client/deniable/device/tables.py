@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.encode import allowed, chosen, positions, round_stochastically
+from deniable.device.columns import categories, listed
+from deniable.device.encode import MISSING, allowed, chosen
 from deniable.device.randomize import Words
 from deniable.errors import AnswerError, Rejected
 from deniable.persons import known_by
@@ -23,8 +24,6 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.survey.types.base import Answer
 from deniable.wire.public import some_of
-
-MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Batch:
     """
 
     size: int
-    categories: NDArray[np.int64] = field(repr=False)
+    categories: NDArray[np.integer[Any]] = field(repr=False)
     rejected: list[Rejected]
     groups: NDArray[np.int64] = field(repr=False)
     rows: NDArray[np.int64]
@@ -46,6 +45,8 @@ class Batch:
 
     def only(self, keep: NDArray[np.bool_]) -> Batch:
         """The same stretch with fewer rows that can be sent."""
+        if keep.all():
+            return self
         lists: dict[str, Any] = {name: list(itertools.compress(getattr(self, name), keep)) for name in ("people", "keys", "marks")}
         return replace(self, categories=self.categories[:, keep], groups=self.groups[keep], rows=self.rows[keep], **lists)
 
@@ -123,9 +124,11 @@ def batches(
 
 def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside) -> Batch:
     answers, others = raw.columns[: len(survey.items)], iter(raw.columns[len(survey.items) :])
-    labels, people, keys = ([] if name is None else _cells(next(others)) for name in beside)
-    stand = zip(survey.items, answers, strict=True)
-    categories = apply_skip_logic(survey, np.array([round_stochastically(item, _positions(item, column), words) for item, column in stand]))
+    labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
+    found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
+    for row, item, column in zip(found, survey.items, answers, strict=True):
+        row[:] = categories(item, column, words)
+    found = apply_skip_logic(survey, found)
     groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
     wrong = [
         (
@@ -136,14 +139,14 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
         (str(beside.person), "must name the person, by text or a whole number", _unnamed(people)),
         (str(beside.row), "must name the row, by text or a whole number", _unnamed(keys)),
     ]
-    valid: NDArray[np.bool_] = np.all(categories >= 0, axis=0)
+    valid: NDArray[np.bool_] = found.min(axis=0) >= 0
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, _, rows in wrong)]] = False
     rejected: list[Rejected] = []
     for row in np.flatnonzero(~valid).tolist():
-        rejected += _reasons(survey.items, answers, raw.broken, categories[:, row], row, first)
+        rejected += _reasons(survey.items, answers, raw.broken, found[:, row], row, first)
         rejected += [Rejected(first + row, name, rule) for name, rule, rows in wrong if row in rows and row not in raw.broken]
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
-    return Batch(raw.size, categories, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
+    return Batch(raw.size, found, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
 
 
 def _unnamed(cells: Sequence[Any]) -> set[int]:
@@ -153,31 +156,12 @@ def _unnamed(cells: Sequence[Any]) -> set[int]:
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
     """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
     known = {label: place for place, label in enumerate(survey.groups)}
-    found = [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in _cells(column)]
+    found = [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in column]
     return np.array(found, dtype=np.int64)
 
 
-def _cells(column: Any) -> list[Any]:
-    return column.tolist() if hasattr(column, "tolist") else column  # type: ignore[no-any-return]
-
-
-def _positions(question: Question, column: Any) -> NDArray[np.float64]:
-    """Where one question's answers stand, -1 for nowhere; each distinct value of a uniform column is looked up once."""
-    if isinstance(column, list) and not question.required:
-        column = [None if answer is MISSING else answer for answer in column]
-    if isinstance(column, list) and set(map(type, column)) == {str}:
-        cells = list(set(column))
-        meaning = dict(zip(cells, positions(question, cells).tolist(), strict=True))
-        return np.fromiter(map(meaning.__getitem__, column), dtype=np.float64, count=len(column))
-    if hasattr(column, "factorize") and column.dtype != object:  # a pandas column
-        codes, distinct = column.factorize()
-        known = positions(question, [*distinct.tolist(), None])  # a code of -1 means that there is no answer
-        return np.asarray(known[codes])
-    return positions(question, column.tolist() if hasattr(column, "tolist") else column)
-
-
 def _reasons(
-    questions: Sequence[Question], columns: Sequence[Any], broken: Mapping[int, str], codes: NDArray[np.int64], row: int, first: int
+    questions: Sequence[Question], columns: Sequence[Any], broken: Mapping[int, str], codes: NDArray[np.integer[Any]], row: int, first: int
 ) -> Iterator[Rejected]:
     if row in broken:
         yield Rejected(first + row, "", broken[row])

@@ -20,6 +20,7 @@ from deniable.estimate.limits.proportion import Share, share
 from deniable.estimate.regression.fit import regress
 from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed
+from deniable.estimate.samples.sample import Sample
 from deniable.estimate.tables.crosstab import Crosstab, crosstab, joint
 from deniable.estimate.tables.differences import Comparison, compare, difference
 from deniable.estimate.tables.means import mean, quantile
@@ -38,6 +39,7 @@ __all__ = [
     "Regression",
     "Results",
     "Row",
+    "Sample",
     "Share",
     "analyse",
     "collected",

@@ -22,12 +22,14 @@ from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed, perturbed
 from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
-from deniable.estimate.tables import crosstab, differences, means, sampled, waves
+from deniable.estimate.tables import crosstab, differences, groups, means, sampled, waves
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
+from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
+from deniable.estimate.tables.shown import Shown, shown
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.estimate.tables.waves import Waves
 from deniable.survey import Survey
@@ -139,6 +141,25 @@ class Analysis(Tabular):
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
         return crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
 
+    def shown(self, question: str, *, complete: bool = False) -> Shown:
+        """A question that only some are shown (`show_if`), among those who were: what is known to be impossible takes noise off.
+
+        complete: whether everybody answered who was shown it, which is an assumption, and more precise. Raises EstimateError, also where
+        the reports contradict that.
+        """
+
+        def table_of(a: str, b: str, complete: bool) -> Crosstab:
+            if self.drawn:
+                return sampled.table(self.drawn, a, b, self._interval, complete)
+            return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target, complete=complete)
+
+        found = shown(self.survey, question, lambda a, b: table_of(a, b, False))
+        if not complete:
+            return found
+        if found.unanswered.low > 0:
+            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {found.unanswered}")
+        return shown(self.survey, question, lambda a, b: table_of(a, b, True))
+
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
         """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""
         if isinstance(other, Analysis) and other.survey.digest != self.survey.digest:
@@ -148,6 +169,22 @@ class Analysis(Tabular):
             return sampled.compare(self.drawn, other.drawn, question, self._interval)
         self._require_no_sample("a comparison with reports that are no sample")
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
+
+    def compare_groups(self, others: Mapping[str, Analysis], question: str, *, name: str | None = None) -> GroupDifferences:
+        """Other groups of people, by their names, each less this one, which is the reference: their shares of a question, and its mean.
+
+        The intervals of all these differences hold together. name: of this group, by default the one that a server says. Raises
+        EstimateError, also where the groups are of another survey.
+        """
+        own = name or self.described.get("group") or "the reference"
+        if any(other.survey.digest != self.survey.digest for other in others.values()):
+            raise EstimateError("all groups must be reports to one survey")
+        for one in (self, *others.values()):
+            one._require_no_sample("a comparison of all groups")
+        tallies = {own: self.tally, **{group: other.tally for group, other in others.items() if group != own}}
+        return groups.compare_groups(
+            self.survey, tallies, question, reference=own, confidence=self.confidence, method=self.method, target=self.target
+        )
 
     def compare_waves(self, second: Analysis) -> Waves:
         """How the questions that another survey shares with this one have changed from here to there, asked of other people.

@@ -5,23 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from flask import Response, g, render_template, request
+from flask import Response, abort, g, render_template, request
 
 from deniable.errors import EstimateError
+from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
+from deniable_server.researchers import pictures
 from deniable_server.researchers.analysing import categorical
+from deniable_server.researchers.commands import command
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
 from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.models import command_of, fit_of, model_of, outcomes
+from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
-from deniable_server.researchers.waves import changed, others, waves_of
+from deniable_server.researchers.waves import called, changed, others, waves_of
 from deniable_server.researchers.withheld import withheld
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
-from deniable_server.web.links import server_address
 
 bp = routes("building", __name__)
 
@@ -38,7 +40,9 @@ def crosstab(survey_id: str) -> Page:
         return withheld(published, error)
     except EstimateError as error:
         problem = str(error)
+    said = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
+    shown["command"] = said
     return _page("researchers/crosstab.html", shown, bool(problem))
 
 
@@ -56,16 +60,16 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, command = None, "", ""
+    fitted, problem, said = None, "", ""
     try:
         if chosen := model_of(published.survey, request.args):
-            command = command_of(published.survey, chosen, request.args, server_address())
+            said = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
         fitted = fit_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
     except EstimateError as error:
         problem = str(error)
-    shown = {"published": published, "fitted": fitted, "problem": problem, "command": command}
+    shown = {"published": published, "fitted": fitted, "problem": problem, "command": said}
     return _page("researchers/model.html", {**shown, **_choices(published)}, bool(problem))
 
 
@@ -92,18 +96,48 @@ def waves(survey_id: str) -> Page:
             found = waves_of(store, survey_id, other, request.args)
         except (EstimateError, WithheldError) as error:
             problem = str(error)
-    shown = {
+    shown: dict[str, object] = {
         "published": published,
         "second": second,
         "found": found,
         "problem": problem,
         "others": others(published.survey, seen_surveys()),
+        "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
     }
-    return _page("researchers/waves.html", {**shown, "changed": list(changed(published.survey, found)) if found else []}, bool(problem))
+    shown |= {"changed": list(changed(published.survey, found)), "pair": called(found)} if found else {}
+    return _page("researchers/waves.html", shown, bool(problem))
+
+
+@bp.get("/manage/surveys/<survey_id>/waves.<any(csv, json):kind>")
+@least(Role.VIEWER)
+def download_waves(survey_id: str, kind: str) -> Page:
+    """What has changed, as the library has it."""
+    found = _waves(survey_id)
+    body, mimetype = (found.to_csv(), "text/csv") if kind == "csv" else (found.to_json(), "application/json")
+    return _file(body, mimetype, f"{survey_id}-waves.{kind}")
+
+
+@bp.get("/manage/surveys/<survey_id>/waves/<question>.svg")
+@least(Role.VIEWER)
+def waves_chart(survey_id: str, question: str) -> Page:
+    """The chart of one question in both surveys. Aborts with 404 for one that is not there."""
+    asked = {one.id: one for one in current_store().surveys.published(survey_id).survey.questions}
+    if question not in asked:
+        abort(404, "this survey has no such question")
+    found = _waves(survey_id)
+    return pictures.reply(pictures.of_waves(asked[question], found, called(found)), f"{survey_id}-waves-{question}")
+
+
+def _waves(survey_id: str) -> Waves:
+    other = request.args.get("with", "")
+    if not other:
+        raise EstimateError("with must be given: the id of another survey")
+    current_store().roles.role(g.user, other)  # raises where there is none
+    return waves_of(current_store(), survey_id, other, request.args)
 
 
 def _choices(published: Published) -> dict[str, object]:
-    return {"outcomes": outcomes(published.survey), "items": categorical(published.survey), "picked": request.args.getlist("predictor")}
+    return {"outcomes": outcomes(published.survey), "items": predictors(published.survey), "picked": request.args.getlist("predictor")}
 
 
 def _page(template: str, shown: Mapping[str, object], refused: bool) -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from dataclasses import dataclass
 from typing import IO
 
@@ -12,6 +13,7 @@ from deniable.bundle import LICENCES, Bundle, Counted, in_order
 from deniable.wire.part import Part
 from deniable_server.researchers import records
 from deniable_server.researchers.results import counted, require_enough
+from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store, by_hand, estimated
 
 ALL = "bundle.zip"
@@ -19,6 +21,11 @@ ALL = "bundle.zip"
 
 PROPOSED = next(iter(LICENCES))
 """The licence where nobody chose one."""
+
+
+WAIT = 5.0
+"""Seconds for those before to be made."""
+_TURN = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,20 @@ class Download:
 
 
 def made(store: Store, survey_id: str, name: str, licence: str) -> Download:
-    """ALL, or the file of that name, of the records that are counted now.
+    """ALL, or the file of that name, of the records that are counted now, one at a time: respondents need the machine, too.
+
+    Raises UnavailableError where others are being made for longer than anybody waits, and what `_made` raises.
+    """
+    if not _TURN.acquire(timeout=WAIT):
+        raise UnavailableError("others are downloading data just now: try again in a moment")
+    try:
+        return _made(store, survey_id, name, licence)
+    finally:
+        _TURN.release()
+
+
+def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
+    """The file.
 
     Raises EstimateError for a licence or a file that there is none of, or one that cannot be made, with the reason; WithheldError where
     there are too few records to show anything of them; what the store raises; OSError where there is no room.

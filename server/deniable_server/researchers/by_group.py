@@ -32,9 +32,9 @@ def share_blocks(one: ComparedQuestion) -> list[Block]:
     for label, compared, place in one.shown:
         rows = []
         for group, found in compared.rows.items():
-            row, apart = found[place], compared.apart.get(group)
+            row = found[place]
             drawn = mark(SHARES, row.estimate, row.low, row.high)
-            away = apart[place] if apart else None
+            away = one.apart.of(group, label)
             cells = figures.percent(row.estimate), figures.interval(row.low, row.high), f"{row.n:,}"
             rows.append(GroupRow(group, drawn, *cells, (*side_by_side.difference(away), _without_0(away)) if away else None))
         if any(row.mark for row in rows):
@@ -50,7 +50,7 @@ def mean_blocks(one: ComparedQuestion) -> list[Block]:
     rows = []
     for group, row in found.rows.items():
         figure, low, high = figures.mean(row)
-        away = found.apart.get(group)
+        away = one.apart.of(group)
         cells = figure or "–", f"{low} to {high}" if figure else "–", f"{row.n:,}"
         drawn = mark(scale, row.mean, row.low, row.high)
         rows.append(GroupRow(group, drawn, *cells, (*side_by_side.mean_difference(away), _without_0(away)) if away else None))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Response, abort, g, redirect, render_template, request, url_for
+from flask_wtf.csrf import CSRFError
 
 from deniable.errors import EstimateError, MissingExtraError, Problem, SurveyError
 from deniable.plan import plan
@@ -19,8 +20,9 @@ from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
+from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.drafted import checked, has_comments, survey_in, title_in, value_in
+from deniable_server.researchers.editor.drafted import checked, has_comments, name_in, survey_in, title_in, value_in
 from deniable_server.researchers.editor.fields import fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm
 from deniable_server.researchers.editor.mistakes import beside, named
@@ -51,11 +53,27 @@ questions:
 TAKEN = Problem("id", "must be a new one: it is another survey's, and a published survey never changes")
 
 
+@bp.errorhandler(CSRFError)
+def out_of_date(error: CSRFError) -> Response:
+    """A form of a login that has ended: given back to who sent it, with a token of the new one."""
+    if not kept.sent_by_hand():
+        raise error
+    return kept.given_back()
+
+
+class Kept(NamedTuple):
+    """A draft in the list of them. name: the id that its survey is to have, empty where it has none yet."""
+
+    draft: Draft
+    title: str
+    name: str
+
+
 @bp.app_template_global()
-def kept_drafts() -> list[tuple[Draft, str]]:
-    """The drafts of whoever is logged in, the latest first, each with its title."""
-    listed = [(draft, title_in(draft.text)) for draft in all_own()]
-    return sorted(listed, key=lambda one: (one[0].changed_on, one[1]), reverse=True)
+def kept_drafts() -> list[Kept]:
+    """The drafts of whoever is logged in, the latest first."""
+    listed = [Kept(draft, title_in(draft.text), name_in(draft.text)) for draft in all_own()]
+    return sorted(listed, key=lambda one: (one.draft.changed_on, one.title), reverse=True)
 
 
 # --- begin and end --------------------------------------------------------------------------------------------------------

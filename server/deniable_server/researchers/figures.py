@@ -25,9 +25,18 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{number(share)}%"
 
 
-def points(share: float) -> str:
-    """A difference of two shares in percentage points, with its sign."""
-    return rounded(100 * share, 1, sign=True)
+def points(estimate: float, low: float, high: float) -> tuple[str, str]:
+    """A difference of two shares and its limits, in percentage points, with their signs."""
+    return signed(100 * estimate, 100 * low, 100 * high, 1)
+
+
+def signed(estimate: float, low: float, high: float, places: int) -> tuple[str, str]:
+    """A difference and its limits, with so many decimals; with up to four more where a limit that is not 0 would read as 0."""
+    most = places + 4
+    while places < most and any(end and not round(end, places) for end in (low, high)):
+        places += 1
+    one, first, last = (rounded(value, places, sign=True) for value in (estimate, low, high))
+    return one, f"{first} to {last}"
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -69,6 +78,13 @@ def rounded(value: float, places: int, sign: bool = False) -> str:
     """A number with that many decimals, its thousands apart; `sign`: with a plus, too, as differences have it. 0 has no sign."""
     text = f"{value:{'+' if sign else ''},.{places}f}"
     return _minus(text) if text.strip("+-0.") else text.lstrip("+-")
+
+
+def coefficient(value: float) -> str:
+    """An odds ratio or a slope: two decimals, none above 1,000; beyond a million nobody reads digits."""
+    if abs(value) > 1e6:
+        return "over 1,000,000" if value > 0 else "under −1,000,000"
+    return rounded(value, 2 if abs(value) < 1000 else 0)
 
 
 def plain(value: float, step: float = 1e-9) -> str:

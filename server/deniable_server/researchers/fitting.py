@@ -20,6 +20,7 @@ import numpy as np
 
 from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, Regression, analyse, regress
+from deniable.estimate.regression.formula import names_alone, split
 from deniable.survey import Survey
 
 SECONDS = 15
@@ -93,6 +94,8 @@ def main() -> None:
 
 
 def _fit(survey: Survey, reports: bytes, model: Model) -> dict[str, Any]:
+    if not names_alone(split(model.formula)[1]):
+        raise EstimateError("a formula of this page is made of questions alone")
     analysis = analyse(survey, reports)
     found = analysis.regress(model.formula, model=model.model, scored=model.scored)
     return {

@@ -14,7 +14,9 @@ from itertools import groupby
 from deniable.errors import EstimateError
 from deniable.estimate import Comparison, Estimate, MeanRow, Row, compare, difference
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.tables import Difference, mean_rows, share_rows
+from deniable.estimate.tables import GroupDifferences, mean_rows, share_rows
+from deniable.estimate.tables.groups import GroupFigures, against, figures_of
+from deniable.estimate.tables.survey_means import estimate_of
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
@@ -28,15 +30,13 @@ FIGURES = 250  # shown options times groups on a page, unless a single question 
 class Compared:
     """What is randomized by itself, among the groups: each group's rows, and what sets the second of two groups apart.
 
-    label: the option of a multiple choice that it is about, else empty. comparison: None where one of the two has no estimate. apart: by
-    group, each option's share there less that in the first group; None where one of them has no estimate.
+    label: the option of a multiple choice that it is about, else empty. comparison: None where one of the two has no estimate.
     """
 
     item: Question
     label: str
     rows: Mapping[str, tuple[Row, ...]]
     comparison: Comparison | None
-    apart: Mapping[str, tuple[Difference | None, ...]]
 
     def by_group(self, option: int) -> list[Row]:
         """One option's share in every group: a row for each, labelled by the group."""
@@ -45,26 +45,23 @@ class Compared:
 
 @dataclass(frozen=True)
 class ComparedMean:
-    """A question's mean in each group, that of the second of two groups less that of the first, and each one's less that of the first.
-
-    None where there is none of one.
-    """
+    """A question's mean in each group, and that of the second of two groups less that of the first; None where there is none of one."""
 
     rows: Mapping[str, MeanRow]
     difference: Estimate | None
-    apart: Mapping[str, Difference | None]
 
 
 @dataclass(frozen=True)
 class ComparedQuestion:
     """One question of the survey file among the groups.
 
-    items: one, or one for each option of a multiple choice. mean: of a question with scores.
+    items: one, or one for each option of a multiple choice. mean: of a question with scores. apart: all groups less the first one.
     """
 
     question: Question
     items: tuple[Compared, ...]
     mean: ComparedMean | None
+    apart: GroupDifferences
 
     @property
     def shown(self) -> tuple[tuple[str, Compared, int], ...]:
@@ -77,12 +74,9 @@ class ComparedQuestion:
     @property
     def different(self) -> tuple[tuple[str, ...], int]:
         """The groups that differ from the first one in something, all differences of the question together; and of how many groups."""
-        each: list[Mapping[str, Difference | None]] = [self.mean.apart] if self.mean else []
-        if not self.levels:
-            each += [{group: found[place] for group, found in one.apart.items()} for _, one, place in self.shown]
-        told = {group: [one[group] for one in each if one[group]] for group in (each[0] if each else ())}
-        apart = tuple(group for group, found in told.items() if any(one and (one.low > 0 or one.high < 0) for one in found))
-        return apart, sum(bool(found) for found in told.values())
+        told = [row for row in self.apart.rows if row.difference and not (self.levels and row.option)]
+        apart = tuple(dict.fromkeys(row.group for row in told if row.shown))
+        return apart, len({row.group for row in told})
 
     @property
     def levels(self) -> bool:
@@ -165,88 +159,52 @@ def _page(pages: Sequence[Sequence[Question]], wanted: str | None) -> int:
 class _Among:
     """Some questions among the groups. Of each group's tally the rows are kept; the tallies themselves of the two that are compared.
 
-    others: how many groups are compared with the first one. The limits of these differences hold together for a question: Bonferroni's
-    correction, each at an error probability that is as many times smaller as there are differences.
+    others: how many groups are compared with the first one.
     """
 
     def __init__(self, survey: Survey, pair: tuple[str, str], interval: Interval, others: int, questions: Sequence[Question]) -> None:
-        self._survey, self._pair, self._interval, self._others, self._questions = survey, pair, interval, max(1, others), questions
+        self._survey, self._pair, self._interval, self._others, self._questions = survey, pair, interval, others, questions
         items = [item for question in questions for item in question.items]
         self._tallies: dict[str, Tally] = {}
         self._rows: dict[str, dict[str, tuple[Row, ...]]] = {item.id: {} for item in items}
         self._means: dict[str, dict[str, MeanRow]] = {}
-        self._strict_rows: dict[str, dict[str, tuple[Row, ...]]] = {item.id: {} for item in items}
-        self._strict_means: dict[str, dict[str, MeanRow]] = {}
+        self._figures: dict[str, dict[str, GroupFigures]] = {question.id: {} for question in questions}
 
     def add(self, group: str, tally: Tally) -> None:
         """The next group."""
         for question in self._questions:
-            shares = len(question.items) if question.labels else _shown(question)
-            strict = self._corrected(shares + (question.scores is not None))
-            self._estimate(group, tally, question, self._interval, (self._rows, self._means))
-            self._estimate(group, tally, question, strict, (self._strict_rows, self._strict_means))
+            self._figures[question.id][group] = figures_of(self._survey, tally, question, self._interval, self._others)
+            self._estimate(group, tally, question)
         if group in self._pair:
             self._tallies[group] = tally
 
-    def _corrected(self, shown: int) -> Interval:
-        return replace(self._interval, confidence=1 - self._interval.alpha / (self._others * shown))
-
-    def _estimate(
-        self,
-        group: str,
-        tally: Tally,
-        question: Question,
-        interval: Interval,
-        kept: tuple[dict[str, dict[str, tuple[Row, ...]]], dict[str, dict[str, MeanRow]]],
-    ) -> None:
-        rows, means = kept
+    def _estimate(self, group: str, tally: Tally, question: Question) -> None:
+        interval = self._interval
         for name, found in groupby(share_rows(self._survey, tally, question.items, interval), lambda row: row.question):
-            rows[name][group] = tuple(found)
+            self._rows[name][group] = tuple(found)
         for row in mean_rows(self._survey, tally, items=question.items, confidence=interval.confidence, target=interval.target):
-            means.setdefault(row.question, {})[group] = row
+            self._means.setdefault(row.question, {})[group] = row
 
     def compared(self, question: Question) -> ComparedQuestion:
         """One question, once all groups were added."""
         labels = question.labels or ("",)
         items = tuple(self._item(item, label) for item, label in zip(question.items, labels, strict=True))
         means = self._means.get(question.id)
-        return ComparedQuestion(question, items, self._mean(question, means) if means else None)
+        apart = against(self._pair[0], question, self._interval, self._others, self._figures[question.id])
+        return ComparedQuestion(question, items, self._mean(question, means) if means else None, apart)
 
     def _item(self, item: Question, label: str) -> Compared:
-        rows, strict = self._rows[item.id], self._strict_rows[item.id]
-        reference = strict[self._pair[0]]
-        apart = {
-            group: tuple(_apart(one, other) for one, other in zip(found, reference, strict=True))
-            for group, found in strict.items()
-            if group != self._pair[0]
-        }
-        comparison = None
+        rows, comparison = self._rows[item.id], None
         if all(rows[group][0].estimate is not None for group in self._pair):
             first, second = (self._tallies[group] for group in self._pair)
             confidence, target = self._interval.confidence, self._interval.target
             comparison = compare(self._survey, first, second, item.id, confidence=confidence, target=target)
-        return Compared(item, label, rows, comparison, apart)
+        return Compared(item, label, rows, comparison)
 
     def _mean(self, question: Question, means: Mapping[str, MeanRow]) -> ComparedMean:
-        first, second = (_estimate(means[group]) for group in self._pair)
+        first, second = (estimate_of(means[group]) for group in self._pair)
         found = None
         if first and second:
             with suppress(EstimateError):  # no error in either: too few reports
                 found = difference(second, first, what=f"mean of {question.id}: second less first")
-        strict = {group: _estimate(row) for group, row in self._strict_means[question.id].items()}
-        reference = strict.pop(self._pair[0])
-        return ComparedMean(means, found, {group: _apart(one, reference) for group, one in strict.items()})
-
-
-def _apart(one: Row | Estimate | None, reference: Row | Estimate | None) -> Difference | None:
-    if one is None or reference is None or one.estimate is None or reference.estimate is None:
-        return None
-    with suppress(EstimateError):  # no error in either: too few reports
-        return difference(one, reference)
-    return None
-
-
-def _estimate(row: MeanRow) -> Estimate | None:
-    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
-        return None
-    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
+        return ComparedMean(means, found)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from werkzeug.datastructures import MultiDict
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression.formula import quoted
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.researchers.analysing import categorical, item_of, reports_of
@@ -49,9 +50,21 @@ class Fitted:
 
 def outcomes(survey: Survey) -> list[tuple[str, str]]:
     """What can be an outcome: as it is asked for, and in words. The options of what is no number; the mean of what has scores."""
-    options = [(item.id, item.text) for item in categorical(survey) if item.id.isidentifier()]
+    options = [(item.id, item.text) for item in predictors(survey)]
     means = [(MEAN + item.id, f"{item.text} (mean)") for item in survey.items if _has_mean(item)]
     return [*options, *means]
+
+
+def predictors(survey: Survey) -> list[Question]:
+    """What can predict: what can stand in a cross table, but an option that no formula can name."""
+    return [item for item in categorical(survey) if _quoted(item.id)]
+
+
+def _quoted(name: str) -> str:
+    """The name as a formula has it, empty where no formula can have it."""
+    with suppress(EstimateError):
+        return quoted(name)
+    return ""
 
 
 def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
@@ -61,13 +74,13 @@ def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
         return None
     if outcome not in dict(outcomes(survey)):
         raise EstimateError(f"outcome must be one of the outcomes of survey {survey.id} that the page lists")
-    predictors = [item_of(survey, "predictor", name) for name in dict.fromkeys(names)]
+    chosen = [item_of(survey, "predictor", name) for name in dict.fromkeys(names)]
     own = outcome.removeprefix(MEAN)
-    if own in (item.id for item in predictors):
+    if own in (item.id for item in chosen):
         raise EstimateError("predictor must be another question than outcome")
     linear = outcome.startswith(MEAN)
-    scored = tuple(item.id for item in predictors if item.scores and item.required and options.get("numbers") == "1")
-    formula = f"{own} ~ {' + '.join(item.id if item.id.isidentifier() else f'`{item.id}`' for item in predictors)}"
+    scored = tuple(item.id for item in chosen if item.scores and item.required and options.get("numbers") == "1")
+    formula = f"{quoted(own)} ~ {' + '.join(quoted(item.id) for item in chosen)}"
     return Model(formula, "linear" if linear else "logit", (*([own] if linear else []), *scored))
 
 
@@ -83,21 +96,24 @@ def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted
 
 def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> Line:
     name, *values = row
-    shown = [math.exp(value) for value in values] if model.model == "logit" else values
+    shown = [_exp(value) for value in values] if model.model == "logit" else values
     naive = fit.naive and fit.naive.get(name)
     if naive and model.model == "logit":
-        naive = (math.exp(naive[0]), math.exp(naive[1]), math.exp(naive[2]))
+        naive = (_exp(naive[0]), _exp(naive[1]), _exp(naive[2]))
     return Line(_TERM.sub(r"\1: \2", name), shown[0], shown[1], shown[2], naive or None)
+
+
+def _exp(log_odds: float) -> float:
+    """The odds; of a limit that is none, as where nobody is in a cell, infinity."""
+    return math.exp(log_odds) if log_odds < 700 else math.inf
 
 
 def _has_mean(item: Question) -> bool:
     return item.scores is not None and item.required and item.id.isidentifier()
 
 
-def command_of(survey: Survey, model: Model, options: Mapping[str, str], address: str) -> str:
-    """The same by the command line."""
-    words = ["deniable regress", address, f"--survey {survey.id}", f"'{model.formula}'"]
-    words += ["--model linear"] if model.model == "linear" else []
-    words += [f"--scored {name}" for name in model.scored]
-    words += [f"--group '{options['group']}'"] if options.get("group") else []
-    return " ".join(words)
+def words_of(model: Model) -> list[str]:
+    """The words of `deniable regress` that say which model."""
+    words = [model.formula]
+    words += ["--model", "linear"] if model.model == "linear" else []
+    return words + [word for name in model.scored for word in ("--scored", name)]

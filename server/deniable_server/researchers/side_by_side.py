@@ -40,7 +40,7 @@ def _share(row: Row) -> Cell:
 
 def difference(apart: Estimate) -> Cell:
     """A difference of shares, in points."""
-    return figures.points(apart.estimate), f"{figures.points(apart.low)} to {figures.points(apart.high)}"
+    return figures.points(apart.estimate, apart.low, apart.high)
 
 
 def _mean(row: MeanRow) -> Cell:
@@ -50,6 +50,4 @@ def _mean(row: MeanRow) -> Cell:
 
 def mean_difference(apart: Estimate) -> Cell:
     """A difference of means, in their unit, with the digits that its interval bears out."""
-    places = figures.decimals(apart.low, apart.high)
-    one, low, high = (figures.rounded(value, places, sign=True) for value in (apart.estimate, apart.low, apart.high))
-    return one, f"{low} to {high}"
+    return figures.signed(apart.estimate, apart.low, apart.high, figures.decimals(apart.low, apart.high))

@@ -6,7 +6,7 @@ from flask import Response, abort, render_template, request
 
 from deniable.bundle.report import picture
 from deniable_server.context import current_store
-from deniable_server.researchers import figures
+from deniable_server.researchers import figures, pictures
 from deniable_server.researchers.by_group import mean_blocks, share_blocks
 from deniable_server.researchers.cards import cards, scale_of, widest_half
 from deniable_server.researchers.dashboard import entries
@@ -21,10 +21,6 @@ from deniable_server.web.audience import least, seen_surveys
 from deniable_server.web.errors import WithheldError
 
 bp = routes("researchers", __name__)
-NO_PICTURE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40"><text x="10" y="25" font-family="system-ui, sans-serif">'
-    "Nothing is estimated of this question yet.</text></svg>"
-)
 
 
 @bp.get("/manage")
@@ -82,6 +78,21 @@ def chart(survey_id: str, question: str) -> Page:
     texts = {one.id: one.text for one in published.survey.questions}
     if question not in texts:
         abort(404, "this survey has no such question")
-    drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question]) or NO_PICTURE
-    name = f"{survey_id}-{question}.svg"
-    return Response(drawn, mimetype="image/svg+xml", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
+    return pictures.reply(drawn, f"{survey_id}-{question}")
+
+
+@bp.get("/manage/surveys/<survey_id>/groups/<question>.<any(csv, json, svg):kind>")
+@least(Role.VIEWER)
+def group_file(survey_id: str, question: str, kind: str) -> Page:
+    """One question among the groups: how far each is from the first, or the chart of all. Aborts with 404 for one that is not there."""
+    survey = current_store().surveys.published(survey_id).survey
+    if not survey.groups or question not in [one.id for one in survey.questions]:
+        abort(404, "this survey has no such question among groups")
+    found = groups_of(current_store(), survey_id, {**request.args, "question": question})
+    one = next(one for one in found.questions if one.question.id == question)
+    name = f"{survey_id}-groups-{question}"
+    if kind == "svg":
+        return pictures.reply(pictures.of_groups(one), name)
+    body, mimetype = (one.apart.to_csv(), "text/csv") if kind == "csv" else (one.apart.to_json(), "application/json")
+    return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}.{kind}"'})

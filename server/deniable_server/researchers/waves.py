@@ -48,6 +48,12 @@ def waves_of(store: Store, survey_id: str, other_id: str, options: Mapping[str, 
     return compare_waves((surveys[0], surveys[1]), (results_of(store, survey_id, asked), results_of(store, other_id, asked)))
 
 
+def called(waves: Waves) -> tuple[str, str]:
+    """What the two surveys are called: by their titles where these tell them apart, else by their ids."""
+    first, second = waves.first, waves.second
+    return (first.title, second.title) if first.title != second.title else (first.survey, second.survey)
+
+
 def changed(survey: Survey, waves: Waves) -> Iterator[ChangedQuestion]:
     """The questions of the first survey that the second has, too."""
     by_item: dict[str, list[Change]] = {}

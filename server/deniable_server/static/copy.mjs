@@ -1,11 +1,16 @@
 /** Buttons that copy the text of an input or of an element; without JavaScript they stay hidden, and the text can be selected. */
 
-for (const button of document.querySelectorAll("[data-copies]")) {
-  const source = document.getElementById(button.dataset.copies);
-  button.hidden = !navigator.clipboard;
-  button.onclick = async () => {
-    source.select?.();
-    await navigator.clipboard.writeText(source.value ?? source.textContent.trim().replace(/\s+/g, " "));
-    button.textContent = "Copied";
-  };
+function begin() {
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    const source = document.getElementById(button.dataset.copies);
+    button.hidden = !navigator.clipboard;
+    button.onclick = async () => {
+      source.select?.();
+      await navigator.clipboard.writeText(source.value ?? source.textContent.trim().replace(/\s+/g, " "));
+      button.textContent = "Copied";
+    };
+  }
 }
+
+document.addEventListener("renewed", begin);
+begin();

@@ -14,15 +14,20 @@ async function png(address) {
   return canvas.toDataURL("image/png");
 }
 
-for (const button of document.querySelectorAll("[data-png]")) {
-  button.hidden = false;
-  button.onclick = async () => {
-    const link = document.createElement("a");
-    link.href = await png(button.dataset.png);
-    link.download = button.dataset.name;
-    link.hidden = true;
-    document.body.append(link);
-    link.click();
-    link.remove();
-  };
+function begin() {
+  for (const button of document.querySelectorAll("[data-png]")) {
+    button.hidden = false;
+    button.onclick = async () => {
+      const link = document.createElement("a");
+      link.href = await png(button.dataset.png);
+      link.download = button.dataset.name;
+      link.hidden = true;
+      document.body.append(link);
+      link.click();
+      link.remove();
+    };
+  }
 }
+
+document.addEventListener("renewed", begin);
+begin();

@@ -1,6 +1,11 @@
 /** On a phone the tabs are one line that scrolls: the tab of this page is brought into sight. */
 
-for (const tabs of document.querySelectorAll("nav.trail")) {
-  const here = tabs.querySelector("[aria-current]");
-  if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - here.offsetWidth) / 2;
+function begin() {
+  for (const tabs of document.querySelectorAll("nav.trail")) {
+    const here = tabs.querySelector("[aria-current]");
+    if (here) tabs.scrollLeft = here.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - here.offsetWidth) / 2;
+  }
 }
+
+document.addEventListener("renewed", begin);
+begin();

@@ -64,9 +64,10 @@ def least_role(endpoint: str) -> Role:
     return _LEAST.get(current_app.view_functions.get(endpoint), Role.OWNER)
 
 
-def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
+def register(app: Flask, user: Callable[[], str | None], door: str, instead: Callable[[], Response | None] = lambda: None) -> None:
     """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to.
 
+    instead: gives the page that somebody gets in place of the door, if there is one.
     Templates get `may_open` and `may_do`.
     """
 
@@ -77,7 +78,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str) -> None:
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
         if not let_in():
-            return redirect(url_for(door, next=request.path))
+            return instead() or redirect(url_for(door, next=request.path))
         _ask_role()
         return None
 

@@ -46,13 +46,23 @@ SOURCE = one_source()
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
-def with_bug(right: str, wrong: str) -> ModuleType:
-    """The randomizer with one piece of its source text changed."""
-    assert SOURCE.count(right) == 1, f"the source must hold this once: {right}"
+FEW, MANY = (None, None), ("FEW = 64", "FEW = 1")
+"""Sets as numbers, as they are for every channel that is enumerated here; and what makes rows of a table of them."""
+WAYS = pytest.mark.parametrize("way", [FEW, MANY], ids=["few", "many"])
+
+
+def with_bug(*changes: tuple[str | None, str | None]) -> ModuleType:
+    """The randomizer with pieces of its source text changed."""
+    source = SOURCE
+    for right, wrong in changes:
+        if right is None or wrong is None:
+            continue
+        assert source.count(right) == 1, f"the source must hold this once: {right}"
+        source = source.replace(right, wrong)
     module = ModuleType("broken")
     sys.modules["broken"] = module  # dataclasses look their module up
     try:
-        exec(compile(SOURCE.replace(right, wrong), "broken", "exec"), module.__dict__)
+        exec(compile(source, "broken", "exec"), module.__dict__)
     finally:
         del sys.modules["broken"]
     return module
@@ -119,12 +129,12 @@ def test_for_ten_thousand_epsilons_the_loss_is_at_most_the_declared_one_and_noth
     ],
 )
 def test_a_mistake_of_one_step_in_a_threshold_is_noticed(right: str, wrong: str) -> None:
-    broken = with_bug(right, wrong)
+    broken = with_bug((right, wrong))
     assert not all(keeps_its_word(broken.Channel.for_epsilon(epsilon, k), epsilon) for epsilon, k in random_designs(500))
 
 
 def test_an_exponential_in_floating_point_fails_the_vectors(vectors: Vectors) -> None:
-    broken = with_bug("    numerator, denominator = x.as_integer_ratio()", "    return int(math.exp(x) * 2.0**192)")
+    broken = with_bug(("    numerator, denominator = x.as_integer_ratio()", "    return int(math.exp(x) * 2.0**192)"))
     cases = vectors("thresholds")
     wrong = [c for c in cases if broken.Channel.for_epsilon(c["epsilon"], c["k"]).keep_threshold != c["keep_threshold"]]
     assert wrong
@@ -172,12 +182,13 @@ def enumerated(randomizer: ModuleType, channel: Channel, length: int, category: 
         alone[position, :, position] = np.arange(channel.coin)
     rejected = np.array([[needs_more(randomizer, channel, stream) for stream in part] for part in alone])
     dropped = np.any([rejected[position][streams[:, position]] for position in range(length)], axis=0)
-    assert all(needs_more(randomizer, channel, stream) for stream in streams[dropped])
+    assert all(needs_more(randomizer, channel, stream) for stream in streams[dropped][::20])
     columns = Columns(streams[~dropped])
     bits = randomizer.randomize(channel, np.full(len(columns.streams), category), columns)
     assert columns.used == length
-    counts = Counter(map(tuple, bits.tolist()))
-    return {tuple(np.flatnonzero(row).tolist()): Fraction(count, len(bits)) for row, count in counts.items()}
+    counts = np.bincount(bits @ (1 << np.arange(channel.k)))
+    found = np.flatnonzero(counts).tolist()
+    return {tuple(i for i in range(channel.k) if one >> i & 1): Fraction(int(counts[one]), len(bits)) for one in found}
 
 
 def probability(channel: Channel, subset: tuple[int, ...], category: int) -> Fraction:
@@ -203,31 +214,50 @@ TOYS = [  # the channel, and how many words a report takes where none is rejecte
 
 
 @pytest.mark.slow
+@WAYS
 @pytest.mark.parametrize(("channel", "length"), TOYS, ids=[f"k={c.k},d={c.d},T={c.keep_threshold}/{c.coin}" for c, _ in TOYS])
-def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length: int) -> None:
-    table = [enumerated(RANDOMIZER, channel, length, category) for category in range(channel.k)]
+def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length: int, way: tuple[str | None, str | None]) -> None:
+    table = [enumerated(with_bug(way), channel, length, category) for category in range(channel.k)]
     assert table == [exact_channel(channel, category) for category in range(channel.k)]
     odds = max(one[subset] / other[subset] for one in table for other in table for subset in one)
     assert odds == channel.odds
 
 
 BUGS = {
-    "the coin's own value counts as kept": ("words(n) < channel", "words(n) <= channel"),
-    "the coin is turned round": ("words(n) < channel", "words(n) > channel"),
-    "no draw is rejected": ("coin - coin % bound - 1", "coin - 1"),
-    "one draw too many is rejected": ("draws > largest", "draws >= largest"),
-    "one draw too few is rejected": ("coin - coin % bound - 1", "coin - coin % bound"),
-    "one other too many beside a kept category": ("else ~one_less", "else True"),
-    "one other too few without it": ("else ~one_less", "else False"),
-    "the first draw counts when it must not": ("else ~one_less", "else one_less"),
-    "a label drawn twice counts once": ("np.where(chosen[rows, choice], last, choice)", "choice"),
-    "Floyd's replacement is off by one": ("choice], last, choice)", "choice], last - 1, choice)"),
-    "the last other is never drawn": ("_uniform_below(last + 1, n", "_uniform_below(last, n"),
-    "the first draw misses one other": ("_uniform_below(first + 1, n", "_uniform_below(first, n"),
-    "one step too few": ("range(first + 1, of)", "range(first + 1, of - 1)"),
-    "one word serves everybody": ("draws = words(n)", "draws = np.repeat(words(1), n)"),
-    "the own bit lands elsewhere": ("bits[rows, categories] = kept", "bits[rows, categories - 1] = kept"),
-    "low bits of the coin only": ("words(n) < channel.keep_threshold", "words(n) % 16 < channel.keep_threshold * 16 // channel.coin"),
+    "the coin's own value counts as kept": (FEW, ("words(n) < channel", "words(n) <= channel")),
+    "the coin is turned round": (FEW, ("words(n) < channel", "words(n) > channel")),
+    "no draw is rejected": (FEW, ("coin - coin % bound - 1", "coin - 1")),
+    "one draw too many is rejected": (FEW, ("(draws > largest)", "(draws >= largest)"), ("initial=0) > largest", "initial=0) >= largest")),
+    "one draw too few is rejected": (FEW, ("coin - coin % bound - 1", "coin - coin % bound")),
+    "the last draw of all is not looked at": (FEW, ("draws.max(initial=0)", "draws[:-1].max(initial=0)")),
+    "the remainder of another number": (FEW, ("draws // np.uint32(bound)", "draws // np.uint32(bound + 1)")),
+    "one other too many beside a kept category": (FEW, ("(~kept).astype(number)", "(kept | True).astype(number)")),
+    "one other too few without it": (FEW, ("(~kept).astype(number)", "(kept & False).astype(number)")),
+    "the first draw counts when it must not": (FEW, ("(~kept).astype(number)", "kept.astype(number)")),
+    "a label drawn twice counts once": (FEW, ("        chosen |= drawn", "        chosen |= 0 * drawn")),
+    "Floyd's replacement is off by one": (FEW, ("number(highest - last)", "number(highest - last + 1)")),
+    "the last other is never drawn": (FEW, ("_uniform_below(last + 1, n, channel", "_uniform_below(last, n, channel")),
+    "the first draw misses one other": (FEW, ("_uniform_below(first + 1, n, channel", "_uniform_below(first, n, channel")),
+    "one step too few": (FEW, ("range(first + 1, channel.k - 1)", "range(first + 1, channel.k - 2)")),
+    "one word serves everybody": (FEW, ("draws = words(n)", "draws = np.repeat(words(1), n)")),
+    "the own bit is another": (FEW, ("own *= kept", "own *= ~kept")),
+    "nobody makes room for the own category": (FEW, ("others += others & ~(own", "others += 0 & ~(own")),
+    "those behind the own category make room for it": (FEW, ("others & ~(own", "others & (own")),
+    "the two categories are mixed up": (FEW, ("np.not_equal(kept, categories", "np.equal(kept, categories")),
+    "the last bit is always set": (FEW, ("sum(axis=1) < channel.d", "sum(axis=1) <= channel.d")),
+    "low bits of the coin only": (
+        FEW,
+        ("words(n) < channel.keep_threshold", "words(n) % 16 < channel.keep_threshold * 16 // channel.coin"),
+    ),
+    "one other too many beside a kept category, of many": (MANY, ("else ~one_less", "else True")),
+    "one other too few without it, of many": (MANY, ("else ~one_less", "else False")),
+    "the first draw counts when it must not, of many": (MANY, ("else ~one_less", "else one_less")),
+    "a label drawn twice counts once, of many": (MANY, ("np.where(chosen[rows, choice], last, choice)", "choice")),
+    "Floyd's replacement is off by one, of many": (MANY, ("choice], last, choice)", "choice], last - 1, choice)")),
+    "the last other is never drawn, of many": (MANY, ("_uniform_below(last + 1, n, coin", "_uniform_below(last, n, coin")),
+    "the first draw misses one other, of many": (MANY, ("_uniform_below(first + 1, n, coin", "_uniform_below(first, n, coin")),
+    "one step too few, of many": (MANY, ("range(first + 1, of)", "range(first + 1, of - 1)")),
+    "the own bit lands elsewhere, of many": (MANY, ("bits[np.arange(n), categories] = kept", "bits[np.arange(n), categories - 1] = kept")),
 }
 
 
@@ -286,8 +316,37 @@ def test_a_word_too_high_is_drawn_again_for_its_own_respondent_only() -> None:
     assert bits.argmax(axis=1).tolist() == [1, 3, 2, 3]
 
 
-def test_no_respondents_give_no_bits() -> None:
-    assert randomize(Channel(4, 2, 5), np.array([], dtype=np.int64), os_words).shape == (0, 4)
+@pytest.mark.parametrize("k", [2, 4, 65])
+def test_no_respondents_give_no_bits(k: int) -> None:
+    assert randomize(Channel(k, 1, 5), np.array([], dtype=np.int64), os_words).shape == (0, k)
+
+
+def same_either_way(few: ModuleType, many: ModuleType) -> bool:
+    """Whether two randomizers make the same bits of the same words, for sets of every kind, and where draws are rejected."""
+    rng = np.random.default_rng(3)
+    for k in (2, 3, 4, 8, 9, 16, 17, 32, 33, 63, 64, 65):
+        for d in {1, k // 2, k - 1}:
+            for coin in (WORD, 1 << 8):
+                channel, categories = Channel(k, d, coin * 2 // 3, coin), rng.integers(0, k, 200)
+                rows = [one.randomize(channel, categories, words_of(7, coin)) for one in (few, many)]
+                narrow = few.randomize(channel, categories.astype(np.int8), words_of(7, coin))
+                if not (np.array_equal(*rows) and np.array_equal(rows[0], narrow) and (rows[0].sum(axis=1) == d).all()):
+                    return False
+    return True
+
+
+def words_of(seed: int, coin: int) -> Callable[[int], NDArray[np.uint32]]:
+    rng = np.random.default_rng(seed)
+    return lambda count: rng.integers(0, coin, count, dtype=np.uint32)
+
+
+def test_sets_as_numbers_are_the_sets_as_rows_of_a_table_bit_for_bit() -> None:
+    assert same_either_way(RANDOMIZER, with_bug(MANY))
+
+
+def test_the_control_numbers_that_are_too_short_are_noticed() -> None:
+    short = with_bug(("(1 << channel.k) - 1)", "(1 << channel.k - 2) - 1)"))
+    assert not agrees(lambda: same_either_way(short, with_bug(MANY)))
 
 
 # ---- statistics, last ----------------------------------------------------------------------------
@@ -326,14 +385,14 @@ def test_two_million_draws_fit_the_exact_channel() -> None:
     ("right", "wrong"),
     [
         ("words(n) < channel.keep_threshold", "words(n) < channel.keep_threshold // 100 * 99"),
-        ("draws % bound", "draws % 16 % bound"),
-        ("else ~one_less", "else False"),
-        ("np.where(chosen[rows, choice], last, choice)", "np.where(chosen[rows, choice], 0, choice)"),
+        ("draws = words(n)", "draws = words(n) % np.uint32(16)"),
+        ("(~kept).astype(number)", "(kept & False).astype(number)"),
+        ("number(highest - last)", "number(highest)"),
     ],
     ids=["a threshold one percent low", "modulo bias of four bits", "d - 1 others", "a clash always falls on the first"],
 )
 def test_two_million_draws_of_a_seeded_bug_do_not_fit(right: str, wrong: str) -> None:
-    p = p_value(with_bug(right, wrong))
+    p = p_value(with_bug((right, wrong)))
     print(f"p = {p:.3g}")
     assert p <= 1e-6
 
@@ -384,7 +443,7 @@ def test_no_floating_point_and_no_other_randomness_stands_in_the_source() -> Non
         ("power = exp_below(epsilon)", "power = int(float(epsilon))"),
         ("import math\n", "import math\nimport random\n"),
         ("import math\n", "import math\nfrom numpy.random import default_rng\n"),
-        ("kept = words(n)", "kept = np.random.bytes(n)"),
+        ("return words(n)", "return np.random.bytes(n)"),
     ],
 )
 def test_a_float_or_another_randomness_in_the_source_is_noticed(right: str, wrong: str) -> None:
@@ -407,24 +466,3 @@ def test_all_works_where_every_other_randomness_raises(monkeypatch: pytest.Monke
     (question,) = survey.questions
     bits = randomize(question.channel, np.array([encode(question, "c")] * 100), os_words)
     assert len(unpack(survey, pack(survey, [bits]), 100)) == 100
-
-
-# ---- where words come from -----------------------------------------------------------------------
-
-
-def test_words_come_from_the_operating_system(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr("os.urandom", lambda size: asked.append(size) or bytes([1, 0, 0, 128] * (size // 4)))
-    words = os_words(3)
-    assert asked == [12]
-    assert (words.dtype, words.tolist()) == (np.dtype("<u4"), [2**31 + 1] * 3)
-    words[0] = 0  # the array is the caller's own
-
-
-def test_without_a_source_of_words_nothing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(size: int) -> bytes:
-        raise NotImplementedError
-
-    monkeypatch.setattr("os.urandom", none)
-    with pytest.raises(NotImplementedError):
-        randomize(SIX, np.array([1]), os_words)

@@ -37,6 +37,14 @@ class Researcher(Writer):
         for name, value in values.items():
             Select(self.driver.find_element(By.NAME, name)).select_by_value(value)
 
+    def chooses(self, **values: str) -> None:
+        """The same where it is shown at once: each when the page of the one before is there."""
+        for name, value in values.items():
+            if self.driver.find_element(By.NAME, name).get_attribute("value") == value:
+                continue
+            self.choose(**{name: value})
+            patient(self.driver).until(lambda d, told=f"{name}={value}": told in d.current_url)
+
     def arrives(self, title: str) -> None:
         patient(self.driver).until(lambda d: d.title == title)
 

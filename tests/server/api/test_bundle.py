@@ -32,6 +32,7 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
+from deniable_server.researchers import bundles
 from deniable_server.researchers import records as ordering
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
@@ -311,3 +312,17 @@ def test_a_key_without_the_right_to_records_gets_no_bundle_and_leaves_the_file_t
     assert done.exit_code == 1
     assert "the key must have the scope reports for this survey" in done.output
     assert [file.read_bytes() for file in tmp_path.iterdir()] == [b"of yesterday"]
+
+
+def test_data_are_made_for_one_at_a_time_and_whoever_waits_too_long_is_told_to_come_again(
+    client: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.surveys.publish(SMALL)
+    send(store, SMALL, Part(), 30)
+    address = f"/api/v1/surveys/{SMALL.id}/bundle/rows.csv"
+    monkeypatch.setattr(bundles, "WAIT", 0.01)
+    with bundles._TURN:
+        busy = client.get(address, auth=AUTH)
+    assert (busy.status_code, busy.get_json()["rule"], busy.headers["Retry-After"]) == (503, "unavailable", "2")
+    for licence, status in (("none of these", 400), ("none", 200), ("none", 200)):
+        assert client.get(f"{address}?licence={licence}", auth=AUTH).status_code == status, "whatever became of it, the next has its turn"

@@ -48,6 +48,8 @@ questions:
   - {id: hours, text: Hours?, type: number, low: 0, high: 14}
   - {id: used, text: Used?, type: multi_choice, options: [tea, coffee]}
 """)
+LATER = Survey.from_dict({**SURVEY.to_dict(), "id": "later"})
+"""The same questions, asked a year later."""
 PARTS = {Part("North"): 900, Part("North", "organisation"): 400, Part("South"): 1100}
 TRUTH = {
     "smokes": [0.3, 0.7],
@@ -87,6 +89,22 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
         "compare mood --first North --second South",
         "",
     ),
+    "comparison of all groups": (
+        lambda of: of(group="North").compare_groups({"South": of(group="South")}, "mood", name="North"),
+        "compare mood --first North",
+        "groups/mood.json?first=North",
+    ),
+    "comparison of all groups in a multiple choice": (
+        lambda of: of(group="South", confidence=0.8).compare_groups({"North": of(group="North")}, "used", name="South"),
+        "compare used --first South --confidence 0.8",
+        "groups/used.json?first=South&confidence=0.8",
+    ),
+    "waves": (lambda of: of().compare_waves(of(survey=LATER)), "waves --second later", "waves.json?with=later"),
+    "waves for the respondents": (
+        lambda of: of(target="respondents", confidence=0.8).compare_waves(of(survey=LATER, target="respondents", confidence=0.8)),
+        "waves --second later --target respondents --confidence 0.8",
+        "waves.json?with=later&target=respondents&confidence=0.8",
+    ),
     "regression": (
         lambda of: of(reports=True).regress("smokes ~ party"),
         "regress 'smokes ~ party'",
@@ -104,25 +122,28 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
 class Site:
     url: str
     kept: dict[Part, bytes]
+    later: bytes
     keys: dict[str, str]
 
-    def on_a_file(self, group: str | None = None, reports: bool = False, **interval: Any) -> Analysis:
+    def on_a_file(self, group: str | None = None, reports: bool = False, survey: Survey = SURVEY, **interval: Any) -> Analysis:
         """The library, on a file of the records; it knows nothing of a server."""
+        if survey is LATER:
+            return analyse(LATER, self.later, **interval)
         raw = b"".join(records for part, records in self.kept.items() if group in (None, part.group))
         return analyse(SURVEY, raw, **interval)
 
-    def by_api(self, group: str | None = None, reports: bool = False, **interval: Any) -> Analysis:
+    def by_api(self, group: str | None = None, reports: bool = False, survey: Survey = SURVEY, **interval: Any) -> Analysis:
         """The routes, and the library on what they say."""
         params = {} if group is None else {"group": group}
         if reports:
             raw = httpx.get(f"{self.url}/api/v1/surveys/health/reports", params=params, auth=AUTH, timeout=60).content
             return analyse(SURVEY, raw, **interval)
-        reply = httpx.get(f"{self.url}/api/v1/surveys/health/tally", params=params, auth=AUTH, timeout=60).json()
-        return analyse(SURVEY, Tally.from_bytes(reply["n"], SURVEY.record.bits, base64.b64decode(reply["pairs"])), **interval)
+        reply = httpx.get(f"{self.url}/api/v1/surveys/{survey.id}/tally", params=params, auth=AUTH, timeout=60).json()
+        return analyse(survey, Tally.from_bytes(reply["n"], SURVEY.record.bits, base64.b64decode(reply["pairs"])), **interval)
 
-    def by_sdk(self, **options: Any) -> Analysis:
+    def by_sdk(self, survey: Survey = SURVEY, **options: Any) -> Analysis:
         with SurveyClient(self.url, auth=AUTH, outbox=":memory:") as client:
-            return client.analysis("health", **options)
+            return client.analysis(survey.id, **options)
 
     def by_page(self, path: str) -> Any:
         """What somebody downloads who is logged in."""
@@ -149,10 +170,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         raw = simulate(SURVEY, TRUTH, n=n).reports
         store.submissions.add("health", Submission(os.urandom(16), SURVEY.digest, n, raw, part.group, part.mode))
         kept[part] = b"".join(sorted(raw[at : at + size] for at in range(0, len(raw), size)))
+    store.surveys.publish(LATER)
+    later = simulate(LATER, {**TRUTH, "smokes": [0.2, 0.8]}, n=1500).reports
+    store.submissions.add("later", Submission(os.urandom(16), LATER.digest, 1500, later, "North"))
     key = {scopes: keys.make(store, scopes, scopes.split()) for scopes in ("results", "reports", "results reports")}
     store.close()
     server.start()
-    yield Site(server.url, kept, key)
+    yield Site(server.url, kept, later, key)
     server.stop()
     server.close()
     assert "Traceback" not in server.log.read_text()

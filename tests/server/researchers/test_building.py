@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -190,6 +191,73 @@ def test_a_formula_is_made_of_the_surveys_own_ids_only(ada: FlaskClient, query: 
     """A formula can call functions."""
     page = ada.get(f"{PAGE}/model?{query}")
     assert (page.status_code, told.lower() in text_of(page).lower(), '<select name="outcome">' in page.text) == (400, True, True)
+
+
+HOSTILE = "tea]` + I(__import__('pathlib').Path({mark!r}).touch()) + `used[tea"
+"""An option that ends the name in a formula, and goes on with a call."""
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Survey:
+    option = HOSTILE.format(mark=str(tmp_path / "called"))
+    return Survey.from_dict(
+        {
+            "deniable": 1,
+            "id": "hostile",
+            "title": "H",
+            "about": "A",
+            "epsilon": 8,
+            "questions": [
+                {"id": "smokes", "text": "S?", "type": "yes_no"},
+                {"id": "used", "text": "U?", "type": "multi_choice", "options": ["tea", option, "it's ~ 2 cups"]},
+            ],
+        }
+    )
+
+
+def records(survey: Survey, n: int = 400) -> bytes:
+    return pack(survey, [randomize(item.channel, np.arange(n) % 2, os_words) for item in survey.items])
+
+
+def test_an_option_that_would_end_its_name_in_a_formula_is_neither_offered_nor_taken(
+    hostile: Survey, store: Store, ada: FlaskClient, tmp_path: Path
+) -> None:
+    store.surveys.publish(hostile)
+    item = hostile.items[2].id
+    for query in ({"outcome": "smokes", "predictor": item}, {"outcome": item, "predictor": "smokes"}):
+        assert ada.get("/manage/surveys/hostile/model", query_string=query).status_code == 400
+    page = ada.get("/manage/surveys/hostile/model").text
+    assert "used[tea]" in page
+    assert "__import__" not in page
+    assert not (tmp_path / "called").exists()
+
+
+@pytest.mark.slow
+def test_what_is_no_name_in_a_formula_is_not_computed_wherever_it_comes_from(hostile: Survey, tmp_path: Path) -> None:
+    """The control is the library, whose formulas are their writer's own and may call functions."""
+    formula = f"smokes ~ `{hostile.items[2].id}`"
+    for one in (formula, "smokes ~ I(smokes)", "smokes ~ {1 + 1}", "smokes ~ log(smokes)"):
+        with pytest.raises(EstimateError, match="a formula of this page is made of questions alone"):
+            fitted(hostile, records(hostile), Model(one))
+    assert not (tmp_path / "called").exists()
+    with pytest.raises(EstimateError):
+        analyse(hostile, records(hostile)).regress(formula)
+    assert (tmp_path / "called").exists()
+
+
+@pytest.mark.slow
+def test_any_other_option_of_a_multiple_choice_can_predict_and_be_the_outcome(hostile: Survey, store: Store, ada: FlaskClient) -> None:
+    store.surveys.publish(hostile)
+    raw, odd = records(hostile), hostile.items[3].id
+    store.submissions.add("hostile", Submission(os.urandom(16), hostile.digest, 400, raw))
+    for outcome, predictor in (("smokes", odd), (odd, "smokes"), ("used[tea]", odd)):
+        found = fit_of(store, "hostile", MultiDict([("outcome", outcome), ("predictor", predictor)]))
+        assert found is not None
+        left, right = (name if name == "smokes" else f"`{name}`" for name in (outcome, predictor))
+        assert found.fit.found == analyse(hostile, raw).regress(f"{left} ~ {right}").to_dict()
+        page = html.unescape(ada.get("/manage/surveys/hostile/model", query_string={"outcome": outcome, "predictor": predictor}).text)
+        command = page.split("The same by command: <code>")[1].split("</code>")[0]
+        assert shlex.split(command)[5] == f"{left} ~ {right}", "a shell reads what was meant"
 
 
 def test_nothing_is_fitted_before_something_is_chosen(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -511,3 +511,36 @@ def test_who_goes_back_after_publishing_is_told_that_the_draft_is_gone_and_led_o
     assert "There is no draft with this id, or not any more." in gone.text
     assert "Check the link that you were given" not in gone.text
     assert 'href="/manage"' in gone.text
+
+
+BY_HAND = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.mark.parametrize("page", ["", "/source"])
+def test_who_was_logged_out_sends_the_same_again_without_javascript_once_logged_in_anew(
+    app: Flask, store: Store, logged_in: Callable[[Flask], FlaskClient], page: str
+) -> None:
+    path, text = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE).id}", '\nTyped <b>after</b>\n the end & "quoted"'
+    client = logged_in(app)
+    sent = filled(client.get(f"{path}{page}").text, "source-file" if page else "editor")
+    sent |= {"title": text.strip(), "do": "save"} if not page else {"source": EXAMPLE + f"# {text}", "save": "1"}
+    client.delete_cookie("deniable", path="/manage")
+    client.delete_cookie("deniable")
+    out = client.post(f"{path}{page}", data=sent, headers=BY_HAND)
+    assert (out.status_code, "You are logged out" in out.text, "another window" in out.text) == (401, True, True)
+    again = logged_in(app)
+    anew = again.post(f"{path}{page}", data=filled(out.text, "again"), headers=BY_HAND)
+    assert (anew.status_code, "You are logged in anew" in anew.text) == (400, True)
+    assert store.drafts.draft(path.rpartition("/")[2]).text == EXAMPLE
+    assert again.post(f"{path}{page}", data=filled(anew.text, "again"), headers=BY_HAND).status_code in (200, 422)
+    kept = store.drafts.draft(path.rpartition("/")[2]).text
+    assert parse(kept).value["title"] == text.strip() if not page else kept == EXAMPLE + f"# {text}"
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}, {**BY_HAND, "Sec-Fetch-Mode": "cors"}]
+)
+def test_nothing_is_given_back_to_a_script_or_for_a_page_of_another_site(client: FlaskClient, store: Store, told: dict[str, str]) -> None:
+    path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE).id}"
+    reply = client.post(path, data={"title": "of another site"}, headers=told)
+    assert (reply.status_code, "of another site" in reply.text) == (302, False)

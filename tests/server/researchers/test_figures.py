@@ -25,9 +25,19 @@ def test_a_share_is_written_as_english_writes_it_and_zero_has_no_sign(share: flo
     assert figures.percent(share) == text
 
 
-@pytest.mark.parametrize(("share", "text"), [(0.017, "+1.7"), (-0.0771, "−7.7"), (0.0004, "0.0"), (-0.0004, "0.0")])
-def test_a_difference_has_its_sign(share: float, text: str) -> None:
-    assert figures.points(share) == text
+@pytest.mark.parametrize(
+    ("difference", "texts"),
+    [
+        ((0.017, -0.0771, 0.112), ("+1.7", "−7.7 to +11.2")),
+        ((-0.0004, -0.05, 0.05), ("0.0", "−5.0 to +5.0")),
+        ((0.03, 0.0002, 0.06), ("+3.00", "+0.02 to +6.00")),  # a limit that is not 0 never reads as 0: "differs" stands above it
+        ((-0.03, -0.06, -0.00031), ("−3.00", "−6.00 to −0.03")),
+        ((0.0, 0.0, 0.0), ("0.0", "0.0 to 0.0")),
+        ((0.01, 1e-12, 0.02), ("+1.00000", "0.00000 to +2.00000")),
+    ],
+)
+def test_a_difference_has_its_sign_and_its_limits_are_told_from_0(difference: tuple[float, float, float], texts: tuple[str, str]) -> None:
+    assert figures.points(*difference) == texts
 
 
 @pytest.mark.parametrize(
@@ -45,6 +55,15 @@ def test_a_difference_has_its_sign(share: float, text: str) -> None:
 def test_a_mean_has_the_digits_that_its_interval_bears_out(row: tuple[float, float, float], texts: tuple[str, str, str]) -> None:
     mean, low, high = row
     assert figures.mean(MeanRow("q", 10, mean, 0.1, low, high, 1.0, 0.95, "population", -1e6, 1e6)) == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.118, "1.12"), (-0.5, "−0.50"), (1e-9, "0.00"), (3932.4, "3,932"), (3.9e6, "over 1,000,000"), (float("inf"), "over 1,000,000"),
+     (-2e6, "under −1,000,000")],
+)  # fmt: skip
+def test_a_coefficient_has_no_more_digits_than_anybody_reads(value: float, text: str) -> None:
+    assert figures.coefficient(value) == text
 
 
 def test_a_mean_that_does_not_exist_has_no_figures() -> None:

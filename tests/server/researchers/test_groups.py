@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import math
 import re
@@ -13,6 +15,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import httpx
 import numpy as np
@@ -261,7 +264,7 @@ def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: 
         send(more, "Süd")
         page = ada.get("/manage/surveys/clinics?group=Süd").text
         assert "Estimates: Do you smoke?" in tables(page)
-        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way."
+        told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way in every"
         assert (told in page) == ("so far" in page) == (n < needed)
     assert f"1 answer in {GROUPS[0]} so far" not in ada.get("/manage/surveys/clinics/groups").text, "nobody is in that group"
     send(1, GROUPS[0])
@@ -378,8 +381,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         first, second, difference = side_by_side(mixed, f"mean of {text}")["Mean"]
         assert [first, second] == [(one, f"{low} to {high}") for one, low, high in map(figures.mean, (north, south))]
         places = figures.decimals(apart - half, apart + half)
-        low, high = (figures.rounded(apart + end * half, places, sign=True) for end in (-1, 1))
-        assert difference == (figures.rounded(apart, places, sign=True), f"{low} to {high}")
+        assert difference == figures.signed(apart, apart - half, apart + half, places)
         card = mixed.split(f'id="q-{name}"')[1].split("</section>")[0]
         assert "If the two means were alike" in card
         ends = (south.low, north.high) if apart > 0 else (south.high, north.low)
@@ -400,7 +402,7 @@ def test_a_multiple_choice_is_compared_on_one_card_by_the_shares_that_chose_each
     for option, cells in found.items():
         tallies = [tally_of(store, "mixed", group) for group in SHARES]
         expected = compare(MIXED, *tallies, f"used[{option}]").differences[0]
-        assert cells[2] == (figures.points(expected.estimate), f"{figures.points(expected.low)} to {figures.points(expected.high)}")
+        assert cells[2] == figures.points(expected.estimate, expected.low, expected.high)
     assert mixed.count('id="q-used') == 1
     assert list(tables(mixed)["Used?, by group"]) == [f"{option}, {group}" for option in found for group in MIXED.groups]
 
@@ -423,7 +425,7 @@ def corrected(store: Store, survey: Survey, item: str, reference: str, compariso
         if tally_of(store, survey.id, group).n
     }
     found = {group: difference(row, rows[reference]) for group, row in rows.items() if group != reference}
-    return {g: f"{figures.points(d.estimate)} {figures.points(d.low)} to {figures.points(d.high)}" for g, d in found.items()}
+    return {g: " ".join(figures.points(d.estimate, d.low, d.high)) for g, d in found.items()}
 
 
 def test_all_groups_are_set_against_one_with_intervals_corrected_for_the_number_of_differences(many: Store, ada: FlaskClient) -> None:
@@ -567,3 +569,32 @@ def test_a_page_that_computes_all_questions_would_be_noticed(many: Store, ada: F
     shown = {question.id for question in MANY.questions[:5]}
     monkeypatch.setattr(groups, "groupby", lambda rows, key: ((name, of) for name, of in groupby(rows, key) if name in shown))
     assert searched(ada, monkeypatch)[0] > 5 * 9 * 2 * 2
+
+
+def test_the_chart_of_a_question_among_the_groups_is_a_picture_by_itself_with_every_figure(
+    mixed: str, store: Store, ada: FlaskClient
+) -> None:
+    for question in MIXED.questions:
+        reply = ada.get(f"/manage/surveys/mixed/groups/{question.id}.svg?first=South&confidence=0.9")
+        assert (reply.status_code, reply.mimetype) == (200, "image/svg+xml")
+        words = " ".join(ElementTree.fromstring(reply.data).itertext()).replace("−", "-")
+        for group in SHARES:
+            found = analyse(MIXED, tally_of(store, "mixed", group), confidence=0.9).results[question.id]
+            rows = [] if question.rounds else [row for row in found.rows if row.option == "yes" or not question.labels]
+            rows = rows[:1] if question.k == 2 and not question.labels else rows
+            shares = [[100 * (value or 0.0) for value in (row.estimate, row.low, row.high)] for row in rows]
+            figured = [f"{one:.1f}% ({low:.1f}% to {high:.1f}%)" for one, low, high in shares]
+            figured += [f"{mean.mean:,.4g} ({mean.low:,.4g} to {mean.high:,.4g})" for mean in found.means]
+            assert figured
+            assert [figure for figure in figured if figure not in words] == []
+            assert group in words
+        assert f"/groups/{question.id}.svg?" in mixed
+    assert ada.get("/manage/surveys/mixed/groups/nothing.svg").status_code == 404
+
+
+def test_the_differences_of_a_question_are_a_file_with_the_corrected_limits_of_the_page(mixed: str, store: Store, ada: FlaskClient) -> None:
+    lines = list(csv.DictReader(io.StringIO(ada.get("/manage/surveys/mixed/groups/used.csv?first=North").text)))
+    assert [(line["group"], line["option"]) for line in lines if line["estimate"]] == [("South", "tea"), ("South", "coffee")]
+    one = lines[0]
+    told = figures.points(*(float(one[name]) for name in ("estimate", "low", "high")))
+    assert " ".join(told) == corrected(store, MIXED, "used[tea]", "North", comparisons=2)["South"]

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.kit.servers.tallies import tally_of
 from deniable.cli import main
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
-from deniable.estimate import analyse
+from deniable.estimate import MeanRow, Row, analyse
 from deniable.estimate.tables import Waves
 from deniable.survey import Survey
 from deniable.wire.record import pack
@@ -71,14 +72,14 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     assert f"<bdi>yes</bdi>: {found.words}." in page
     assert ": a fall" in found.words
     one = found.difference
-    cells = f"<strong>{figures.points(one.estimate)}</strong><span>{figures.points(one.low)} to {figures.points(one.high)}</span>"
+    cells = "<strong>{}</strong><span>{}</span>".format(*figures.points(one.estimate, one.low, one.high))
     assert page.count(cells) == 1
     assert "question left out" in page
     assert "<code>gone</code>: only the first survey has it." in page
     mean = changes["mood", ""].difference
     assert mean is not None
     places = figures.decimals(mean.low, mean.high)
-    assert f"<strong>{figures.rounded(mean.estimate, places, sign=True)}</strong>" in page
+    assert f"<strong>{figures.signed(mean.estimate, mean.low, mean.high, places)[0]}</strong>" in page
     took = page.split('id="q-took"')[1].split("</section>")[0]
     assert re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', took) == ["tea", "coffee"]
 
@@ -126,3 +127,28 @@ def test_the_command_names_its_own_options() -> None:
     told = CliRunner().invoke(main, ["waves", "--help"])
     assert told.exit_code == 0
     assert "--second ID" in told.output
+
+
+def share(row: Row) -> str:
+    estimate, low, high = (100 * (value or 0.0) for value in (row.estimate, row.low, row.high))
+    return f"{estimate:.1f}% ({low:.1f}% to {high:.1f}%)"
+
+
+def test_the_chart_of_each_question_has_both_surveys_and_their_figures(waves: Waves, ada: FlaskClient) -> None:
+    page = ada.get(f"{PAGE}?with=w27").text
+    for name in ("smokes", "mood", "took", "hours"):
+        assert f"/waves/{name}.svg?with=w27" in page
+        reply = ada.get(f"{PAGE}/{name}.svg?with=w27")
+        assert reply.mimetype == "image/svg+xml"
+        words = " ".join(ElementTree.fromstring(reply.data).itertext()).replace("−", "-")
+        means = [row for change in waves.changes if change.question == name and not change.option for row in (change.first, change.second)]
+        figured = [f"{row.mean:,.4g} ({row.low:,.4g} to {row.high:,.4g})" for row in means if isinstance(row, MeanRow)]
+        for change in waves.changes:
+            own = (change.question == name and name != "hours") or (change.question.startswith("took[") and name == "took")
+            if own and (change.option == "yes" or name == "mood"):
+                for row in (change.first, change.second):
+                    figured += [share(row)] if isinstance(row, Row) else []
+        assert len(figured) >= 2
+        assert [figure for figure in figured if figure not in words] == []
+    assert ada.get(f"{PAGE}/nothing.svg?with=w27").status_code == 404
+    assert ada.get(f"{PAGE}.csv").status_code == 400

@@ -111,8 +111,11 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("researchers.groups", "GET"): VIEWERS,
     ("researchers.download", "GET"): VIEWERS,
     ("researchers.chart", "GET"): VIEWERS,
+    ("researchers.group_file", "GET"): VIEWERS,
     ("building.crosstab", "GET"): VIEWERS,
     ("building.waves", "GET"): VIEWERS,
+    ("building.download_waves", "GET"): of_survey("viewer", 400),  # with no other survey
+    ("building.waves_chart", "GET"): of_survey("viewer", 400),
     ("building.download", "GET"): of_survey("viewer", 400),  # of a survey with one question
     ("building.model", "GET"): VIEWERS,
     ("building.download_model", "GET"): of_survey("viewer", 400),  # of nothing that was chosen

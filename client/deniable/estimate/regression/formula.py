@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import keyword
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,12 +41,29 @@ class Terms:
     combinations: NDArray[np.int64]
 
 
+_SIDES = re.compile(r"\s*(?:(\w+)|`([^`]+)`)\s*~((?:[^`~]|`[^`]*`)+)")
+
+
 def split(formula: str) -> tuple[str, str]:
-    """The outcome's name and the right-hand side. Raises EstimateError."""
-    outcome, tilde, right = (part.strip() for part in formula.partition("~"))
-    if not tilde or not outcome.isidentifier() or not right or "~" in right:
+    """The outcome's name and the right-hand side. A name between backticks may be any text without one. Raises EstimateError."""
+    sides = _SIDES.fullmatch(formula)
+    if not sides or (sides[1] and not sides[1].isidentifier()) or not sides[3].strip():
         raise EstimateError(f"formula must be `outcome ~ terms`, the outcome a single name, got {formula!r}")
-    return outcome, right
+    return sides[1] or sides[2], sides[3].strip()
+
+
+def quoted(name: str) -> str:
+    """A name as a formula has it: between backticks where it is no identifier. Raises EstimateError for one that no formula can hold."""
+    if "`" in name or "\\" in name:
+        raise EstimateError("a name in a formula must be without backticks and backslashes")
+    return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
+
+
+def names_alone(right: str) -> bool:
+    """Whether a right-hand side is made of names alone. Anything else is Python, and is run. Raises EstimateError."""
+    terms = _parsed(right)
+    single = all(hasattr(term, "factors") for term in terms)  # else a formula of several parts
+    return single and all(factor.eval_method.value in ("literal", "lookup") for term in terms for factor in term.factors)
 
 
 def terms(

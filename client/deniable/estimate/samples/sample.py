@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -51,12 +50,12 @@ class Sample:
         return cls(**source)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Sample:
-        """Reads YAML 1.2 or JSON. Raises EstimateError for what is neither, and as above; OSError as `open` does."""
+    def from_text(cls, text: str) -> Sample:
+        """Reads YAML 1.2 or JSON. Raises EstimateError for what is neither, and as above."""
         try:
-            found = YAML(typ="safe", pure=True).load(Path(path).read_text(encoding="utf-8-sig"))
-        except (YAMLError, UnicodeDecodeError):
-            raise EstimateError("a sample's file must be YAML or JSON, in UTF-8, with no key twice in one mapping") from None
+            found = YAML(typ="safe", pure=True).load(text)
+        except YAMLError:
+            raise EstimateError("a sample's file must be YAML or JSON, with no key twice in one mapping") from None
         return cls.from_dict(found)
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deniable.estimate.tables.association import conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
 from deniable.estimate.tables.differences import Difference, between_options
+from deniable.estimate.tables.groups import GroupDifference, GroupDifferences, compare_groups
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.shares import share_rows
 from deniable.estimate.tables.survey_means import mean_rows
@@ -13,10 +14,13 @@ from deniable.estimate.tables.weighted import Weighted, effective_size, weighted
 __all__ = [
     "Change",
     "Difference",
+    "GroupDifference",
+    "GroupDifferences",
     "Quantile",
     "Waves",
     "Weighted",
     "between_options",
+    "compare_groups",
     "compare_waves",
     "conditional_share",
     "cramers_v",

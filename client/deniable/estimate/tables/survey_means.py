@@ -52,6 +52,13 @@ def mean_rows(
     return tuple(_row(tally, item, scores, interval, found) for item, scores in scored if item.id not in of_sample)
 
 
+def estimate_of(row: MeanRow) -> Estimate | None:
+    """The estimate that a row of a mean has, None where it has none."""
+    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
+        return None
+    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
+
+
 def _row(
     tally: Tally,
     item: Question,

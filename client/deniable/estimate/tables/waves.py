@@ -14,6 +14,7 @@ from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import difference
 from deniable.estimate.tables.results import MeanRow, Results, Row
+from deniable.estimate.tables.survey_means import estimate_of
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
@@ -121,7 +122,7 @@ def _changes(shared: list[str], results: tuple[Results, Results]) -> Iterator[Ch
     for name in shared:
         if name in means:
             mean, other = means[name], other_means[name]
-            yield Change(name, "", mean, other, _difference(_estimated(other), _estimated(mean)))
+            yield Change(name, "", mean, other, _difference(estimate_of(other), estimate_of(mean)))
         for row, second in zip(rows[name], others[name], strict=True):
             yield Change(name, row.option, row, second, _difference(second, row))
 
@@ -130,12 +131,6 @@ def _difference(second: Row | Estimate | None, first: Row | Estimate | None) -> 
     if second is None or first is None or second.estimate is None or first.estimate is None:
         return None
     return difference(second, first, what="second wave less first")
-
-
-def _estimated(row: MeanRow) -> Estimate | None:
-    if row.mean is None or row.std_error is None or row.low is None or row.high is None:
-        return None
-    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
 
 
 _SHARES = ("question", "option", "first", "interval", "second", "interval", "change", "interval")

@@ -13,6 +13,7 @@ from deniable_server.researchers.editor.fields import editable
 
 MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file
 _TITLE = re.compile(r"""^\W{0,3}title\W{1,4}(.*?)["',\s]*$""", re.MULTILINE)
+_NAME = re.compile(r"""^\W{0,3}id\W{1,4}([\w-]{1,64})["',\s]*$""", re.MULTILINE)
 
 
 def value_in(text: str) -> dict[str, Any] | None:
@@ -45,6 +46,12 @@ def title_in(text: str) -> str:
     """What stands first under the key title, without reading the whole file."""
     found = _TITLE.search(text[:10_000])
     return found[1].strip()[:200] if found and found[1].strip() not in ("", "|", ">") else "Untitled"
+
+
+def name_in(text: str) -> str:
+    """What stands first under the key id, without reading the whole file; empty where nothing does."""
+    found = _NAME.search(text[:10_000])
+    return found[1] if found else ""
 
 
 def has_comments(text: str) -> bool:

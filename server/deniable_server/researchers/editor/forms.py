@@ -133,9 +133,10 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
 
     @property
     def labels(self) -> dict[str, str]:
-        """What each field is called, by the last part of its id."""
-        forms = (WordsForm(), LanguageForm(), ConditionForm(), QuestionForm(), self)
-        return {field.short_name: field.label.text for form in forms for field in form}
+        """What each field is called, by its id without the numbers."""
+        kinds: dict[str, Form] = {"questions-words-": WordsForm(), "questions-conditions-": ConditionForm(), "questions-": QuestionForm()}
+        forms: dict[str, Form] = {**kinds, "languages-": LanguageForm(), "": self}
+        return {f"{before}{field.short_name}": field.label.text for before, form in forms.items() for field in form}
 
     @property
     def fields(self) -> Fields:

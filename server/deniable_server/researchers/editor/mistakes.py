@@ -15,7 +15,7 @@ _WORDS = re.compile(
 )
 _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
 _NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
-_INDEX = re.compile(r"(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
+_INDEX = re.compile(r"(?<!^questions)(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
 
 def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence[str]]:
@@ -27,7 +27,7 @@ def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence
     for problem in problems:
         place = _place(problem.where, fields)
         told = problem.message if place else f"{problem.where} {problem.message}"
-        if (index := _INDEX.search(problem.where)) and place not in ("", f"questions-{index[1]}"):
+        if place and (index := _INDEX.search(problem.where)):
             told = f"no. {int(index[1]) + 1} {told}"
         found.setdefault(place, []).append(told)
     return found
@@ -74,9 +74,9 @@ def _number(tag: str, fields: Fields) -> int | None:
 
 
 def named(place: str, labels: Mapping[str, str]) -> str:
-    """What people call the field with this id. labels: those of fields, by the last part of their ids."""
+    """What people call the field with this id. labels: those of fields, by their ids without the numbers."""
     kind, *parts = place.split("-")
-    label = labels.get(parts[-1] if parts else kind, "").partition(",")[0]
+    label = labels.get(re.sub(r"-\d+", "", place), "").partition(",")[0]
     if kind == "questions" and parts:
         question = f"Question {int(parts[0]) + 1}"
         return f"{question}: {label}" if len(parts) > 1 else question

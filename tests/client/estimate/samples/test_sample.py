@@ -81,5 +81,9 @@ def test_what_does_not_fit_the_survey_is_refused(given: dict[str, Any], told: st
 def test_a_sample_comes_back_from_its_dictionary() -> None:
     sample = Sample(clusters="group", strata="region", population={"north": 9, "south": 5}, attributes={"region": REGION})
     assert Sample.from_dict(json.loads(json.dumps(sample.to_dict()))) == sample
+    assert Sample.from_text(json.dumps(sample.to_dict())) == sample
+    for wrong in ("a: [", "clusters: group\nclusters: group", "strata: !!python/object x"):
+        with pytest.raises(EstimateError, match="YAML or JSON"):
+            Sample.from_text(wrong)
     with pytest.raises(EstimateError, match="none but the keys clusters, strata, population, margins, attributes"):
         Sample.from_dict({"cluster": "group"})

@@ -195,10 +195,10 @@ BENCH = benchmark("samples")
 
 @pytest.mark.slow
 def test_twenty_clinics_are_covered_as_the_intervals_say() -> None:
-    """A slice of benchmarks/samples.py; fixed seed. 200 surveys: 95% is known to 1.5%."""
-    alone, drawn, wider = BENCH.measured(next(case for case in BENCH.CASES if case.figure == "share" and case.epsilon == 2), 200, seed=4)
+    """A slice of benchmarks/samples.py; fixed seed. 150 surveys: 95% is known to 1.8%."""
+    alone, drawn, wider = BENCH.measured(next(case for case in BENCH.CASES if case.figure == "share" and case.epsilon == 2), 150, seed=4)
     assert alone < 0.75
-    assert 0.93 <= drawn <= 0.985
+    assert 0.92 <= drawn <= 0.985
     assert wider > 2
 
 

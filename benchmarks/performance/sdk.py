@@ -1,0 +1,78 @@
+"""Many rows from end to end: read, checked, randomized, journaled, sent to a server on the same machine, and acknowledged."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from benchmarks.performance.coins import yes_no
+from benchmarks.performance.line import Line
+from tests.kit.servers.process import ServerProcess
+
+from deniable.client import SurveyClient
+
+ROWS, QUICK_ROWS = 1_000_000, 200_000
+
+
+class Study:
+    """A server in a folder, and a survey of 20 questions of yes or no on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.server = ServerProcess(folder)
+        self.server.start()
+        self.survey = yes_no(20)
+        self.server.publish(self.survey)
+        self.runs = 0
+
+    def rate(self, rows: Any, **options: Any) -> float:
+        """Respondents a second, by the clock: from rows to the last acknowledgement."""
+        self.runs += 1
+        outbox = self.folder / f"outbox{self.runs}"
+        with SurveyClient(self.server.url, outbox=outbox, key=self.server.key) as client:
+            client.survey("s")
+            begun = time.perf_counter()
+            accepted = client.submit_many("s", rows, job=f"run {self.runs}", **options).accepted
+            return accepted / (time.perf_counter() - begun)
+
+
+def answers(n: int) -> pd.DataFrame:
+    """Words, as files have them."""
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({f"q{i}": np.where(rng.random(n) < 0.3, "yes", "no") for i in range(20)})
+
+
+def lines(quick: bool) -> Iterator[Line]:
+    n = QUICK_ROWS if quick else ROWS
+    with tempfile.TemporaryDirectory() as name:
+        study = Study(Path(name))
+        try:
+            yield from _lines(study, answers(n), Path(name))
+        finally:
+            study.server.close()
+
+
+def _lines(study: Study, words: pd.DataFrame, folder: Path) -> Iterator[Line]:
+    flags = words == "yes"
+    words.to_csv(folder / "rows.csv", index=False)
+    words.to_parquet(folder / "rows.parquet")
+    for name, rows, reach in (
+        ("DataFrame of true and false", flags, 1_000_000),
+        ("DataFrame of words", words, 1_000_000),
+        ("CSV", folder / "rows.csv", 500_000),
+        ("Parquet", folder / "rows.parquet", 500_000),
+    ):
+        yield Line(
+            f"from end to end: {name}",
+            ">= 1",
+            lambda rows=rows: study.rate(rows),  # type: ignore[misc]
+            reach,
+            "respondents a second to reach",
+            "/s",
+            rounds=3,
+        )

@@ -1,0 +1,66 @@
+"""Records are written question by question: each question's stored bits go to their place in all records at once.
+
+`record.py` says what a record is, and reads it; what is written here is what its `pack` writes, without a table of single bits between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.survey.layout import Field, Layout
+
+
+class Records:
+    """n records of a layout, all bits 0 until they are put there.
+
+    asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample; it begins each record.
+    """
+
+    def __init__(self, layout: Layout, n: int, asked: NDArray[np.bool_] | None = None) -> None:
+        self._octets = np.zeros((layout.bytes, n), dtype=np.uint8)
+        self._asked = asked
+        if asked is not None:
+            self._put_bits(0, asked)
+
+    def put(self, field: Field, stored: NDArray[Any]) -> None:
+        """A question's k - 1 stored bits: a number for each record, the first bit highest, or bool of shape (n, k - 1)."""
+        if field.mask is not None and self._asked is not None:
+            asked = self._asked[:, field.mask]
+            stored = stored * (asked if stored.ndim == 1 else asked[:, None])
+        if stored.ndim == 1:
+            self._put_number(field.bits.start, field.bits.stop, stored)
+        else:
+            self._put_bits(field.bits.start, stored)
+
+    @property
+    def octets(self) -> NDArray[np.uint8]:
+        """Shape (n, bytes of a record)."""
+        return self._octets.T
+
+    def _put_number(self, start: int, stop: int, number: NDArray[np.unsignedinteger[Any]]) -> None:
+        for octet in range(start // 8, -(-stop // 8)):
+            below = stop - 8 * (octet + 1)  # bits of the number that belong to later octets
+            if below > 0:
+                part = (number >> number.dtype.type(below)).astype(np.uint8)
+            else:
+                part = number.astype(np.uint8, copy=False) * np.uint8(1 << -below)  # not <<, which numpy does one by one
+            self._octets[octet] |= part
+
+    def _put_bits(self, start: int, bits: NDArray[np.bool_]) -> None:
+        """The first of these octets may have bits of the question before."""
+        led = np.concatenate([np.zeros((len(bits), start % 8), dtype=np.bool_), bits], axis=1)
+        octets = np.packbits(led, axis=1).T
+        self._octets[start // 8 : start // 8 + len(octets)] |= octets
+
+
+def shuffled(parts: Sequence[Records], order: NDArray[np.int64]) -> bytes:
+    """All records of some parts back to back, in this order."""
+    if not parts:
+        return b""
+    octets = np.empty((len(order), parts[0].octets.shape[1]), dtype=np.uint8)
+    np.concatenate([part.octets for part in parts], axis=0, out=octets)
+    return octets.view(f"V{octets.shape[1]}")[order].tobytes()

@@ -1,0 +1,49 @@
+/**
+ * Controls that show at once what is chosen: what the server's page says takes the place of what stands here, the focus stays, and the
+ * address says what is shown. Without this script there is a button.
+ */
+
+const FORM = "form[data-instant]";
+let asked; // the page that was asked for last
+
+/** The page of an address: a document that runs no script. */
+function page(address) {
+  asked?.abort();
+  return new Promise((resolve, reject) => {
+    const request = (asked = new XMLHttpRequest());
+    request.open("GET", address);
+    request.responseType = "document";
+    request.onload = () => resolve(request.response);
+    request.onerror = reject;
+    request.send();
+  });
+}
+
+async function show(form, field) {
+  const address = `${location.pathname}?${new URLSearchParams(new FormData(form))}`;
+  const made = await page(address).catch(() => undefined);
+  if (!made?.querySelector(FORM)) {
+    location.assign(address); // logged out, or without an answer: as the button would do it
+    return;
+  }
+  const focused = document.activeElement === field;
+  const open = form.closest("details")?.open;
+  document.title = made.title;
+  document.querySelector("main").replaceWith(document.adoptNode(made.querySelector("main")));
+  history.replaceState(history.state, "", address);
+  const renewed = document.querySelector(FORM);
+  if (open && renewed.closest("details")) renewed.closest("details").open = true;
+  if (focused) renewed.elements[field.name]?.focus();
+  document.dispatchEvent(new Event("renewed"));
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (target.form?.matches(FORM)) show(target.form, target);
+});
+
+function hideButtons() {
+  for (const button of document.querySelectorAll(`${FORM} button`)) button.hidden = true;
+}
+
+document.addEventListener("renewed", hideButtons);
+hideButtons();
