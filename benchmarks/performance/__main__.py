@@ -17,11 +17,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import coins, report, sdk, start
+from benchmarks.performance import coins, counting, ingest, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
-SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {"coins": coins.lines, "sdk": sdk.lines, "start": start.lines}
+SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
+    "coins": coins.lines,
+    "counting": counting.lines,
+    "ingest": ingest.lines,
+    "sdk": sdk.lines,
+    "start": start.lines,
+}
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
-from deniable.wire.record import unpack
+from deniable.wire.possible import check
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql import parts
@@ -40,7 +40,7 @@ class Counts:
         """Counts records that were checked."""
         if is_wide(survey):
             return cls(count, np.zeros(0, dtype=np.int64))
-        return cls(count, Tally.from_bits(unpack(survey, reports, count)).pairs[_triangle(survey.record.bits)])
+        return cls(count, Tally.from_records(reports, survey.record.bits).pairs[_triangle(survey.record.bits)])
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.n + other.n, self.pairs + other.pairs)
@@ -84,8 +84,11 @@ def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> 
 
 def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """Some parts, counted anew from every report, with all pairs."""
-    found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in scanned(connection, survey.id, chosen))
-    return sum(found, Tally.empty(survey.record.bits))
+    total = Tally.empty(survey.record.bits)
+    for n, reports in scanned(connection, survey.id, chosen):
+        check(survey, reports, n)
+        total += Tally.from_records(reports, survey.record.bits)
+    return total
 
 
 def count_again(connection: Connection, survey: Survey, part: Part) -> None:
