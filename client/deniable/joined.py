@@ -22,6 +22,7 @@ NAME = "respond.mjs"
 _IMPORT = re.compile(r'import \{ (\w+(?: as \w+)?(?:, \w+(?: as \w+)?)*) \} from "(\.{1,2}/[\w./]+)";')
 _EXPORT = re.compile(r"export (?:(?:async )?function|class|const) (\w+)\b")
 _COMPUTED = re.compile(r"\bimport\s*[(.]")
+_TEXT = re.compile(r"`(?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^`{}]|\{[^`{}]*\})*\})*`")  # a template that has no other in it
 _OTHER_ENDS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -112,10 +113,17 @@ def _check(where: str, line: str) -> None:
         raise JoinError(f'{where} must be `import {{ a, b as c }} from "./x.mjs";`, or export a function, a class or a const')
     if re.search(r"\bMODULES\b", line):
         raise JoinError(f"{where} must not be used: the name `MODULES` is that of all modules")
-    if line.count("`") % 2 or line.endswith("\\"):
+    if "`" in _without_texts(line) or line.endswith("\\"):
         raise JoinError(f"{where} has a text that does not end in its line; texts stand in one line, so that none looks like a comment")
     if "/*" in line:
         raise JoinError(f"{where} has a comment beside code; one with /* has a line of its own")
+
+
+def _without_texts(line: str) -> str:
+    """The line without its templates, from the inside out; a backtick that is left begins or ends one in another line."""
+    while (shorter := _TEXT.sub("", line)) != line:
+        line = shorter
+    return line
 
 
 def _without_comments(name: str, text: str) -> Iterator[tuple[int, str]]:

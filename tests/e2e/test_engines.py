@@ -56,13 +56,19 @@ def walk(visit: Visit, layout: str) -> None:
         visit.page.press("next")
 
 
-def test_a_script_with_one_more_statement_runs_in_no_engine_unless_nobody_checks_it(visit: Visit, proxy: Any) -> None:
+def test_a_page_asks_for_five_files_and_runs_its_script_only_as_it_was_released(visit: Visit, proxy: Any) -> None:
     survey = proxy.site.publish(id=next(names), **EVERYTHING)
     proxy.alter["/browser/respond.mjs"] = (b"const MODULES = ", b"0;const MODULES = ")
     assert visit.page.open(proxy.link(survey)) == "broken"
     proxy.unsealed.add(f"/s/{survey.id}")  # the control
     visit.go("about:blank")
+    proxy.heads.clear()
     assert visit.page.open(proxy.link(survey)) == "consent"
+    asked = [head.split()[1] for head in proxy.heads]
+    assert len(set(asked)) == 6  # the page, two scripts, two style sheets, the definition
+    twice = {path for path in asked if asked.count(path) > 1}
+    forgets = isinstance(visit.driver, ENGINES["webkit"])  # it asks again for what forbids caches, though it has just been given it
+    assert twice == ({f"/api/v1/surveys/{survey.id}"} if forgets else set())
 
 
 @pytest.mark.parametrize("layout", ["list", "steps"])

@@ -29,6 +29,7 @@ from deniable.estimate.tables.groups import GroupDifferences
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
+from deniable.estimate.tables.shown import Shown, shown
 from deniable.estimate.tables.survey_means import scores_of
 from deniable.estimate.tables.waves import Waves
 from deniable.survey import Survey
@@ -139,6 +140,25 @@ class Analysis(Tabular):
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
         return crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
+
+    def shown(self, question: str, *, complete: bool = False) -> Shown:
+        """A question that only some are shown (`show_if`), among those who were: what is known to be impossible takes noise off.
+
+        complete: whether everybody answered who was shown it, which is an assumption, and more precise. Raises EstimateError, also where
+        the reports contradict that.
+        """
+
+        def table_of(a: str, b: str, complete: bool) -> Crosstab:
+            if self.drawn:
+                return sampled.table(self.drawn, a, b, self._interval, complete)
+            return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target, complete=complete)
+
+        found = shown(self.survey, question, lambda a, b: table_of(a, b, False))
+        if not complete:
+            return found
+        if found.unanswered.low > 0:
+            raise EstimateError(f"complete: not everybody answered {question} who was shown it, but for {found.unanswered}")
+        return shown(self.survey, question, lambda a, b: table_of(a, b, True))
 
     def compare(self, other: Analysis | Tally, question: str) -> Comparison:
         """The shares of a question among other people's reports to the same survey, less those among these. Raises EstimateError."""

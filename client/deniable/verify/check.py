@@ -16,7 +16,7 @@ from deniable.survey.types.base import printable
 from deniable.verify import loads
 from deniable.verify.reference import Reference, masked, reference
 from deniable.verify.released import FILE, Released, belongs, fingerprint, name, sha384
-from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers
+from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers, no_reply
 from deniable.verify.visits import Visit, other_pages, survey_pages
 from deniable.wire.link import Link
 
@@ -134,7 +134,7 @@ class _Verification:
     def body(self, path: str, reply: Reply, mimetype: str) -> bytes | None:
         if reply.status != 200:
             self.replies += 1
-            self.find("missing", path, _no_reply(reply))
+            self.find("missing", path, no_reply(reply))
             return None
         self.check_headers(path, reply, {**self.released.headers, "Content-Type": mimetype})
         if reply.body is None:
@@ -172,7 +172,7 @@ class _Verification:
             body = self.get(Visit("style" if path.endswith(".css") else "module", path), _TYPES[posixpath.splitext(path)[1]])
             if body is not None:
                 self.file(path, known, body)
-                got[path] = body
+                got |= {path: body} if path == FILE or sha384(body) == known else {}  # nobody joins what a stranger has written
         self.script = sha384(got[FILE]) if FILE in got else None
         if got.keys() == self.released.files.keys() and not belongs(got):
             self.find("differs", FILE, "is not the file that the modules beside it make")
@@ -281,12 +281,6 @@ def _difference(right: bytes, got: bytes | None) -> str:
         if masked(wanted) != masked(line):
             return f"got {line.strip()[:200].decode('utf-8', 'replace')} where it has {wanted.strip()[:200].decode('utf-8', 'replace')}"
     return f"{len(got):,} bytes instead of {len(right):,}"
-
-
-def _no_reply(reply: Reply) -> str:
-    if 300 <= reply.status < 400:
-        return f"must be served at this address, got a redirect to {reply.headers.get('Location', 'nowhere')[:200]}"
-    return f"must be served, got status {reply.status}"
 
 
 def _listed(places: Iterable[str]) -> str:

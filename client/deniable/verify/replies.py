@@ -89,3 +89,10 @@ def broken_headers(reply: Reply, wanted: Mapping[str, str], https: bool) -> Iter
             yield "unexpected", header.title(), f"must not be sent: it is no header of the release; got {reply.headers[header][:500]}"
     if https and "max-age=" not in reply.headers.get("Strict-Transport-Security", ""):
         yield "missing", "Strict-Transport-Security", "must be sent over HTTPS; start the server with --public-url"
+
+
+def no_reply(reply: Reply) -> str:
+    """What is wrong with a reply whose status is not 200."""
+    if 300 <= reply.status < 400:
+        return f"must be served at this address, got a redirect to {reply.headers.get('Location', 'nowhere')[:200]}"
+    return f"must be served, got status {reply.status}"

@@ -120,9 +120,10 @@ def _layer(table: Crosstab, chosen: Asked, option: str) -> Layer:
 
 
 def _with_association(found: Cross) -> Cross:
-    test = independence(found.table)
+    test, association, unsaid = None, None, ""
     try:
-        association, unsaid = cramers_v(found.table), ""
+        test = independence(found.table)
+        association = cramers_v(found.table)
     except EstimateError as error:
-        association, unsaid = None, str(error)
+        unsaid = str(error)
     return Cross(found.rows, found.columns, None, found.percent_of, found.table, found.layers, association, test, unsaid)

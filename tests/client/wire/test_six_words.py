@@ -14,7 +14,7 @@ def test_the_list_has_a_word_for_each_byte_none_like_another() -> None:
 
 
 def test_another_digest_has_other_words_in_most_places() -> None:
-    digests = [f"{number:064x}" for number in range(30)]
+    digests = [f"{number:064x}" for number in range(7)]
     words = [six_words(digest).split() for digest in digests]
     assert all(len(six) == 6 for six in words)
     alike = [sum(a == b for a, b in zip(one, other, strict=True)) for one in words for other in words if one is not other]

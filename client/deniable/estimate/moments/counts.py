@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,8 @@ from deniable.survey import Survey
 from deniable.survey.layout import Field
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
+
+_CHUNK = 1 << 22  # numbers held at once while reports are counted
 
 
 def find(survey: Survey, name: str) -> tuple[Question, slice]:
@@ -113,3 +116,18 @@ def _reports(survey: Survey, tally: Tally, *places: Field) -> int:
         names = " and ".join(place.item.id for place in places)
         raise EstimateError(f"the tally must hold at least 1 report to {names}, got 0: without reports there is no estimate")
     return n
+
+
+def count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    """How many reports have bit i of the first question, j of the second, .. all set."""
+    shape = tuple(part.shape[1] for part in parts)
+    rows = math.prod(shape[:-1])
+    total = np.zeros((rows, shape[-1]), dtype=np.int64)
+    step = max(1, _CHUNK // rows)
+    for start in range(0, len(parts[0]), step):
+        chunk = [part[start : start + step].astype(np.float32) for part in parts]
+        product_of_bits = chunk[0]
+        for part in chunk[1:-1]:
+            product_of_bits = (product_of_bits[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+        total += (product_of_bits.T @ chunk[-1]).astype(np.int64)
+    return total.reshape(shape)

@@ -18,8 +18,7 @@ from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments import applicability, pseudo_answers
 from deniable.estimate.tables import resampled, sampled
-from deniable.estimate.tables.crosstab import Crosstab, in_words
-from deniable.estimate.tables.sampled import SampleTable
+from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 
 _Floats = NDArray[np.float64]
 
@@ -35,7 +34,8 @@ def independence(table: Crosstab) -> HypothesisTest:
     applicability.require("test of independence", table.on_grid)
     two_dimensional(table)
     what = f"{' and '.join(table.questions)} are independent"
-    if isinstance(table, SampleTable):
+    if isinstance(table, LinearTable):
+        _require_all_possible("test of independence", table)
         return sampled.independence(table, what)
     found = normal.chi_squared(what, _statistic(table.together, table), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
@@ -90,7 +90,8 @@ def cramers_v(table: Crosstab) -> Estimate:
     Raises EstimateError of a number on a grid, of a sample, and where a margin is not clearly above 0.
     """
     applicability.require("Cramer's V", table.on_grid)
-    if isinstance(table, SampleTable):
+    if isinstance(table, LinearTable):
+        _require_all_possible("Cramer's V", table)
         raise EstimateError("there is no Cramer's V of a sample: its limits do not know of clusters; the test of independence does")
     p, q = _positive_margins(table, "Cramer's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
@@ -143,6 +144,9 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
+    if isinstance(table, LinearTable) and table.impossible.any():
+        for part in (over, under - over):
+            table.require_possible(part, what)
     covariance = table.covariance_of(over, under)
     return normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
 
@@ -169,6 +173,14 @@ def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Flo
         together = correlation * a * b
         found.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
     return found[0], found[1]
+
+
+def _require_all_possible(figure: str, table: LinearTable) -> None:
+    if table.impossible.any():
+        raise EstimateError(
+            f"there is no {figure} of {' and '.join(table.questions)}: they go together by design, since one is only shown after some "
+            "answers to the other"
+        )
 
 
 def two_dimensional(table: Crosstab) -> None:

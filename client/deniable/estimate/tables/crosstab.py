@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import equivalent, normal
+from deniable.estimate.limits import effective, equivalent, normal
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.moments import applicability, counts, pseudo_answers, structural_zeros
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.samples.linear import NO_VARIANCE, Linear
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -32,7 +33,6 @@ _Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 20
 MAX_COVARIANCE = 1 << 12  # cells; their covariance is that squared
 ENOUGH = 25  # reports that name a cell, and that do not, from which on its share has a normal error
-_CHUNK = 1 << 22  # numbers held at once while reports are counted
 
 
 @dataclass(frozen=True)
@@ -171,16 +171,73 @@ class Crosstab(Tabular):
         return (Table("cell", (*self.questions, "n", "estimate", "std_error", "low", "high"), rows),)
 
 
-def crosstab(survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population") -> Crosstab:
+@dataclass(frozen=True)
+class LinearTable(Crosstab):
+    """A cross table whose cells are not those of the counts alone: of a sample, or without the noise of pairs that cannot be.
+
+    found: the cells' shares in one line, with their covariance. impossible: which cells cannot be, same shape as shares.
+    """
+
+    found: Linear
+    impossible: NDArray[np.bool_]
+
+    def _covariance(self, sampling: float) -> _Floats:
+        return self.found.covariance if sampling else self.found.coins
+
+    def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
+        """As many as would have the same error, had everybody been drawn alone."""
+        return int(effective.size(value, variance, self.found.effective, moments, self.interval))
+
+    def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
+        """As of any table. Raises EstimateError of cells that cannot be, and of all others together."""
+        self.require_possible(inside, what)
+        return super().share_of(inside, what)
+
+    def require_possible(self, inside: _Floats, what: str) -> None:
+        """Raises EstimateError where it is known of everybody whether they are in these cells."""
+        if (self.impossible.any() and not ((1 - inside) * ~self.impossible).any()) or not (inside * ~self.impossible).any():
+            raise EstimateError(f"{what}: known of everybody, since one question is only shown after some answers to the other")
+
+    def few_name(self, inside: _Floats) -> bool:
+        """Few reports name these cells, or all but few; or clusters, which are always few, tell the error."""
+        return math.isfinite(self.interval.df) or super().few_name(inside)
+
+    def margin(self, name: str) -> Crosstab:
+        """One question's shares from the same reports."""
+        axis = self.axis(name)
+        other = 1 - axis
+        ones = [np.eye(size) if i == axis else np.ones((1, size)) for i, size in enumerate(self.shares.shape)]
+        summed = np.asarray(np.kron(*ones), dtype=np.float64)
+        together = self.together.sum(axis=other) // self.channels[other].d
+        of = Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)
+        return linear_table([of], (self.n, together, np.zeros(len(together), dtype=bool)), self.found.sums(summed), self.interval)
+
+    def covariance_of(self, *weights: _Floats) -> _Floats:
+        """As of any table; where a sum of cells is known, next to nothing."""
+        return self.found.covariance_of(np.array([w.ravel() for w in weights]))
+
+    def variance_of(self, weights: _Floats) -> float:
+        """As of any table; where a sum of cells is known, next to nothing."""
+        return max(super().variance_of(weights), NO_VARIANCE)
+
+
+def crosstab(
+    survey: Survey, tally: Tally, a: str, b: str, *, confidence: float = 0.95, target: str = "population", complete: bool = False
+) -> Crosstab:
     """The joint shares of two questions from the tally of a survey's reports.
 
-    a, b: question ids; a's options are the rows. Both answers were perturbed, and both are inverted.
+    a, b: question ids; a's options are the rows. Both answers were perturbed, and both are inverted. Where one is shown only after some
+    answers to the other, pairs of answers that cannot be are 0, which takes noise off the others (for the target population). complete:
+    whether everybody answered what they were shown, which is an assumption: more pairs cannot be then.
     target "respondents": where devices drew who is asked, n are those who were asked both, and the draw is a part of the error.
     Raises EstimateError where an argument breaks its rule, and where there are no reports.
     """
     interval = Interval(confidence, target=target)
     found, n, together = counts.pair_counts(survey, tally, a, b)
-    return _table([Axis.of(question) for question in found], n, together, replace(interval, everybody=tally.n))
+    axes, zeros = [Axis.of(question) for question in found], structural_zeros.impossible(survey, a, b, complete)
+    if target == "population" and zeros.any() and zeros.size <= MAX_COVARIANCE:
+        return _without_impossible(axes, n, together, zeros, interval)
+    return _table(axes, n, together, replace(interval, everybody=tally.n))
 
 
 def joint(
@@ -199,27 +256,12 @@ def joint(
     if cells > MAX_CELLS:
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
     axes = [Axis.of(question) for question in found]
-    return _table(axes, len(parts[0]), _count_together(parts), replace(interval, everybody=len(bits)))
+    return _table(axes, len(parts[0]), counts.count_together(parts), replace(interval, everybody=len(bits)))
 
 
 def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:
     """A choice of options as a text."""
     return ", ".join(f"{name} = {wanted if isinstance(wanted, str) else ' or '.join(wanted)}" for name, wanted in chosen.items())
-
-
-def _count_together(parts: Sequence[NDArray[np.bool_]]) -> NDArray[np.int64]:
-    """How many reports have bit i of the first question, j of the second, .. all set."""
-    shape = tuple(part.shape[1] for part in parts)
-    rows = math.prod(shape[:-1])
-    total = np.zeros((rows, shape[-1]), dtype=np.int64)
-    step = max(1, _CHUNK // rows)
-    for start in range(0, len(parts[0]), step):
-        chunk = [part[start : start + step].astype(np.float32) for part in parts]
-        product_of_bits = chunk[0]
-        for part in chunk[1:-1]:
-            product_of_bits = (product_of_bits[:, :, None] * part[:, None, :]).reshape(len(part), -1)
-        total += (product_of_bits.T @ chunk[-1]).astype(np.int64)
-    return total.reshape(shape)
 
 
 class Axis(NamedTuple):
@@ -247,3 +289,37 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: 
             low[cell], high[cell] = equivalent.limits(float(shares[cell]), n, (inside, float(outside[cell])), interval)
     names, options = tuple(axis.name for axis in axes), tuple(axis.options for axis in axes)
     return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together)
+
+
+def linear_table(
+    axes: Sequence[Axis], counted: tuple[int, NDArray[np.int64], NDArray[np.bool_]], found: Linear, interval: Interval
+) -> LinearTable:
+    """A table of these shares. counted: the reports, those with all bits of a cell set, and which cells cannot be."""
+    (n, together, zeros), channels = counted, tuple(axis.channel for axis in axes)
+    cells = found.shares.reshape(together.shape)
+    error = np.sqrt(np.maximum(found.variances, NO_VARIANCE)).reshape(together.shape)
+    low, high = normal.limits(cells, error * normal.stretch(interval), interval.confidence, 0.0, 1.0)
+    inside, outside = pseudo_answers.cell_moments(cells, channels)
+    few = np.minimum(together, n - together) < ENOUGH
+    for cell in zip(*np.nonzero((few | math.isfinite(interval.df)) & ~zeros), strict=True):
+        moments = inside, float(outside[cell])
+        size = effective.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
+        low[cell], high[cell] = equivalent.limits(float(cells[cell]), int(size), moments, interval)
+    for part in (error, low, high):
+        part[zeros] = 0.0
+    names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
+    shown = tuple(axis.options for axis in axes)
+    return LinearTable(names, shown, channels, n, cells, error, low, high, interval, on_grid, together, found, zeros)
+
+
+def _without_impossible(
+    axes: Sequence[Axis], n: int, together: NDArray[np.int64], zeros: NDArray[np.bool_], interval: Interval
+) -> Crosstab:
+    channels = [axis.channel for axis in axes]
+    shares = pseudo_answers.invert(together / n, channels)
+    matrices = (pseudo_answers.covariance(shares, channels, sampling) / n for sampling in (1.0, 0.0))
+    plain = Linear(n, float(n), shares.ravel(), *matrices)
+    changed = structural_zeros.removal(shares, channels, zeros)
+    first = plain.sums(changed)
+    matrices = (pseudo_answers.covariance(first.shares.reshape(shares.shape), channels, sampling) / n for sampling in (1.0, 0.0))
+    return linear_table(axes, (n, together, zeros), Linear(n, float(n), shares.ravel(), *matrices).sums(changed), interval)

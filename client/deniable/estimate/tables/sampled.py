@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits import effective, equivalent, normal
+from deniable.estimate.limits import effective, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share
 from deniable.estimate.moments import counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.moments.structural_zeros import impossible, removal
 from deniable.estimate.samples.drawn import Drawn
-from deniable.estimate.samples.linear import Linear
+from deniable.estimate.samples.linear import NO_VARIANCE, Linear
 from deniable.estimate.tables import means, respondents
-from deniable.estimate.tables.crosstab import ENOUGH, Axis, Crosstab
+from deniable.estimate.tables.crosstab import Axis, LinearTable, linear_table
 from deniable.estimate.tables.differences import Comparison, difference
 from deniable.estimate.tables.means import Quantile
 from deniable.survey.question import Question
 
 _Floats = NDArray[np.float64]
 
-_KNOWN_VARIANCE = 1e-24  # of a sum of cells that the sample takes as known
 KNOWN = "taken as known, from the margins of the sample: no estimate"
 
 
@@ -36,7 +35,7 @@ def adjusted_shares(drawn: Drawn, question: Question) -> _Floats:
     found, (phi, theta) = drawn.linear(question.id), (float(question.channel.phi), float(question.channel.theta))
     rates = np.clip(phi + (theta - phi) * found.shares, 0.0, 1.0)
     spread = float((rates * (1 - rates)).sum()) / (theta - phi) ** 2
-    n = max(1.0, spread / max(float(found.variances.sum()), _KNOWN_VARIANCE))
+    n = max(1.0, spread / max(float(found.variances.sum()), NO_VARIANCE))
     return adjusted(rates * n, n, phi, theta)
 
 
@@ -55,63 +54,17 @@ def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float,
     return Share(ones, n, estimate, variance**0.5, low, high, interval.confidence, method, interval.target)
 
 
-@dataclass(frozen=True)
-class SampleTable(Crosstab):
-    """A cross table of a sample. found: its cells' shares in one line, with their covariance."""
-
-    found: Linear
-
-    def _covariance(self, sampling: float) -> _Floats:
-        return self.found.covariance if sampling else self.found.coins
-
-    def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
-        """As many as would have the same error, had everybody been drawn alone."""
-        return int(effective.size(value, variance, self.found.effective, moments, self.interval))
-
-    def few_name(self, inside: _Floats) -> bool:
-        """Few reports name these cells, or all but few; or clusters, which are always few, tell the error."""
-        return math.isfinite(self.interval.df) or super().few_name(inside)
-
-    def margin(self, name: str) -> Crosstab:
-        """One question's shares from the same reports."""
-        axis = self.axis(name)
-        other = 1 - axis
-        ones = [np.eye(size) if i == axis else np.ones((1, size)) for i, size in enumerate(self.shares.shape)]
-        summed = np.asarray(np.kron(*ones), dtype=np.float64)
-        together = self.together.sum(axis=other) // self.channels[other].d
-        of = Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)
-        return _table([of], self.n, together, self.found.sums(summed), self.interval)
-
-    def variance_of(self, weights: _Floats) -> float:
-        """As of any table; where the sample takes a sum of cells as known, next to nothing."""
-        return max(super().variance_of(weights), _KNOWN_VARIANCE)
-
-
-def table(drawn: Drawn, a: str, b: str, interval: Interval) -> SampleTable:
+def table(drawn: Drawn, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
     """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
     questions, n, together = counts.pair_counts(drawn.survey, drawn.tally, a, b)
-    found, interval = drawn.linear(a, b), drawn.about(interval)
-    return _table([Axis.of(question) for question in questions], n, together, found, interval)
+    axes = [Axis.of(question) for question in questions]
+    found, zeros = drawn.linear(a, b), impossible(drawn.survey, a, b, complete)
+    if zeros.any():
+        found = found.sums(removal(found.shares.reshape(zeros.shape), [question.channel for question in questions], zeros))
+    return linear_table(axes, (n, together, zeros), found, drawn.about(interval))
 
 
-def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], found: Linear, interval: Interval) -> SampleTable:
-    channels = tuple(axis.channel for axis in axes)
-    cells = found.shares.reshape(together.shape)
-    error = np.sqrt(np.maximum(found.variances, _KNOWN_VARIANCE)).reshape(together.shape)
-    low, high = normal.limits(cells, error * normal.stretch(interval), interval.confidence, 0.0, 1.0)
-    inside, outside = pseudo_answers.cell_moments(cells, channels)
-    few = np.minimum(together, n - together) < ENOUGH
-    for cell in zip(*np.nonzero(few | math.isfinite(interval.df)), strict=True):
-        moments = inside, float(outside[cell])
-        size = effective.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
-        low[cell], high[cell] = equivalent.limits(float(cells[cell]), int(size), moments, interval)
-    names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
-    return SampleTable(
-        names, tuple(axis.options for axis in axes), channels, n, cells, error, low, high, interval, on_grid, together, found
-    )
-
-
-def independence(table: SampleTable, what: str) -> HypothesisTest:
+def independence(table: LinearTable, what: str) -> HypothesisTest:
     """Whether the answers to a table's two questions are independent: the test of people drawn alone, with the second-order correction.
 
     J. Rao and A. Scott, Ann. Stat. 12 (1984), 46: with D the covariance that the sample gives the excesses over independence, times the
@@ -123,7 +76,7 @@ def independence(table: SampleTable, what: str) -> HypothesisTest:
     inner = (np.arange(rows * cols).reshape(rows, cols)[:-1, :-1]).ravel()
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
     excess = (table.shares - np.outer(p, q)).ravel()[inner]
-    given = (change @ table.covariance @ change.T)[np.ix_(inner, inner)]
+    given = table.found.covariance_of(change[inner])
     alone = [
         pseudo_answers.covariance(pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
         for margin, channel in zip((p, q), table.channels, strict=True)
@@ -143,12 +96,13 @@ def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, 
     values, counted = means.checked_scores(scores, asked)
     plain = pseudo_answers.invert(ones / n, [asked.channel])
     rounding = respondents.about_mean(interval, 0, asked, np.where(counted, values, np.nan), plain).rounding
-    found = drawn.linear(question, rounding=rounding).sums(np.stack([values, counted.astype(np.float64)]))
+    weights, shares = np.stack([values, counted.astype(np.float64)]), drawn.linear(question, rounding=rounding)
+    found = shares.sums(weights)
     what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), drawn.about(interval)
     if counted.all():
         return normal.limited(what, n, float(found.shares[0]), float(found.variances[0]), interval, bounds)
-    covariance = pseudo_answers.at_least(found.coins, found.covariance)
-    return normal.ratio(what, n, (float(found.shares[0]), float(found.shares[1])), covariance, interval, bounds)
+    parts = float(found.shares[0]), float(found.shares[1])
+    return normal.ratio(what, n, parts, shares.covariance_of(weights), interval, bounds)
 
 
 def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:

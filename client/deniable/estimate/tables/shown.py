@@ -1,0 +1,99 @@
+"""What those said who were shown a question that only some are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.moments import counts
+from deniable.estimate.present.figures import percent, percents
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.tables.association import conditional_share
+from deniable.estimate.tables.crosstab import Crosstab, in_words
+from deniable.survey import Survey
+from deniable.survey.condition import Condition
+from deniable.survey.types.base import NO_ANSWER
+
+
+@dataclass(frozen=True)
+class Shown(Tabular):
+    """One question among those who were shown it.
+
+    after: the question and the answers after which it is shown. part: the share of all people who gave one of these; unanswered: of those
+    who did, and did not answer this one. options; shares, answered: the share of each option among those who were shown the question, and
+    among those who answered it; None where too few are estimated to be among them, and of no answer among those who answered.
+    """
+
+    question: str
+    after: Condition
+    part: Estimate
+    unanswered: Estimate
+    options: tuple[str, ...]
+    shares: tuple[Estimate | None, ...]
+    answered: tuple[Estimate | None, ...]
+
+    def tables(self) -> tuple[Table, ...]:
+        """A row an option."""
+        who = f"shown to {percent(self.part.estimate)} ({percents(self.part.low, self.part.high)})"
+        title = f"{self.question}, {who}, who said {' or '.join(self.after.options)} to {self.after.question}"
+        about = f"{self.part.n:,} reports · {100 * self.part.confidence:g}% intervals · target: {self.part.target}"
+        cells = (
+            (option, *_told(shown), *_told(answered))
+            for option, shown, answered in zip(self.options, self.shares, self.answered, strict=True)
+        )
+        header = ("option", "among those shown", "interval", "among those who answered", "interval")
+        return (Table(title, header, tuple(cells), about=(about,)),)
+
+    def records(self) -> tuple[Table, ...]:
+        """A row for each option and each of the two groups: question, option, among (shown, answered), n, estimate, .., target."""
+        header = ("question", "option", "among", "n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
+        rows = []
+        for among, figures in (("shown", self.shares), ("answered", self.answered)):
+            for option, one in zip(self.options, figures, strict=True):
+                if one is not None:
+                    told = (one.n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target, one.warning)
+                    rows.append((self.question, option, among, *told))
+        return (Table("share", header, tuple(rows)),)
+
+
+def shown(survey: Survey, question: str, table_of: Callable[[str, str], Crosstab]) -> Shown:
+    """One question among those who were shown it. table_of: the cross table of two questions.
+
+    Raises EstimateError for a question that is not shown after answers to one other question alone.
+    """
+    item, _ = counts.find(survey, question)
+    asked = next((one for one in survey.questions if one.id == question), None)
+    after = asked.show_if if asked else None
+    if not isinstance(after, Condition) or after.question not in [one.id for one in survey.items]:
+        raise EstimateError(f"question {question} must be one that is shown only after answers to one other question, which has one answer")
+    table = table_of(after.question, question)
+    every = tuple(option for option in item.categories if option != NO_ANSWER)
+    given = {after.question: after.options}
+    part, unanswered = table.share(given), _unanswered(table, {**given, question: NO_ANSWER})
+    shares, answered = [], []
+    for option in item.categories:
+        shares.append(_among(table, {question: option}, given))
+        answered.append(None if option == NO_ANSWER else _among(table, {question: option}, {question: every}))
+    return Shown(question, after, part, unanswered, item.categories, tuple(shares), tuple(answered))
+
+
+def _unanswered(table: Crosstab, chosen: dict[str, str | Sequence[str]]) -> Estimate:
+    """Of all people; none where it is taken that there are none."""
+    try:
+        return table.share(chosen)
+    except EstimateError:
+        return Estimate(in_words(chosen), table.n, 0.0, 0.0, 0.0, 0.0, table.confidence, table.target)
+
+
+def _among(table: Crosstab, of: dict[str, str], given: dict[str, tuple[str, ...]]) -> Estimate | None:
+    with suppress(EstimateError):
+        return conditional_share(table, of, given)
+    return None
+
+
+def _told(one: Estimate | None) -> tuple[str, str]:
+    return ("", "") if one is None else (percent(one.estimate), percents(one.low, one.high))
