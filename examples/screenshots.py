@@ -44,7 +44,7 @@ questions: [{id: affair, text: Have you ever had an affair?, type: yes_no}]
 SHARES = {"vote": (0.58, 0.42), "party": (0.21, 0.19, 0.11, 0.04, 0.1, 0.16, 0.19), "tvnews": (0.8, 0.2)}
 PEOPLE = 4000
 WIDTHS = (360, 1280)
-LANGUAGES = ("en", "de", "ar")
+LANGUAGES = ("en", "de", "ar", "fr", "es")
 USER, PASSWORD = "ada", "a password for pictures"
 
 
@@ -179,8 +179,6 @@ def one_by_one(camera: Camera, survey: Survey) -> None:
     """From consent to thanks, a question a page."""
     camera.forget()
     camera.open(f"/s/{survey.id}#digest={survey.digest}", "consent")
-    camera.press("roll-yes")
-    camera.press("roll-many")
     camera.take("consent")
     camera.press("agree", "questions")
     for name, option in (("yes-no", 0), ("choice", 0), ("multi-choice", 2), ("scale", 3)):
@@ -201,8 +199,6 @@ def from_right_to_left_in_the_dark(folder: Path, url: str, survey: Survey) -> No
     with browser(dark=True) as driver:
         camera = Camera(driver, url, folder, WIDTHS[0], "ar")
         camera.open(f"/s/{survey.id}#digest={survey.digest}", "consent")
-        camera.press("roll-yes")
-        camera.press("roll-many")
         camera.take("consent-arabic-dark")
 
 

@@ -21,7 +21,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from flask import Flask
     from flask_wtf import CSRFProtect
 
-    from deniable_server.api import key_pages, metrics, openapi, v1, webhook_pages
+    from deniable_server.api import key_pages, metrics, openapi, submissions, v1, webhook_pages
     from deniable_server.researchers import (
         account,
         audit,
@@ -45,7 +45,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from deniable_server.researchers.passwords import Passwords
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
-    from deniable_server.web import audience, errors, files, headers, health, languages, limits, links
+    from deniable_server.web import audience, errors, files, headers, health, languages, limits, linked, links
     from deniable_server.web.limiter import LONGEST_FOR_CODES, Delays, Rate, wrong_links
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
@@ -59,7 +59,8 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_config"] = config
     app.extensions["deniable_metrics"] = metrics.Metrics(store, Database.at(config.db).path, config.backups) if config.metrics else None
     app.extensions["deniable_passwords"] = Passwords(store.accounts)
-    app.extensions["deniable_rate"] = Rate(config.most_per_second, config.most_per_second)
+    app.extensions["deniable_rate"] = rate = Rate(config.most_per_second, config.most_per_second)
+    app.extensions["deniable_door"] = submissions.Door(store, rate)
     app.extensions["deniable_checks"] = Rate(config.most_per_second, config.most_per_second)
     app.extensions["deniable_wrong_links"] = wrong_links()
     app.extensions["deniable_codes"] = Delays(longest=LONGEST_FOR_CODES)
@@ -86,6 +87,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie
+    linked.register(app)
     links.register(app)
     languages.register(app)
     errors.register(app)

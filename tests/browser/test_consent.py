@@ -1,4 +1,4 @@
-"""What a respondent is told of weak protection: computed as a number, compared as a number, and only then written in a language."""
+"""How well a record is protected, as respondents are told: computed and compared as a number, and only then written in a language."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ ON_A_PAGE = """
 const block = document.createElement("script");
 Object.assign(block, { type: "application/json", id: "messages", textContent: JSON.stringify({ language: given.language, messages: {} }) });
 document.head.append(block);
-const { weakness } = await import("/consent.mjs");
+const { protection } = await import("/consent.mjs");
 const { percent } = await import("/language.mjs");
-return given.odds.map((own) => posterior.posteriorBound({ own: BigInt(own), other: 1n })).map((bound) => [weakness(bound), percent(bound)]);
+const bounds = given.odds.map((own) => posterior.posteriorBound({ own: BigInt(own), other: 1n }));
+return bounds.map((bound) => [protection(bound), percent(bound)]);
 """
-ODDS = [1, 2, 3, 9, 48, 50, 98, 99, 101, 729, 2980, 22026, 10**6, 10**9, 10**11, 10**12, 10**300]
+ODDS = [1, 2, 3, 4, 9, 10, 48, 50, 98, 99, 101, 729, 2980, 22026, 10**6, 10**9, 10**11, 10**12, 10**300]
 BOUNDS = [posterior_bound(Fraction(odds)) for odds in ODDS]
 LANGUAGES = ["en", "de", "ar", "fr", "fa", "hi"]
 
@@ -31,22 +32,25 @@ def given(language: str) -> dict[str, Any]:
     return {"language": language, "odds": [str(odds) for odds in ODDS]}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_weak_protection_is_told_in_every_language_or_in_none(javascript: Javascript, language: str) -> None:
-    warned = [told is not None for told, _ in javascript(ON_A_PAGE, given(language))]
-    assert warned == [bound >= 99 for bound in BOUNDS]
-    assert {*warned} == {True, False}
+def level(bound: Any) -> str:
+    return "strong" if bound <= 75 else "medium" if bound <= 90 else "weak"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_warning_counts_people_of_a_hundred_in_the_digits_of_the_language(javascript: Javascript, language: str) -> None:
+def test_the_level_is_the_same_in_every_language_and_weak_protection_is_to_be_thought_about(javascript: Javascript, language: str) -> None:
+    told = [protection for protection, _ in javascript(ON_A_PAGE, given(language))]
+    assert [one["level"] for one in told] == [level(bound) for bound in BOUNDS]
+    assert [one["think"] is not None for one in told] == [bound > 90 for bound in BOUNDS]
+    assert {one["name"] for one in told} == {"Strong protection.", "Medium protection.", "Weak protection.", "Next to no protection."}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_people_are_counted_of_a_hundred_in_the_digits_of_the_language(javascript: Javascript, language: str) -> None:
     for bound, (told, _) in zip(BOUNDS, javascript(ON_A_PAGE, given(language)), strict=True):
         right = format_decimal(bound, locale=language, decimal_quantization=False, numbering_system="latn")
-        if bound == 100:
-            assert told.startswith("This survey hides next to nothing: ")
-            assert "could be right for all of 100 people" in told
-        elif told is not None:
-            assert f"could be right for up to {right} of 100 people" in told
+        assert (told["name"] == "Next to no protection.") == (bound == 100)
+        said = "can be right for all 100." if bound == 100 else f"is right for {right} at most."
+        assert f"Of 100 people, a guess from all they sent {said}" in told["told"]
 
 
 def plain(text: str) -> str:
@@ -63,11 +67,11 @@ def test_a_percentage_is_the_one_of_exact_arithmetic_as_the_language_writes_it(j
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("if (bound.percent < WEAK) return null;", "if (!(number(bound.percent, { maximumFractionDigits: 9 }) >= WEAK)) return null;"),
-        ("if (bound.percent < WEAK) return null;", "if (!(Number.parseInt(percent(bound), 10) > WEAK)) return null;"),
+        ("if (sure <= MEDIUM)", "if (!(number(sure, { maximumFractionDigits: 9 }) > MEDIUM))"),
+        ("if (sure <= MEDIUM)", "if (`${sure}` <= `${MEDIUM}`)"),
     ],
 )
 def test_a_comparison_of_the_written_number_is_noticed(broken_javascript: Javascript, right: str, wrong: str) -> None:
-    """The control: German writes 99,996, which is no number, and to some is 99."""
+    """The control: German writes 99,996, which is no number; and as texts, 100 comes before 90."""
     got = broken_javascript("consent.mjs", right, wrong, ON_A_PAGE, given("de"))
-    assert [told is not None for told, _ in got] != [bound >= 99 for bound in BOUNDS]
+    assert [told["level"] for told, _ in got] != [level(bound) for bound in BOUNDS]

@@ -61,7 +61,7 @@ def test_back_goes_through_the_questions_to_consent_and_nothing_is_lost(page: An
     for _ in range(4):
         page.press("next")
     assert page.step("questions") == "review"
-    assert review_of(page) == ["Yes", "weekly", "No answer, which is scrambled like any other", "44"]
+    assert review_of(page) == ["Yes", "weekly", "No answer, which the coins hide like any other", "44"]
     page.press("send")
     assert page.step("review") == "thanks"
     assert site.results(steps)["n"] == 1

@@ -112,7 +112,7 @@ def test_an_empty_form_is_told_all_that_is_missing_and_leads_there_by_keyboard(f
     form.send("Error")
     form.gets_the_focus(".missing")
     links = form.driver.find_elements(By.CSS_SELECTOR, ".missing a")
-    assert [link.text for link in links] == ["Choose your group.", "Question 2: mark what your coins say."]
+    assert [link.text for link in links] == ["Choose your group.", "Would you again?"]
     links[1].send_keys(Keys.ENTER)
     form.gets_the_focus("#mark-2-0")
     assert form.driver.find_element(By.ID, "mark-1-1").is_selected()

@@ -37,8 +37,8 @@ def test_it_names_the_survey_whom_to_ask_and_how_to_withdraw(page: Any, site: An
     for words in ("This survey is closed", "A study", "Contact\nAda, ada@example.org", "The page where a record is withdrawn"):
         assert words in page.text()
     links = [link.get_attribute("href") for link in page.driver.find_elements(By.CSS_SELECTOR, "#closed a")]
-    assert links == [f"{site.url}/s/{survey.id}/{path}?lang=en" for path in ("withdraw", "definition")]
-    assert "Ada, ada@example.org" in httpx.get(links[1], timeout=PATIENCE).text
+    assert links == ["mailto:ada@example.org", *(f"{site.url}/s/{survey.id}/{path}?lang=en" for path in ("withdraw", "definition"))]
+    assert 'Ada, <a dir="ltr" href="mailto:ada@example.org">ada@example.org</a>' in httpx.get(links[2], timeout=PATIENCE).text
 
 
 def test_without_its_script_it_says_so_too(site: Any, survey: Survey) -> None:

@@ -12,10 +12,12 @@ from tests.kit.pages.layout import style
 from tests.kit.pages.spoken import focused, spoken
 from tests.kit.pages.visits import EVERYTHING, LONG, ONE, Visit
 
+from deniable_server.web.languages import LANGUAGES as OFFERED
+
 pytestmark = pytest.mark.browser
 NUMBER = next(question for question in EVERYTHING["questions"] if question["id"] == "age")
 FOOTER = ["link “Privacy”", "link “Accessibility”"]
-LANGUAGES = ["link “English”", "link “العربية”", "link “Deutsch”"]
+LANGUAGES = [f"link “{language.name}”" for language in OFFERED.values()]
 
 
 @pytest.fixture
@@ -51,18 +53,26 @@ def summary(visit: Visit) -> list[str]:
     return list(visit.driver.find_element(By.CSS_SELECTOR, ".missing").text.splitlines())
 
 
+PROTECTED = "Strong protection. Of 100 people, a guess from all they sent is right for 75 at most. A blind guess is right for 50."
+
+
 def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit) -> None:
     visit.open(visit.publish(**ONE, groups=["North", "South"], access="invited"))
     assert visit.page.focused("#consent h1")
     assert reached(visit) == [
-        "button “Answer Yes”",
-        "button “Answer No”",
-        "DisclosureTriangle “The odds of every question”",
-        "DisclosureTriangle “What this cannot protect against”",
         "combobox “Where are you taking part?” (This is sent openly with your record.) = Choose one…",
         "textbox “Your invitation code” (It is used up when you send, and not kept with your record.)",
-        "button “Agree”",
+        f"button “Start” ({PROTECTED})",
         "button “No thanks”",
+        "DisclosureTriangle “Try the coins”",
+        "DisclosureTriangle “Who can see what”",
+        "DisclosureTriangle “How sure can somebody get about me?”",
+        "DisclosureTriangle “The odds of every question”",
+        "DisclosureTriangle “If you change your mind”",
+        "DisclosureTriangle “What this cannot protect against”",
+        "DisclosureTriangle “What stays on this device”",
+        "DisclosureTriangle “How can I check this?”",
+        "DisclosureTriangle “Six words to compare”",
         *FOOTER,
     ]
     visit.page.press("decline")
@@ -78,10 +88,11 @@ def test_a_group_of_choices_is_one_stop_and_each_box_to_tick_another(visit: Visi
     assert visit.page.focused("#questions h1")
     assert reached(visit) == [
         "radio “Yes”",
-        "combobox “Question 3 of 7 Where do you live?” (The nearest town.) = Choose one…",
+        "combobox “Question 2 Where do you live?” (The nearest town.) = Choose one…",
         "radio “badly”",
-        "textbox “Question 5 of 7 · may be skipped How many hours did you work?” (A number from 0 to 10,000)",
-        "textbox “Question 6 of 7 How old are you?” (A number from 18 to 120) required",
+        "textbox “Question 4 · may be skipped How many hours did you work?” "
+        "(A number from 0 to 10,000. Leave it empty if you prefer not to say.)",
+        "textbox “Question 5 How old are you?” (A number from 18 to 120) required",
         f"checkbox “{LONG}”",
         "checkbox “none other”",
         "checkbox “None of these”",
@@ -96,13 +107,13 @@ def test_what_is_missing_gets_the_focus_in_a_list_that_follows_the_answers(visit
     visit.agree()
     visit.page.press("next")
     assert focused(visit.driver) == "group “4 questions have no answer yet”"
-    assert tab(visit) == "button “Question 1”"
+    assert tab(visit) == "button “Do you smoke?”"
     visit.page.keys(Keys.ENTER)
     assert focused(visit.driver) == "radio “Yes”"
-    assert announced(visit) == "radiogroup “Question 1 of 7 Do you smoke?” (Choose an answer.) invalid required"
+    assert announced(visit) == "radiogroup “Question 1 Do you smoke?” (Choose an answer.) invalid required"
     visit.page.keys(Keys.SPACE)
-    assert announced(visit) == "radiogroup “Question 1 of 7 Do you smoke?” required"
-    assert summary(visit) == ["3 questions have no answer yet", "Question 3", "Question 4", "Question 6"]  # whatever came up before them
+    assert announced(visit) == "radiogroup “Question 1 Do you smoke?” required"
+    assert summary(visit) == ["3 questions have no answer yet", "Where do you live?", "How did you sleep?", "How old are you?"]
     for question in visit.questions()[2:]:
         visit.answer(question)
     assert not visit.driver.find_element(By.CSS_SELECTOR, ".missing").is_displayed()
@@ -111,24 +122,22 @@ def test_what_is_missing_gets_the_focus_in_a_list_that_follows_the_answers(visit
 def test_one_by_one_the_question_gets_the_focus_and_after_a_mistake_its_control(visit: Visit) -> None:
     visit.open(visit.publish(**EVERYTHING, layout="steps"))
     visit.agree()
-    assert focused(visit.driver) == "radiogroup “Question 1 of 7 Do you smoke?” required"
+    assert focused(visit.driver) == "radiogroup “Step 1 Do you smoke?” required"
     assert reached(visit) == ["radio “Yes”", "button “Next”", *FOOTER]
     visit.page.press("next")
     assert focused(visit.driver) == "radio “Yes”"
-    assert announced(visit) == "radiogroup “Question 1 of 7 Do you smoke?” (Choose an answer.) invalid required"
+    assert announced(visit) == "radiogroup “Step 1 Do you smoke?” (Choose an answer.) invalid required"
     visit.page.keys(Keys.ARROW_DOWN)  # no
     visit.page.press("next")
     assert visit.page.focused(".question")
     assert reached(visit) == [
-        "combobox “Question 3 of 7 Where do you live?” (The nearest town.) = Choose one…",
-        "button “Back”",
+        "combobox “Step 2 Where do you live?” (The nearest town.) = Choose one…",
         "button “Next”",
+        "button “Back”",
         *FOOTER,
     ]
     visit.page.press("next")
-    assert (
-        focused(visit.driver) == "combobox “Question 3 of 7 Where do you live?” (The nearest town. Choose an answer.) = Choose one… invalid"
-    )
+    assert focused(visit.driver) == "combobox “Step 2 Where do you live?” (The nearest town. Choose an answer.) = Choose one… invalid"
 
 
 def test_a_number_that_was_marked_is_corrected_and_sent_on_with_one_press(visit: Visit) -> None:
@@ -148,12 +157,14 @@ def test_the_last_look_offers_each_change_by_its_number_and_afterwards_the_code_
     visit.page.choose(0)
     visit.page.press("next")
     assert visit.page.focused("#review h1")
-    assert reached(visit) == ["button “Change the answer to question 1”", "button “Back”", "button “Send”", *FOOTER]
+    assert reached(visit) == ["button “Change the answer to question 1”", "button “Send”", "button “Back”", *FOOTER]
     visit.page.press("send")
     assert visit.page.step("review") == "thanks"
     assert visit.page.focused("#thanks h1")
     assert reached(visit) == [
         "group “Withdrawal code”",
+        "button “Copy”",
+        "button “Save”",
         "link “The page where a record is withdrawn”",
         "DisclosureTriangle “Show what was sent”",
         "DisclosureTriangle “What this device has given away, and how to make it forget”",
@@ -163,14 +174,14 @@ def test_the_last_look_offers_each_change_by_its_number_and_afterwards_the_code_
 
 def test_a_control_that_does_not_show_its_focus_is_noticed(visit: Visit) -> None:
     visit.open(visit.publish(**ONE))
-    with style(visit.driver, ":focus-visible { outline: none }"), pytest.raises(AssertionError, match="Answer Yes"):
+    with style(visit.driver, ":focus-visible { outline: none }"), pytest.raises(AssertionError, match="Start"):
         reached(visit)
 
 
 def test_a_page_that_holds_the_focus_is_noticed(visit: Visit) -> None:
     visit.open(visit.publish(**ONE))
     visit.driver.execute_script(
-        "const a = document.querySelector('[data-action=agree]'); a.onkeydown = (e) => { if (e.shiftKey) e.preventDefault(); };"
+        "const a = document.querySelector('[data-action=decline]'); a.onkeydown = (e) => { if (e.shiftKey) e.preventDefault(); };"
     )
     with pytest.raises(AssertionError):
         reached(visit)

@@ -39,11 +39,19 @@ def complaints(driver: Chrome) -> list[str]:
 
 
 WEAK = {
-    "en": "could be right for up to 99.996 of 100 people. Think about it before you agree.",
-    "de": "läge bei bis zu 99,996 von 100 richtig. Überlegen Sie es sich, bevor Sie zustimmen.",
-    "ar": "إلى 99.996 من كل 100 شخص. يُرجى التفكير في ذلك قبل الموافقة.",
+    "en": "right for 99.996 at most. A blind guess is right for 50. Think about it before you start.",
+    "de": "rät man bei höchstens 99,996 richtig, blind bei 50. Überlegen Sie es sich, bevor Sie beginnen.",
+    "ar": "يصيب مع 99.996 على الأكثر. ومن يخمّن عشوائيًّا يصيب مع 50. يُرجى التفكير في ذلك قبل البدء.",
+    "fr": "réussit au plus pour 99,996, à l’aveugle pour 50. Réfléchissez-y avant de commencer.",
+    "es": "acierta en 99,996 como mucho; a ciegas, en 50. Piénselo antes de empezar.",
 }
-UNPINNED = {"en": "Your link does not pin this survey", "de": "Ihr Link legt diese Umfrage nicht fest", "ar": "رابطك لا يثبّت هذا الاستبيان"}
+UNPINNED = {
+    "en": "Your link does not pin this survey",
+    "de": "Ihr Link legt diese Umfrage nicht fest",
+    "ar": "رابطك لا يثبّت هذا الاستبيان",
+    "fr": "Votre lien ne fixe pas cette enquête",
+    "es": "Su enlace no fija esta encuesta",
+}
 
 
 @pytest.mark.parametrize("language", WEAK)

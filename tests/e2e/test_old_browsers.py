@@ -107,7 +107,11 @@ def test_what_an_old_browser_is_told_is_in_its_language_and_shows_other_ways(
     assert page.open(f"{site.url}/s/{survey.id}?lang=de#digest={survey.digest}") == "unsupported"
     assert "Dieser Browser ist zu alt" in page.text()
     ways = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#unsupported a")]
-    assert ways == [f"{site.url}/s/{survey.id}/by-hand?lang=de", f"{site.url}/s/{survey.id}/definition?lang=de"]
+    assert ways == [f"{site.url}/s/{survey.id}/definition?lang=de"]  # two coins cannot answer this survey
+    coins = site.publish(id=f"{survey.id}-coins", questions=[{"id": "q", "text": "Q?", "type": "yes_no"}], epsilon="ln 3")
+    page.open(f"{site.url}/s/{coins.id}?lang=de#digest={coins.digest}")
+    ways = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#unsupported a")]
+    assert ways == [f"{site.url}/s/{coins.id}/by-hand?lang=de", f"{site.url}/s/{coins.id}/definition?lang=de"]
 
 
 def test_the_check_itself_runs_in_browsers_of_any_age() -> None:
@@ -203,7 +207,7 @@ def test_a_fault_while_sending_keeps_the_record_blames_no_network_and_quotes_not
     injected(browser, BROKEN_FETCH)
     assert answer(page, proxy.link(survey)) == "fault"
     assert "It is not your mistake, and not that of your connection." in page.text()
-    assert "Your scrambled record is safe" in page.text()
+    assert "Your record is safe" in page.text()
     assert "another browser" not in page.text()  # there, somebody would make a second one
     assert place_of(page) == ("TypeError", "delivery.mjs")
     assert "canary" not in page.text()

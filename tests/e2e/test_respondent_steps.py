@@ -15,7 +15,7 @@ import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from tests.kit.pages import axe, layout
-from tests.kit.pages.visits import HASTE
+from tests.kit.pages.visits import HASTE, Visit
 from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
@@ -97,11 +97,13 @@ def test_one_question_is_shown_at_a_time_and_says_which_it_is(page: Any, site: A
     page.open(site.link(survey))
     page.press("agree")
     page.step("consent")
-    assert shown(page).text.startswith("Question 1 of 4\nDo you smoke?")
+    assert shown(page).text.startswith("Step 1\nDo you smoke?")
     assert not page.driver.find_element(By.CSS_SELECTOR, "#questions [data-action=previous]").is_displayed()
     pick(page, 0)
     page.press("next")
-    assert shown(page).text.startswith("Question 2 of 4\nHow often?") or "may be skipped" in shown(page).text
+    assert shown(page).text.startswith("Step 2 · may be skipped\nHow often?")
+    assert shown(page).find_element(By.TAG_NAME, "h1").text == "How often?"  # the heading of its page, and the only one
+    assert [h.text for h in page.driver.find_elements(By.TAG_NAME, "h1") if h.is_displayed()] == ["How often?"]
     assert page.focused(".question")
     page.press("previous")
     assert shown(page).find_elements(By.TAG_NAME, "input")[0].is_selected()
@@ -121,7 +123,7 @@ def test_a_question_left_out_is_announced_on_its_page(page: Any, site: Any, surv
 
 def test_the_last_look_shows_every_answer_once_and_each_can_be_changed(page: Any, site: Any, survey: Survey) -> None:
     walk(page, site.link(survey))
-    assert review_of(page) == ["Yes", "weekly", "No answer, which is scrambled like any other", "44"]
+    assert review_of(page) == ["Yes", "weekly", "No answer, which the coins hide like any other", "44"]
     page.driver.find_elements(By.CSS_SELECTOR, "#review dd button")[0].click()
     assert page.step("review") == "questions"
     assert review_of(page) == []
@@ -230,28 +232,67 @@ def test_answers_on_the_last_look_go_when_the_page_does(page: Any, site: Any, su
 # Practice, contact, entry.
 
 
-def test_practice_rolls_the_surveys_own_coins_and_keeps_nothing(page: Any, proxy: Any, short: Survey) -> None:
+def dots(page: Any, side: str) -> tuple[int, int]:
+    """How many people are drawn on a side's board, and how many of them as recorded Yes."""
+    script = "return ['circle', '.counted'].map((of) => document.querySelectorAll(`[data-board=${arguments[0]}] ${of}`).length)"
+    drawn, yes = page.driver.execute_script(script, side)
+    return drawn, yes
+
+
+def counted(page: Any, side: str) -> tuple[int, int]:
+    """How many records of a side say Yes, of how many, in words."""
+    told = page.driver.find_element(By.CSS_SELECTOR, f"[data-board={side}] [data-slot=counted]").text
+    yes, all_of_them = re.findall(r"[\d,]+", told)[:2]
+    return int(yes.replace(",", "")), int(all_of_them.replace(",", ""))
+
+
+def test_practice_tosses_the_surveys_own_coins_draws_each_person_and_keeps_nothing(page: Any, proxy: Any, short: Survey) -> None:
     page.open(proxy.link(short))
-    page.press("roll-yes")
+    page.unfold()
+    page.press("toss-yes")
     assert re.search(r"You said Yes, (and|but) the record says (Yes|No)\.", page.text())
-    for _ in range(20):
-        page.press("roll-many")
-    (rolls, yes, no) = map(int, re.findall(r"(?:Rolls for Yes|that say Yes|No): ([\d,]+)", page.text().replace(",", "")))
-    assert rolls == yes + no == 2001
+    assert (dots(page, "yes")[0], dots(page, "no")) == (1, (0, 0))
+    with layout.screen(page.driver, 1280, prefers_reduced_motion="reduce"):
+        for _ in range(20):
+            page.press("toss-many-yes")
+        page.press("toss-many-no")  # without motion, all at once
+        assert [counted(page, side)[1] for side in ("yes", "no")] == [2001, 100]
+        assert (dots(page, "yes")[0], dots(page, "no")) == (1, (100, counted(page, "no")[0]))  # the last hundred, or what there is of it
     theta = float(short.questions[0].channel.theta)
+    yes, no = counted(page, "yes")[0], counted(page, "no")[0]
     assert abs(yes - 2001 * theta) < 5.5 * (2001 * theta * (1 - theta)) ** 0.5
-    assert f"In the long run {100 * theta:.0f} of 100 say Yes." in page.text()
-    page.press("roll-no")
-    assert "Rolls for No: 1." in page.text()
+    assert f"In the long run: {100 * theta:.0f} of 100." in page.text()
+    reckoned = (yes + no - 2101 * (1 - theta)) / (2 * theta - 1)
+    assert f"Of all 2,101 people, 2,001 said Yes. From the records alone one reckons: {reckoned:,.0f}." in page.text()
+    page.press("toss-no")
+    assert "You said No," in page.text()
     assert page.driver.execute_script("return localStorage.length") == 0
     assert proxy.bodies == []
 
 
+def test_a_hundred_people_are_seen_to_come_one_after_another(page: Any, site: Any, short: Survey) -> None:
+    page.open(site.link(short))
+    page.unfold()
+    watch = """window.seen = []; const board = document.querySelector("[data-board=no] svg");
+      new MutationObserver(() => seen.push(board.childElementCount)).observe(board, { childList: true });"""
+    page.driver.execute_script(watch)
+    page.press("toss-many-no")
+    patient(page.driver).until(lambda _: dots(page, "no")[0] == 100)
+    seen = page.driver.execute_script("return seen")
+    assert seen == sorted(set(seen))
+    assert len(seen) > 10
+    assert dots(page, "no")[1] == counted(page, "no")[0]
+
+
 def test_consent_names_whom_to_ask_and_who_approved(page: Any, site: Any, short: Survey) -> None:
     page.open(site.link(short))
+    page.unfold()
     assert "Contact" not in page.text()
+    assert "Whom you can ask" not in page.text()
     survey = site.publish(id=next(names), questions=QUESTIONS[:1], contact="Ada, ada@example.org", ethics="Board, no. 7")
     page.open(site.link(survey))
+    page.unfold()
+    assert page.driver.find_element(By.LINK_TEXT, "ada@example.org").get_attribute("href") == "mailto:ada@example.org"
     assert "Contact\nAda, ada@example.org\nEthics approval\nBoard, no. 7" in page.text()
 
 
@@ -419,7 +460,10 @@ def test_a_device_adds_up_what_it_has_given_away_and_forgets_it_on_demand(page: 
     page.driver.execute_script("localStorage.clear()")
     assert page.answer(site.link(first), 0) == "thanks"
     page.open(site.link(second))
-    assert "This device has answered 1 other survey here. Both records together can make such a guess at most 90% sure." in page.text()
+    assert (
+        "This device has answered 1 other survey here. Both records together can make a 50:50 guess about you at most 90% sure."
+        in page.text()
+    )
     page.choose(0)
     assert page.send() == "thanks"
     page.driver.find_element(By.CSS_SELECTOR, "#thanks > details:not(.receipt) summary").click()
@@ -553,3 +597,59 @@ def test_a_sample_has_the_headings_of_what_is_asked(page: Any, site: Any) -> Non
     page.press("agree")
     page.step("consent")
     assert seen(page) in (["One", "A?"], ["One", "B?"])
+
+
+# The code, to be kept by whoever wants to.
+
+TAKEN = """window.taken = {};
+navigator.clipboard.writeText = (text) => { taken.copied = text; return Promise.resolve(); };
+URL.createObjectURL = (file) => { file.text().then((text) => { taken.saved = text; }); return "data:,"; };
+HTMLAnchorElement.prototype.click = function () { taken.name = this.download; };"""
+NO_CLIPBOARD = "navigator.clipboard.writeText = () => Promise.reject(new Error()); document.execCommand = () => false;"
+
+
+def test_the_code_is_copied_and_saved_when_that_is_asked_for_and_not_before(page: Any, site: Any, short: Survey) -> None:
+    with Visit(page, site).beforehand(TAKEN):
+        assert page.answer(site.link(short), 0) == "thanks"
+    code = page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text
+    assert page.driver.execute_script("return taken") == {}
+    page.press("copy")
+    patient(page.driver).until(lambda _: "Copied." in page.text())
+    page.press("save")
+    patient(page.driver).until(lambda d: d.execute_script("return taken.saved"))
+    taken = page.driver.execute_script("return taken")
+    assert taken["copied"] == code
+    assert taken["name"] == f"{short.id}.txt"
+    assert taken["saved"] == f"Withdrawal code\n{code}\n{site.url}/s/{short.id}/withdraw?lang=en\n"
+    assert code not in page.driver.execute_script("return JSON.stringify([{...localStorage}, {...sessionStorage}])")
+
+
+def test_where_nothing_can_be_copied_the_code_is_selected_and_a_tap_selects_all_of_it(page: Any, site: Any, short: Survey) -> None:
+    with Visit(page, site).beforehand(NO_CLIPBOARD):
+        assert page.answer(site.link(short), 0) == "thanks"
+    page.press("copy")
+    patient(page.driver).until(lambda _: "It is selected now." in page.text())
+    code = page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]")
+    assert page.driver.execute_script("return getSelection().toString()").strip() == code.text
+    assert code.value_of_css_property("user-select") == "all"
+    style_sheet = httpx.get(f"{site.url}/static/respond.css", timeout=PATIENCE).text
+    assert "-webkit-user-select: all" in style_sheet  # Safari knows no other
+
+
+# Where a number may be below zero, a phone has to have a minus.
+
+
+def test_a_field_for_numbers_below_zero_has_keys_with_a_minus(page: Any, site: Any) -> None:
+    ends = {"warm": (0, 40), "any": (-40, 40)}
+    questions = [{"id": name, "text": name, "type": "number", "low": low, "high": high, "levels": 5} for name, (low, high) in ends.items()]
+    survey = site.publish(id=next(names), questions=questions)
+    page.open(site.link(survey))
+    page.press("agree")
+    page.step("consent")
+    fields = page.driver.find_elements(By.CSS_SELECTOR, "#questions input")
+    assert [field.get_attribute("inputmode") for field in fields] == ["decimal", "text"]
+    fields[0].send_keys("7")
+    fields[1].send_keys("-12")
+    page.press("next")
+    assert page.step("questions") == "review"
+    assert review_of(page) == ["7", "-12"]

@@ -30,7 +30,7 @@ def clinics(site: Any) -> Survey:
 
 def test_the_group_of_a_link_is_shown_before_agree_at_the_last_look_and_after_sending(page: Any, proxy: Any, clinics: Survey) -> None:
     assert page.open(f"{proxy.link(clinics)}&group=Clinic%20A") == "consent"
-    assert "Your link says that you belong to: Clinic A\nIf you agree, this is sent openly with your record." in page.text()
+    assert "Sent openly with your record, your group: Clinic A. If it is wrong, do not start." in page.text()
     page.choose(0)
     page.press("next")
     assert page.step("questions") == "review"
@@ -44,7 +44,7 @@ def test_the_group_of_a_link_is_shown_before_agree_at_the_last_look_and_after_se
 def test_a_group_that_the_respondent_chooses_is_shown_at_the_last_look(page: Any, proxy: Any, clinics: Survey) -> None:
     page.open(proxy.link(clinics))
     assert "Where are you taking part?\nThis is sent openly with your record." in page.text()
-    assert "Your link says" not in page.text()
+    assert "your group:" not in page.text()
     page.driver.find_elements(By.CSS_SELECTOR, "[data-field=group] option")[2].click()
     page.choose(1)
     page.press("next")
@@ -86,6 +86,7 @@ def test_a_page_that_sends_a_group_without_a_word_is_noticed(page: Any, proxy: A
 def test_consent_states_the_price_of_a_second_record(page: Any, site: Any, epsilon: str | float, once: str, twice: str) -> None:
     survey = site.publish(id=next(names), questions=QUESTIONS, epsilon=epsilon)
     page.open(site.link(survey))
+    page.unfold()
     said = f"If you answered twice, your two records could make such a guess {twice}% sure instead of {once}%."
     assert f"Answer once, on one device. {said}" in page.text()
 

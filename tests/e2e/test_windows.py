@@ -118,8 +118,8 @@ def test_a_browser_that_lets_no_window_wait_for_another_is_told_before_the_first
     browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, site: Any, survey: Survey
 ) -> None:
     injected(browser, "LockManager.prototype.request = () => Promise.reject(new DOMException('no', 'SecurityError'));")
-    assert page.open(site.link(survey)) == "refused"
-    assert "must let the page keep" in page.text()
+    assert page.open(site.link(survey)) == "unkept"
+    assert "stay on this page until it thanks you" in page.text()
 
 
 # What decided the noise.

@@ -25,10 +25,11 @@ export class Asking {
     this.#words = words;
     this.#oneByOne = oneByOne;
     this.#send = send;
-    this.#controls = new Controls(questions, words, () => this.#progress());
+    this.#controls = new Controls(questions, words, oneByOne, () => this.#progress());
     this.#sections = new Sections(questions, words);
     this.#step = document.getElementById("questions");
-    fill(this.#step, { title: words.title });
+    fill(this.#step, { [oneByOne ? "survey" : "title"]: words.title, [oneByOne ? "title" : "survey"]: null });
+    this.#step.classList.toggle("steps", oneByOne);
     this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#sections.among(this.#controls.elements));
     onPress(this.#step, "next", () => this.#next());
     onPress(this.#step, "previous", () => this.#go(this.#at - 1));
@@ -110,7 +111,8 @@ export class Asking {
         const button = document.createElement("button");
         button.type = "button";
         button.className = "link";
-        button.textContent = t("Question {place}", { place: number(index + 1) });
+        const { text, lang } = this.#words.question(this.#questions[index]);
+        Object.assign(button, { textContent: text, lang, dir: "auto" });
         button.onclick = () => this.#controls.focus(index);
         item.append(button);
         return item;
@@ -129,10 +131,10 @@ export class Asking {
 
   #answer(index, place) {
     const entry = copy("review-entry");
-    const answer = this.#controls.inWords(index) ?? t("No answer, which is scrambled like any other");
+    const answer = this.#controls.inWords(index) ?? t("No answer, which the coins hide like any other");
     fill(entry, { text: this.#words.question(this.#questions[index]), answer });
     const change = entry.querySelector("button");
-    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(index + 1) }));
+    change.setAttribute("aria-label", t("Change the answer to question {place}", { place: number(place + 1) }));
     change.onclick = () => {
       this.#leaveReview(place);
       this.#controls.focus(index);

@@ -3,53 +3,97 @@
  */
 
 import { number, percent, t, tn } from "./language.mjs";
-import { copy, fill, onPress } from "./page.mjs";
+import { linkUp } from "./links.mjs";
+import { copy, fill } from "./page.mjs";
+import { drawPeople } from "./people.mjs";
 import { leastProtected, oddsOfSum, people, posteriorBound, twice } from "./posterior.mjs";
-import { channelForEpsilon, cryptoWords, epsilonOf, oddsOfAll, randomize } from "./randomize.mjs";
+import { offerPractice } from "./practice.mjs";
+import { oddsOfAll } from "./randomize.mjs";
 import { typeOf } from "./types.mjs";
 import { itemTexts } from "./words.mjs";
 
 const SECONDS_PER_QUESTION = 10;
-const WEAK = 99; // a bound in percent, compared as a number
-const [YES, NO] = [0, 1];
+const [STRONG, MEDIUM] = [75, 90]; // bounds in percent, compared as numbers
+const SHORT = 240; // characters of a survey's own text that are shown whole
 
-/** What a survey that protects weakly says of itself, in people of 100; null where it protects well. */
-export function weakness(bound) {
-  if (bound.percent < WEAK) return null;
-  if (bound.percent === 100) return t("This survey hides next to nothing: a guess about you, made with your record, could be right for all of 100 people. Think about it before you agree.");
-  return t("This survey protects weakly: a guess about you, made with your record, could be right for up to {right} of 100 people. Think about it before you agree.", { right: number(bound.percent, { maximumFractionDigits: bound.digits }) });
+/** How well a record with this bound is protected, in people of 100: {level, name, told, think}, of which the level is for style sheets. */
+export function protection(bound) {
+  const sure = bound.percent;
+  const told = sure === 100
+    ? t("Of 100 people, a guess from all they sent can be right for all 100. A blind guess is right for 50.")
+    : t("Of 100 people, a guess from all they sent is right for {right} at most. A blind guess is right for 50.", { right: number(sure, { maximumFractionDigits: bound.digits }) });
+  if (sure <= STRONG) return { level: "strong", name: t("Strong protection."), told, think: null };
+  if (sure <= MEDIUM) return { level: "medium", name: t("Medium protection."), told, think: null };
+  return { level: "weak", name: sure === 100 ? t("Next to no protection.") : t("Weak protection."), told, think: t("Think about it before you start.") };
 }
 
 /** Fills the consent step from a checked definition. `before` is what this device has spent on other surveys of this server. */
 export function writeConsent(step, { digest, pinned, survey, epsilon, odds }, words, before) {
   const { questions, items } = survey;
-  const once = posteriorBound(odds);
-  const texts = itemTexts(questions, words);
   const example = leastProtected(items);
   fill(step, {
     title: words.title,
-    about: words.about,
-    contact: words.contact,
-    ethics: words.ethics,
+    ...layersOf(words.about),
     length: lengthOf(survey),
-    surest: percent(once),
-    surestOne: questions.length > 1 ? t("From one answer alone: at most {surest}.", { surest: percent(ofOneAnswer(questions)) }) : null,
-    weak: weakness(once),
-    twice: t("Answer once, on one device. If you answered twice, your two records could make such a guess {twice} sure instead of {once}.", {
-      once: percent(once),
-      twice: percent(posteriorBound(twice(odds))),
-    }),
+    promise: promiseOf(ofOneAnswer(questions)),
+    unpinned: pinned ? null : t("Your link does not pin this survey: it carries no fingerprint, so nothing shows that you are asked the same as others."),
     spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
-    unpinned: pinned ? null : t("Your link does not pin this survey: it carries no fingerprint, so nothing shows that you are asked the same as others."),
   });
-  for (const slot of ["contact", "ethics"]) step.querySelector(`[data-slot=${slot}]`).closest("div").hidden = !words[slot];
+  step.querySelector("[data-slot=moreAbout]").closest("details").hidden = step.querySelector("[data-slot=moreAbout]").hidden;
+  writeProtection(step, protection(posteriorBound(odds)));
+  writeBounds(step, survey, odds);
+  writePeople(step, words);
+  const texts = itemTexts(questions, words);
   const weakest = step.querySelector("[data-slot=weakest]");
   fill(step, { weakest: texts[items.indexOf(example)] });
-  weakest.parentElement.hidden = items.length === 1;
+  weakest.parentElement.hidden = items.every((item) => alike(item, example));
   step.querySelector("[data-slot=odds]").replaceChildren(...oddsOf(example));
   step.querySelector("[data-slot=everyQuestion]").replaceChildren(...items.map((item, index) => row(texts[index], item)));
   offerPractice(step.querySelector("[data-slot=practice]"), example);
+}
+
+/** Whether the same is said of the coins of two items. */
+function alike(one, other) {
+  return one.type === other.type && ["k", "d", "keepThreshold"].every((key) => one.channel[key] === other.channel[key]);
+}
+
+/** A short text of the survey's is shown whole; of a long one the first paragraph, and the rest is folded away. */
+function layersOf({ text, lang }) {
+  const [first, ...rest] = text.split(/\n+/);
+  if (text.length <= SHORT || rest.length === 0) return { about: { text, lang }, moreAbout: null };
+  return { about: { text: first, lang }, moreAbout: { text: rest.join("\n\n"), lang } };
+}
+
+/** Said only where it holds for each answer: a record that is right for more than 90 of 100 people shows it as good as plainly. */
+function promiseOf(ofOne) {
+  return ofOne.percent <= MEDIUM ? t("Nobody, not even we, can see your answers.") : t("Coins hide your answers, but only a little.");
+}
+
+function writeProtection(step, { level, name, told, think }) {
+  fill(step, { level: name, told, think });
+  step.querySelector(".level").dataset.level = level;
+}
+
+/** What is folded away of how sure somebody can become. */
+function writeBounds(step, { questions }, odds) {
+  const once = percent(posteriorBound(odds));
+  fill(step, {
+    surest: once,
+    surestOne: questions.length > 1 ? t("From one answer alone: at most {surest}.", { surest: percent(ofOneAnswer(questions)) }) : null,
+    twice: t("Answer once, on one device. If you answered twice, your two records could make such a guess {twice} sure instead of {once}.", {
+      once,
+      twice: percent(posteriorBound(twice(odds))),
+    }),
+  });
+}
+
+function writePeople(step, { contact, ethics }) {
+  fill(step, { contact, ethics });
+  for (const slot of ["contact", "ethics"]) linkUp(step.querySelector(`[data-slot=${slot}]`));
+  step.querySelector("[data-slot=contact]").parentElement.hidden = !contact;
+  step.querySelector("[data-slot=ethics]").parentElement.hidden = !ethics;
+  step.querySelector(".people").closest("details").hidden = !contact && !ethics;
 }
 
 /** The bound on a guess made from the answer to one question alone, all options of a multiple choice included: the least protected one's. */
@@ -59,8 +103,8 @@ function ofOneAnswer(questions) {
 
 function spentBefore({ surveys, epsilon }, more) {
   return tn(
-    "This device has answered {n} other survey here. Both records together can make such a guess at most {surest} sure.",
-    "This device has answered {n} other surveys here. All records together can make such a guess at most {surest} sure.",
+    "This device has answered {n} other survey here. Both records together can make a 50:50 guess about you at most {surest} sure.",
+    "This device has answered {n} other surveys here. All records together can make a 50:50 guess about you at most {surest} sure.",
     surveys,
     { n: number(surveys), surest: percent(posteriorBound(oddsOfSum(epsilon + more))) },
   );
@@ -88,21 +132,9 @@ function picture(sentence, counted, of) {
   const figure = copy("odds");
   fill(figure, { sentence });
   const icons = figure.querySelector("svg");
-  if (of === 100) drawIcons(icons, counted);
+  if (of === 100) drawPeople(icons, 100, counted);
   else icons.remove(); // a hundred dots cannot show one in a thousand
   return figure;
-}
-
-/** A hundred dots, ten by ten, the first `counted` of them filled; the caption beside them says the same in words. */
-function drawIcons(svg, counted) {
-  for (let index = 0; index < 100; index += 1) {
-    const dot = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-    dot.setAttribute("cx", 6 + 12 * (index % 10));
-    dot.setAttribute("cy", 6 + 12 * Math.floor(index / 10));
-    dot.setAttribute("r", 4);
-    dot.setAttribute("class", index < counted ? "counted" : "rest");
-    svg.append(dot);
-  }
 }
 
 function row(text, { channel }) {
@@ -111,40 +143,4 @@ function row(text, { channel }) {
   const share = (counted) => t("{counted} of {of}", { counted: number(counted), of: number(of) });
   fill(line, { text, own: share(own), other: share(other) });
   return line;
-}
-
-/** Makes the practice on a harmless question work; what is rolled here goes nowhere. The coins are as good as those of `example`. */
-function offerPractice(root, example) {
-  const channel = channelForEpsilon(epsilonOf(example.channel), 2);
-  const recorded = [0, 0];
-  let said;
-  const roll = (answer, times) => {
-    if (answer !== said) recorded.fill(0);
-    said = answer;
-    let last;
-    for (let time = 0; time < times; time += 1) {
-      last = randomize(channel, said, cryptoWords()).indexOf(1);
-      recorded[last] += 1;
-    }
-    fill(root, { rolled: times === 1 ? thisTime(said, last) : null, counted: counted(said, recorded, channel) });
-    root.querySelector("[data-action=roll-many]").hidden = false;
-  };
-  fill(root, { rolled: null, counted: null });
-  root.querySelector("[data-action=roll-many]").hidden = true;
-  onPress(root, "roll-yes", () => roll(YES, 1));
-  onPress(root, "roll-no", () => roll(NO, 1));
-  onPress(root, "roll-many", () => roll(said, 100));
-}
-
-function thisTime(said, record) {
-  if (said === YES) return record === YES ? t("You said Yes, and the record says Yes.") : t("You said Yes, but the record says No.");
-  return record === YES ? t("You said No, but the record says Yes.") : t("You said No, and the record says No.");
-}
-
-function counted(said, [yes, no], channel) {
-  const { of, own, other } = people(channel);
-  const values = { rolls: number(yes + no), yes: number(yes), no: number(no), of: number(of), expected: number(said === YES ? own : other) };
-  return said === YES
-    ? t("Rolls for Yes: {rolls}. Records that say Yes: {yes}; No: {no}. In the long run {expected} of {of} say Yes.", values)
-    : t("Rolls for No: {rolls}. Records that say Yes: {yes}; No: {no}. In the long run {expected} of {of} say Yes.", values);
 }

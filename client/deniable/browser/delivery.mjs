@@ -115,26 +115,55 @@ function rejection({ status, body }) {
   return new RejectedError("status", `it answered with status ${status}`);
 }
 
+/** A storage that is gone with the page, for browsers that keep nothing. */
+export class Memory {
+  #kept = new Map();
+
+  get length() {
+    return this.#kept.size;
+  }
+
+  key(index) {
+    return [...this.#kept.keys()][index] ?? null;
+  }
+
+  getItem(key) {
+    return this.#kept.get(key) ?? null;
+  }
+
+  setItem(key, text) {
+    this.#kept.set(key, text);
+  }
+
+  removeItem(key) {
+    this.#kept.delete(key);
+  }
+}
+
 /** This device's entry for the survey with this digest. */
 export class Device {
   #key;
+  #storage;
 
   /** Throws where the browser lets the page keep nothing. */
-  constructor(digest) {
+  constructor(digest, storage = localStorage) {
     this.#key = PREFIX + digest;
-    localStorage.setItem(`${PREFIX}probe`, "");
-    localStorage.removeItem(`${PREFIX}probe`);
+    this.#storage = storage;
+    const probe = `${PREFIX}probe`;
+    storage.setItem(probe, "");
+    if (storage.getItem(probe) !== "") throw new Error("the browser did not keep the entry");
+    storage.removeItem(probe);
   }
 
   get #entry() {
-    return JSON.parse(localStorage.getItem(this.#key) ?? "{}");
+    return JSON.parse(this.#storage.getItem(this.#key) ?? "{}");
   }
 
   /** Writes an entry and reads it back: what is not kept must not be sent. */
   #keep(entry) {
     const text = JSON.stringify(entry);
-    localStorage.setItem(this.#key, text);
-    if (localStorage.getItem(this.#key) !== text) throw new Error("the browser did not keep the entry");
+    this.#storage.setItem(this.#key, text);
+    if (this.#storage.getItem(this.#key) !== text) throw new Error("the browser did not keep the entry");
   }
 
   /** Which questions this device asks: what `draw` gave it the first time, so that a reload asks no others; undefined for all. */
@@ -174,18 +203,18 @@ export class Device {
 
   /** Removes this survey's entry, and those of all other surveys whose envelopes have arrived. */
   forget() {
-    localStorage.removeItem(this.#key);
-    for (const [key, { envelope }] of entries()) if (envelope === undefined) localStorage.removeItem(key);
+    this.#storage.removeItem(this.#key);
+    for (const [key, { envelope }] of entries(this.#storage)) if (envelope === undefined) this.#storage.removeItem(key);
   }
 
   /** What this device has sent to this server: how many surveys, and the sum of their epsilons; `others` leaves this one out. */
   spent({ others = false } = {}) {
-    const found = entries().filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
+    const found = entries(this.#storage).filter(([key, { epsilon }]) => epsilon !== undefined && !(others && key === this.#key));
     return { surveys: found.length, epsilon: found.reduce((sum, [, { epsilon }]) => sum + epsilon, 0) };
   }
 }
 
-function entries() {
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
-  return keys.map((key) => [key, JSON.parse(localStorage.getItem(key))]);
+function entries(storage) {
+  const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index)).filter((key) => key.startsWith(PREFIX));
+  return keys.map((key) => [key, JSON.parse(storage.getItem(key))]);
 }

@@ -23,12 +23,18 @@ export function refuse(error, device) {
   if (error instanceof DeliveryError) return sayUnloaded(error);
   if (!(error instanceof RefusedError)) return sayFault(error, device);
   const reason = t("Your browser refuses: {reason}.", { reason: error.message });
-  return fill(show("refused"), { heading: t("This survey cannot be answered here"), reason, detail: error.detail });
+  return sayRefused(t("This survey cannot be answered here"), { reason, advice: t("Do not answer. Ask whoever sent you the link."), detail: error.detail });
 }
 
 function sayUnloaded({ status, message }) {
   const reason = status ? t("The server does not give it at the moment. Reload the page a little later.") : t("Check your connection, then reload the page.");
-  fill(show("refused"), { heading: t("The survey could not be loaded"), reason, detail: message });
+  sayRefused(t("The survey could not be loaded"), { reason, advice: null, detail: message });
+}
+
+function sayRefused(heading, texts) {
+  const step = show("refused");
+  fill(step, { heading, ...texts });
+  step.querySelector("details").hidden = !texts.detail;
 }
 
 /**
@@ -41,7 +47,7 @@ export function sayFault(error, device) {
   const step = show("fault");
   fill(step, {
     reason: kept
-      ? t("Your scrambled record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
+      ? t("Your record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
       : t("Nothing was sent."),
     elsewhere: kept ? null : t("Open your link in another browser, or on another device."), // a kept record and a new one would be two
     detail: named(error),

@@ -5,24 +5,26 @@
  * to the network, is its return value.
  */
 
-import { alone, possible } from "./alone.mjs";
 import { Asking } from "./asking.mjs";
 import { giveBack, takeBack } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
-import { DeliveryError, Device, RejectedError, deliver, download, usable } from "./delivery.mjs";
+import { DeliveryError, RejectedError, deliver, download, usable } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
 import { refuse, sayFault, watch } from "./faults.mjs";
 import { appOf } from "./inapp.mjs";
+import { keeping, storing } from "./keeping.mjs";
 import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
+import { linkUp } from "./links.mjs";
 import { fill, onPress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
 import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
+import { showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";
 
 const FRAGMENT = ["digest", "group", "code"]; // as `wire/link.py` writes it
@@ -52,11 +54,10 @@ async function start(url, { survey: id, closed }) {
   requireBrowser();
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
-  const device = storing(() => new Device(definition.digest));
-  await possible().catch(forbidden); // a browser that forbids one forbids the other
+  const { device, alone } = await keeping(definition.digest);
   const words = wordsOf(definition.survey, language());
   document.title = words.title.text; // one title to the end: browsers write titles to the disk
-  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, fragment, link, words };
+  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, words };
   watch((error) => refuse(error, device));
   if (device.answered) sayAnswered(context);
   else if (device.waiting) send(context);
@@ -107,23 +108,8 @@ function requireBrowser() {
   try {
     cryptoWords()();
   } catch {
-    throw new RefusedError(t("this browser must have a cryptographic random generator, which your answers are scrambled with; it has none"));
+    throw new RefusedError(t("this browser must have a cryptographic random generator, whose coins hide your answers; it has none"));
   }
-}
-
-/** Does something with this device's storage, which a browser may forbid. */
-function storing(action) {
-  try {
-    return action();
-  } catch {
-    return forbidden();
-  }
-}
-
-function forbidden() {
-  throw new RefusedError(
-    t("this browser must let the page keep the scrambled answers until they have arrived. Allow site data for this page, then reload it"),
-  );
 }
 
 function askConsent(context) {
@@ -185,7 +171,7 @@ function askQuestions(context) {
 
 /** Randomizes, keeps, sends; of all windows of this browser one draws, and the others find what it has drawn. */
 async function finish(context, controls) {
-  const { definition, device, asked, more } = context;
+  const { definition, device, alone, asked, more } = context;
   const code = secret();
   const [id, text] = await Promise.all([submissionId(code), written(code)]);
   let own; // what erases the record, where this page draws it
@@ -224,6 +210,7 @@ async function attempt(context) {
   device.settle();
   const thanks = show("thanks");
   sayEnding(thanks, context);
+  sayContact(thanks, words);
   showCode(thanks, context, body);
   sayGroup(thanks, JSON.parse(body).group);
   offerLater(thanks, context);
@@ -240,20 +227,20 @@ function sayEnding(step, { definition: { survey: { returnLink } }, words }) {
   link.textContent = t("Go back to {place}", { place: returnLink.split(/[/?]/)[2] });
 }
 
+/** Whom to turn to. */
+function sayContact(step, { contact }) {
+  fill(step, { contact });
+  const element = step.querySelector("[data-slot=contact]");
+  linkUp(element);
+  element.closest("dl").hidden = !contact;
+}
+
 /** The page of a closed survey is shown as it came; this adds whom to ask, and puts what the checked definition says in the place of what came. */
 function sayClosed({ words }) {
   const step = show("closed");
-  fill(step, { title: words.title, contact: words.contact });
+  fill(step, { title: words.title });
+  sayContact(step, words);
   if (step.querySelector("[data-slot=closing]")) fill(step, { closing: words.closed });
-  document.querySelector("#closed dl").hidden = !words.contact;
-}
-
-/** Shows the code that erases a record. Only the page that drew the record knows it: it is kept nowhere. */
-function showCode(step, { own }, body) {
-  const code = own?.id === JSON.parse(body).id ? own.code : null;
-  step.querySelector(".withdrawal").hidden = code === null;
-  const gone = t("The code with which this record can be erased was shown before this page was closed or loaded again. This device did not keep it.");
-  fill(step, { code, codeGone: code === null ? gone : null });
 }
 
 function sayAnswered(context) {

@@ -18,10 +18,14 @@ export class Controls {
   #questions;
   #parts;
   #visible;
+  #place; // says where a question stands
 
-  constructor(questions, words, onChange) {
+  /** `oneByOne`: each question is a page of its own, whose heading it is. */
+  constructor(questions, words, oneByOne, onChange) {
     this.#questions = questions;
-    this.#parts = questions.map((question, index) => build(question, words, index, questions.length));
+    this.#parts = questions.map((question, index) => build(question, words, index));
+    if (oneByOne) for (const { element } of this.#parts) head(element);
+    this.#place = placing(questions, oneByOne);
     for (const part of this.#parts) {
       // A number is heard of while it is typed: if its problem went only when it is left, the button pressed next would move away.
       part.element.addEventListener(part.control.type === "text" ? "input" : "change", () => {
@@ -40,6 +44,7 @@ export class Controls {
       if (!this.#visible[index]) reset();
       element.hidden = !this.#visible[index];
     }
+    for (const [before, index] of this.visible.entries()) fill(this.#parts[index].element, { place: this.#place(before, this.#questions[index]) });
   }
 
   /** The numbers of the questions that are shown after the answers so far. */
@@ -99,15 +104,41 @@ function given(answer) {
   return answer !== undefined && answer !== "";
 }
 
+/** Where a question stands, in words: of how many only where no answer calls for more of them, so that no number jumps or counts what is hidden. */
+function placing(questions, oneByOne) {
+  const fixed = questions.every(({ showIf }) => showIf === undefined);
+  const count = number(questions.length);
+  const where = (place) => {
+    if (fixed) return t("Question {place} of {count}", { place, count });
+    return oneByOne ? t("Step {place}", { place }) : t("Question {place}", { place });
+  };
+  return (before, { required }) => {
+    const place = where(number(before + 1));
+    return required ? place : t("{place} · may be skipped", { place });
+  };
+}
+
+/** Makes a question the heading of its page. */
+function head(element) {
+  const heading = Object.assign(document.createElement("h1"), { className: "asked" });
+  const text = element.querySelector("[data-slot=text]");
+  const legend = element.querySelector("legend");
+  if (legend) {
+    text.replaceWith(heading);
+    heading.append(text);
+  } else {
+    heading.append(element.querySelector("[data-slot=place]"), text);
+    element.prepend(heading);
+  }
+}
+
 /** A question's element; its `answer()` as the control has it, `inWords()` as a person reads it, and `reset()`. */
-function build(question, words, index, count) {
+function build(question, words, index) {
   const { required, categories } = question;
   const asks = typeOf(question).control;
   const shape = asks === "radios" && categories.length > MOST_RADIOS ? "list" : asks;
   const element = copy(`question-${shape}`);
-  const where = { place: number(index + 1), count: number(count) };
-  const place = required ? t("Question {place} of {count}", where) : t("Question {place} of {count} · may be skipped", where);
-  fill(element, { place, text: words.question(question), help: words.help(question) });
+  fill(element, { text: words.question(question), help: words.help(question) });
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
   if (shape !== "boxes") control.setAttribute("aria-required", required);
@@ -171,10 +202,12 @@ function boxesOf(element, { required, items }, labels) {
 }
 
 /** A field for a number, which the last look shows as it was understood. */
-function fieldOf(element, { source: { low, high } }) {
+function fieldOf(element, { required, source: { low, high } }) {
   const field = element.querySelector("input");
+  if (low < 0) field.inputMode = "text"; // the decimal keys of phones have no minus
   const range = { low: number(low), high: number(high) };
-  fill(element, { range: t("A number from {low} to {high}", range), problem: t("Enter a number from {low} to {high}.", range) });
+  const hint = required ? t("A number from {low} to {high}", range) : t("A number from {low} to {high}. Leave it empty if you prefer not to say.", range);
+  fill(element, { range: hint, problem: t("Enter a number from {low} to {high}.", range) });
   element.querySelector("[data-slot=problem]").hidden = true;
   return {
     answer: () => readNumber(field.value),

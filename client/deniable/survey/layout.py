@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from deniable.survey.question import Question
 
@@ -16,6 +17,18 @@ class Field:
     item: Question
     bits: slice
     mask: int | None
+
+
+class Rule(NamedTuple):
+    """What holds for a field of a record that is read as one integer, the first bit the most significant.
+
+    Of its `bits`, d - 1 or d are set; none where it was not asked, as the bit `asked` says. Where that is 0 everybody was asked.
+    """
+
+    field: Field
+    bits: int
+    d: int
+    asked: int
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,17 @@ class Layout:
     def field(self, item: str) -> Field:
         """The field of an item, by its id. Raises KeyError for what is none."""
         return self._by_id[item]
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """For each field of which not all values are possible: yes/no that everybody is asked may be either."""
+        first = 1 << 8 * self.bytes
+        rules = []
+        for field in self.fields:
+            bits = sum(first >> 1 + place for place in range(field.bits.start, field.bits.stop))
+            if field.mask is not None or field.item.k > 2:
+                rules.append(Rule(field, bits, field.item.d, 0 if field.mask is None else first >> 1 + field.mask))
+        return tuple(rules)
 
     @cached_property
     def _by_id(self) -> dict[str, Field]:

@@ -141,6 +141,12 @@ class Survey:
         return blocks_of(self.questions)
 
     @cached_property
+    def block_bits(self) -> tuple[int, ...]:
+        """The bits that say of a block's questions that they were asked, in a record read as one integer (`layout.Rule`)."""
+        first = 1 << 8 * self.record.bytes
+        return tuple(sum(first >> 1 + number for number in block) for block in self.blocks)
+
+    @cached_property
     def definition(self) -> bytes:
         """What clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
         computed = [{"categories": list(q.categories), "k": q.k, "d": q.d, "keep_threshold": q.keep_threshold} for q in self.questions]

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import SubmissionError
 from deniable.survey import Survey
-from deniable.survey.layout import Field
+from deniable.wire.possible import check
 
 
 def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bool_] | None = None) -> bytes:
@@ -32,42 +31,7 @@ def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bo
 
 
 def unpack(survey: Survey, reports: bytes, count: int) -> NDArray[np.bool_]:
-    """The stored bits of `count` records, shape (count, record_bits). Raises SubmissionError.
-
-    Refused as a whole: another length than count records, padding that is set, a mask that cannot be drawn, and bits that
-    the question's coins cannot produce; the message names the record and the rule.
-    """
-    size, width = survey.record.bytes, survey.record.bits
-    if len(reports) != count * size:
-        raise SubmissionError("length", f"reports must be {count:,} records of {size} bytes, {count * size:,} in all, got {len(reports):,}")
-    octets = np.frombuffer(reports, dtype=np.uint8).reshape(count, size)
-    bits = np.unpackbits(octets, axis=1).view(np.bool_)
-    if (padded := np.flatnonzero(bits[:, width:].any(axis=1))).size:
-        raise SubmissionError("padding", f"record {padded[0]}: the last {size * 8 - width} bits of a record are padding and must be zero")
-    if survey.ask is not None:
-        _check_mask(survey, bits[:, : len(survey.questions)])
-    for field in survey.record.fields:
-        _check_item(field, bits)
-    return bits[:, :width]
-
-
-def _check_mask(survey: Survey, mask: NDArray[np.bool_]) -> None:
-    """Exactly `ask` blocks are asked, each of them whole."""
-    drawn = np.stack([mask[:, list(block)].sum(axis=1) / len(block) for block in survey.blocks], axis=1)
-    wrong = np.flatnonzero((np.floor(drawn) != drawn).any(axis=1) | (drawn.sum(axis=1) != survey.ask))
-    if wrong.size:
-        raise SubmissionError(
-            "mask", f"record {wrong[0]}: the mask must name exactly {survey.ask} of {len(survey.blocks)} blocks of questions"
-        )
-
-
-def _check_item(field: Field, bits: NDArray[np.bool_]) -> None:
-    """The implied bit is set when d - 1 of the stored ones are; nothing is set of what was not asked."""
-    item, ones = field.item, bits[:, field.bits].sum(axis=1)
-    possible = (ones == item.d) | (ones == item.d - 1)
-    if field.mask is not None:
-        possible = np.where(bits[:, field.mask], possible, ones == 0)
-    if (impossible := np.flatnonzero(~possible)).size:
-        rule = f"exactly {item.d} of {item.k} bits must be set, so {item.d - 1} or {item.d} of the {item.k - 1} that are stored"
-        unasked = "" if field.mask is None else ", and none where it was not asked"
-        raise SubmissionError("impossible", f"record {impossible[0]}, question {item.id}: {rule}{unasked}")
+    """The stored bits of `count` records, shape (count, record_bits). Raises SubmissionError as `check` does."""
+    check(survey, reports, count)
+    octets = np.frombuffer(reports, dtype=np.uint8).reshape(count, survey.record.bytes)
+    return np.unpackbits(octets, axis=1, count=survey.record.bits).view(np.bool_)

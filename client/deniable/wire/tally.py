@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-_CHUNK = 1 << 16  # float32 counts exactly up to 2^24 in one product
+from deniable.wire import planes
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,13 @@ class Tally:
     def from_bits(cls, bits: NDArray[np.bool_]) -> Tally:
         """Counts unpacked reports, shape (n, bits)."""
         n, width = bits.shape
-        pairs = np.zeros((width, width), dtype=np.int64)
-        for start in range(0, n, _CHUNK):
-            part = bits[start : start + _CHUNK].astype(np.float32)
-            pairs += (part.T @ part).astype(np.int64)
-        return cls(n, pairs)
+        return cls(n, planes.pairs(np.packbits(bits, axis=1), width))
+
+    @classmethod
+    def from_records(cls, records: bytes, bits: int) -> Tally:
+        """Counts packed records that were checked (`possible.check`), back to back; bits: those of each."""
+        octets = np.frombuffer(records, dtype=np.uint8).reshape(-1, -(-bits // 8))
+        return cls(len(octets), planes.pairs(octets, bits))
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.n + other.n, self.pairs + other.pairs)

@@ -14,8 +14,8 @@ from flask import Response, jsonify, request, send_file, url_for
 from deniable.errors import MissingExtraError
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, submission_id
-from deniable.wire.submission import MAX_COUNT, Submission, secret_of
-from deniable_server.api import callers, listing, webhooks
+from deniable.wire.submission import MAX_COUNT, secret_of
+from deniable_server.api import callers, listing, submissions, webhooks
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
 from deniable_server.researchers import bundles
@@ -26,7 +26,7 @@ from deniable_server.web import limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
-from deniable_server.web.limiter import Rate, current_checks, current_rate
+from deniable_server.web.limiter import current_checks, current_rate
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 
@@ -62,15 +62,9 @@ def definition(survey_id: str) -> Response:
     return Response(current_store().surveys.published(survey_id).survey.definition, mimetype="application/json")
 
 
-def submission_bytes(survey: Survey, count: int) -> int:
-    """The most bytes of a submission of `count` records: those, the rest of the envelope, and a label at 12 bytes a character."""
-    label = max((len(group) for group in survey.groups), default=0)
-    return 1024 + 12 * label + -(-4 * survey.record.bytes * count // 3)
-
-
 def _largest(survey: Survey) -> int:
     """One record, or with a key for that as many as a submission may have. Aborts with 401 or 403 for another key."""
-    return submission_bytes(survey, MAX_COUNT if callers.key_for("submit", survey.id) else 1)
+    return submissions.most_bytes(survey, MAX_COUNT if callers.key_for("submit", survey.id) else 1)
 
 
 @bp.post("/surveys/<survey_id>/submissions")
@@ -81,22 +75,16 @@ def submit(survey_id: str) -> Response:
     if key is None:
         current_rate().take()
     survey = current_store().surveys.published(survey_id).survey
-    if key is None and (request.content_length or 0) > submission_bytes(survey, 1):
-        raise callers.key_needed("the body must have the size of one record without a key with the scope submit")
-    submission = Submission.from_json(_body())
-    if key is None and submission.count != 1:
-        raise callers.key_needed(f"count must be 1 without a key with the scope submit, got {submission.count:,}")
-    if submission.digest != survey.digest:
-        return reply(409, "digest", f"digest must be that of the published definition, {survey.digest}")
-    submission.check(survey)
+    submissions.check_length(survey, request.content_length or 0, key)
+    submission = submissions.read(survey, limits.whole_body(), key)
     current_store().submissions.add(survey_id, submission)
-    return _limited(jsonify(accepted=submission.count), current_rate())
+    return submissions.accepted(submission.count, current_rate())
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")
 def withdraw(survey_id: str) -> Response:
     """Erases the submission of a code. The reply is the same whether or not there was one."""
-    current_store().submissions.withdraw(survey_id, submission_id(secret_of(_body())))
+    current_store().submissions.withdraw(survey_id, submission_id(secret_of(limits.whole_body())))
     return jsonify(withdrawn=True)
 
 
@@ -104,8 +92,8 @@ def withdraw(survey_id: str) -> Response:
 def check_invitation(survey_id: str) -> Response:
     """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
     current_checks().take()
-    code_hash = invitation_hash(survey_id, secret_of(_body()))
-    return _limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_checks())
+    code_hash = invitation_hash(survey_id, secret_of(limits.whole_body()))
+    return submissions.limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_checks())
 
 
 @bp.get("/surveys/<survey_id>/results")
@@ -181,7 +169,7 @@ def make_webhook(survey_id: str) -> tuple[Response, int] | Response:
     """Makes one; its secret is told here and never again. Rights as for the list of them."""
     callers.require(callers.OWN, survey_id)
     try:
-        wanted = json.loads(_body())
+        wanted = json.loads(limits.whole_body())
         url, events = wanted["url"], wanted["events"]
         if (
             set(wanted) != {"url", "events"}
@@ -217,12 +205,3 @@ def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
 def _bundle(survey_id: str, name: str) -> Response:
     callers.require("reports", survey_id)
     return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()
-
-
-def _limited(response: Response, rate: Rate) -> Response:
-    response.headers["RateLimit-Policy"] = rate.policy
-    return response
-
-
-def _body() -> bytes:
-    return request.get_data(cache=False)

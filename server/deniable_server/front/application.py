@@ -9,7 +9,7 @@ from granian._granian import RSGIHTTPProtocol
 from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
-from deniable_server.front import gateway
+from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import Bodies
 from deniable_server.front.gateway import Environ, Reply, Sent
 from deniable_server.front.workers import Workers
@@ -19,6 +19,7 @@ READY_SECONDS = 2.0  # in which the database must answer
 HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once
 FLUSH_SECONDS = 0.02  # in which granian's own thread has handed a reply to the system
 OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; from then on the file needs no name
+STOPPING = "the server is about to stop; nothing was kept, send the same again later"
 ALIVE = "/healthz"
 READY = "/readyz"
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -39,6 +40,7 @@ class Front:
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
+        self._direct = direct.Direct(app, self._base, self._reading)
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         self._alive = gateway.call(app, alive)
 
@@ -47,17 +49,21 @@ class Front:
         if scope.path == ALIVE and scope.method in _READING[:2]:
             _send(self._alive, proto)  # even where all threads are busy and the database is gone
             return
-        environ = gateway.environ_of(scope, self._base)
+        headers = scope.headers.items()
         self._open += 1
         try:
-            if (reply := await self._answer(environ, proto)) and reply.file:
+            if plain := direct.plain(scope, headers):
+                reply = await self._take(*plain, scope, proto)
+            else:
+                reply = await self._answer(gateway.environ_of(scope, headers, self._base), proto)
+            if reply and reply.file:
                 self._sent.add(reply.file)
                 asyncio.get_running_loop().call_later(OPENED_SECONDS, self._forget, reply.file)
             elif reply:
                 await asyncio.sleep(HOLD_SECONDS)
                 _send(reply, proto)
         except HTTPException as why:
-            _send(gateway.refuse(self._app, environ, why), proto)
+            _send(gateway.refuse(self._app, gateway.environ_of(scope, headers, self._base), why), proto)
         finally:
             self._open -= 1
 
@@ -88,7 +94,7 @@ class Front:
     async def _answer(self, environ: Environ, proto: RSGIHTTPProtocol) -> Reply | None:
         """Sees to the reply; gives one that is to be held back instead, or whose file is to be closed."""
         if self._stopping:
-            raise ServiceUnavailable("the server is about to stop; nothing was kept, send the same again later")
+            raise ServiceUnavailable(STOPPING)
         workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
         length = int(environ["CONTENT_LENGTH"]) if "CONTENT_LENGTH" in environ else None
         if length is None and "HTTP_TRANSFER_ENCODING" not in environ:
@@ -101,6 +107,19 @@ class Front:
         body = await self._bodies.collect_small(proto, length) if length else b""
         return await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
 
+    async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> Reply | None:
+        """Sees to the reply to a plain submission, as `_answer` does."""
+        if self._stopping:
+            raise ServiceUnavailable(STOPPING)
+        body = await self._bodies.collect_small(proto, length)
+        try:
+            reply = await self._direct.take(survey_id, body)
+        except Exception as error:  # whatever it is, the application has words for it
+            environ = gateway.environ_of(scope, scope.headers.items(), self._base)
+            return await self._writing.run(gateway.explain, self._app, gateway.with_body(environ, body), error, proto)
+        _send(reply, proto)
+        return None
+
     async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply | None:
         """A body that may be too long: the application is asked how long it may be, and refuses one that is longer, unread."""
         most = await workers.run(most_bytes_of, self._app, environ)
@@ -109,8 +128,9 @@ class Front:
             proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
             return None
         with self._bodies.room(most if length is None else length):
-            body = await self._bodies.collect(proto, length, most)
-            return await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
+            environ = gateway.with_body(environ, await self._bodies.collect(proto, length, most))  # which nothing else keeps alive
+            async with self._bodies.turn(int(environ["CONTENT_LENGTH"])):
+                return await workers.run(gateway.answer, self._app, environ, proto)
 
     async def _ready(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
         try:

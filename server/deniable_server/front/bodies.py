@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from typing import Any
 
 from granian._granian import RSGIProtocolClosed, RSGIProtocolError
@@ -13,6 +14,7 @@ from werkzeug.exceptions import BadRequest, RequestTimeout, ServiceUnavailable
 SECONDS = 10.0  # that a body may take, and the longer
 BYTES_PER_SECOND = 64 << 10  # the more of it came
 MEMORY = 96 << 20  # bytes of large bodies in all; one of 100,000 records of 256 bytes is 33 MiB
+HUGE = 8 << 20  # bytes of a body from which on one is read at a time: its records, and the database's copies of them, take its size again
 _PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a second"
 
 
@@ -22,6 +24,7 @@ class Bodies:
     def __init__(self) -> None:
         self._deadlines: set[asyncio.Timeout] = set()
         self._room = MEMORY
+        self._turn = asyncio.Semaphore(1)
         self._stopping = False
 
     async def collect_small(self, body: Any, length: int) -> bytes:
@@ -36,15 +39,19 @@ class Bodies:
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
-            chunks, size, begun = [], 0, asyncio.get_running_loop().time()
+            whole, size, begun = (
+                io.BytesIO(),
+                0,
+                asyncio.get_running_loop().time(),
+            )  # chunks and all of them joined would take twice its size
             async for chunk in body:
-                chunks.append(chunk)
+                whole.write(chunk)
                 size += len(chunk)
                 if size == length or size > most:
                     break
                 if not self._stopping:
                     deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
-            return b"".join(chunks)
+            return whole.getvalue()
 
         return await self._in_time(read, length)
 
@@ -76,6 +83,10 @@ class Bodies:
             yield
         finally:
             self._room += size
+
+    def turn(self, size: int) -> AbstractAsyncContextManager[None]:
+        """Waits until no other body of HUGE bytes or more is handled, where this is one."""
+        return self._turn if size >= HUGE else nullcontext()
 
     def stop(self) -> None:
         """Waits for no more bodies."""

@@ -16,7 +16,7 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import FileWrapper
 
-from deniable_server.web.limits import REFUSED
+from deniable_server.web.limits import BODY, REFUSED
 
 Environ = dict[str, Any]
 
@@ -57,7 +57,7 @@ def base_environ(host: str, port: int) -> Environ:
     }
 
 
-def environ_of(scope: Scope, base: Mapping[str, Any]) -> Environ:
+def environ_of(scope: Scope, headers: Iterable[tuple[str, str]], base: Mapping[str, Any]) -> Environ:
     """The environ of a request whose body is still to come."""
     environ = {
         **base,
@@ -66,7 +66,7 @@ def environ_of(scope: Scope, base: Mapping[str, Any]) -> Environ:
         "QUERY_STRING": scope.query_string,
         "SERVER_PROTOCOL": f"HTTP/{scope.http_version}",
     }
-    for name, value in scope.headers.items():
+    for name, value in headers:
         if "_" in name:  # would be taken for another header's name
             continue
         key = name.upper().replace("-", "_")
@@ -78,7 +78,8 @@ def environ_of(scope: Scope, base: Mapping[str, Any]) -> Environ:
 
 def with_body(environ: Environ, body: bytes) -> Environ:
     """The environ of the whole request."""
-    environ["wsgi.input"] = io.BytesIO(body)
+    environ["wsgi.input"] = io.BytesIO(body)  # copies nothing
+    environ[BODY] = body
     environ["CONTENT_LENGTH"] = str(len(body))
     environ.pop("HTTP_TRANSFER_ENCODING", None)
     return environ
@@ -121,5 +122,17 @@ def refuse(app: Flask, environ: Environ, why: HTTPException) -> Reply:
     """What the application says of a request that it shall not handle, with all its headers and in its form. The connection ends then."""
     bare = {name: value for name, value in environ.items() if name not in ("HTTP_COOKIE", "HTTP_TRANSFER_ENCODING", "CONTENT_LENGTH")}
     status, headers, body, _ = call(app, {**bare, REFUSED: why})
-    why.__traceback__ = why.__context__ = None  # their frames hold the body, and that the connection, until garbage is collected
+    _let_go(why)
     return Reply(status, [*headers, ("Connection", "close")], body)
+
+
+def explain(app: Flask, environ: Environ, why: Exception, proto: RSGIHTTPProtocol) -> Reply | None:
+    """Sends what the application says of a request that failed before it; as `answer` does."""
+    held = answer(app, {**environ, REFUSED: why}, proto)
+    _let_go(why)
+    return held
+
+
+def _let_go(why: Exception) -> None:
+    """Its frames hold the body, and that the connection, until garbage is collected."""
+    why.__traceback__ = why.__context__ = None

@@ -23,7 +23,7 @@ class Scraped:
 
     async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
         """Answers one request, without its body."""
-        environ = gateway.with_body(gateway.environ_of(scope, self._base), b"")
+        environ = gateway.with_body(gateway.environ_of(scope, scope.headers.items(), self._base), b"")
         try:
             if scope.path != METRICS or scope.method not in ("GET", "HEAD"):
                 raise NotFound

@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from werkzeug.exceptions import ServiceUnavailable
 
+BUSY = "the server has more to do than it can; nothing was kept, send the same again later"
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -24,7 +25,7 @@ class Workers:
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Does `work` in a thread. Raises ServiceUnavailable where too many wait, and what `work` raises."""
         if self.busy >= self._most:
-            raise ServiceUnavailable("the server has more to do than it can; nothing was kept, send the same again later")
+            raise ServiceUnavailable(BUSY)
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[T] = loop.create_future()
         self.busy += 1

@@ -30,7 +30,8 @@ from deniable_server.web.limiter import TooManyError, current_rate
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
 Page = tuple[str, int]
-WEAK = 99  # percent: from this bound on, respondents are warned
+LEVELS = ((75, "strong"), (90, "medium"))
+"""How well a record is protected whose bound, in percent, is not above this; what is above all is weak. Twin: `browser/consent.mjs`."""
 
 
 @bp.get("/s/<survey_id>/by-hand")
@@ -96,7 +97,8 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
     if not form.secret.raw:  # a new form, or one whose number was damaged on its way: nothing was kept under that
         form.secret.data = access_codes.written(secrets.token_bytes(access_codes.SECRET_BYTES))
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
-    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "bound": bound, "of_one": of_one, "weak": bound >= WEAK}
+    level = next((name for most, name in LEVELS if bound <= most), "weak")
+    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "bound": bound, "of_one": of_one, "level": level}
     return render_template("respondents/by_hand.html", address=_address(survey), **shown), status
 
 

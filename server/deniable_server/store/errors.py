@@ -47,3 +47,8 @@ class FullError(StoreError):
 
 class UnavailableError(StoreError):
     """The database cannot be written or read now. Nothing of the request was kept; it may be sent again."""
+
+
+def busy() -> UnavailableError:
+    """Of what did not get its turn in time and was taken back."""
+    return UnavailableError("the server's database is busy; nothing was kept, send the same again later")

@@ -9,6 +9,7 @@ UnavailableError.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +27,7 @@ from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
 from deniable_server.store.webhooks import Webhooks
 
+WAIT_SECONDS = 5.0  # for the turn of what is to be written
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
 
@@ -81,6 +83,12 @@ class Submissions(Protocol):
         as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError,
         PausedError, ConflictError, InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list
         of codes cannot ask.
+        """
+
+    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
+        """The same for one record, without waiting: what `add` returns or raises, once it does.
+
+        Whoever waits no longer, for WAIT_SECONDS say, cancels it: then nothing is kept, unless it says that it was begun.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:

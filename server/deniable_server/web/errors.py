@@ -8,7 +8,7 @@ from flask import Flask, Response, current_app, jsonify, make_response, render_t
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
-from deniable.errors import EstimateError, SubmissionError
+from deniable.errors import DeniableError, EstimateError, SubmissionError
 from deniable_server.store.errors import (
     ClosedError,
     ConflictError,
@@ -29,6 +29,10 @@ class WithheldError(EstimateError):
     """There are records, but fewer than those from which on whoever runs the survey wants estimates to be shown."""
 
 
+class DigestError(DeniableError):
+    """A submission is of another definition than the published one."""
+
+
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     UnknownDraftError: (404, "draft"),
@@ -46,6 +50,7 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
 def register(app: Flask) -> None:
     """Handles the errors of every route."""
     app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
+    app.register_error_handler(DigestError, lambda error: reply(409, "digest", str(error)))
     app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)

@@ -5,11 +5,12 @@ One function says it for both who ask: the front, before it collects a body, and
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from flask import Flask, current_app, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from deniable.survey import Survey
 from deniable_server.context import current_store
@@ -19,7 +20,8 @@ from deniable_server.web.audience import let_in
 SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
 View = TypeVar("View", bound=Callable[..., Any])
 _SIZES: dict[Callable[..., Any] | None, Callable[[Survey], int] | int] = {}
-REFUSED = "deniable.refused"  # the key of the environ under which the front says why it gave up a request
+BODY = "deniable.body"  # the key of the environ under which the front gives all of a body, which exists once
+REFUSED = "deniable.refused"  # the key of the environ under which the front says what a request failed with
 
 
 def register(app: Flask) -> None:
@@ -35,6 +37,17 @@ def body(size: Callable[[Survey], int] | int) -> Callable[[View], View]:
         return view
 
     return mark
+
+
+def whole_body() -> bytes:
+    """The body of the current request, which lets go of it. Raises RequestEntityTooLarge for one that is longer than it may be."""
+    given: bytes | None = request.environ.pop(BODY, None)
+    if given is None:
+        return request.get_data(cache=False)
+    request.environ["wsgi.input"] = io.BytesIO()
+    if len(given) > (request.max_content_length or 0):
+        raise RequestEntityTooLarge
+    return given
 
 
 def most_bytes() -> int:
@@ -57,7 +70,7 @@ def most_bytes_of(app: Flask, environ: Mapping[str, Any]) -> int:
 
 
 def _limit() -> None:
-    refused: HTTPException | None = request.environ.get(REFUSED)
+    refused: Exception | None = request.environ.get(REFUSED)
     if refused is not None:
         raise refused
     request.max_content_length = most_bytes()

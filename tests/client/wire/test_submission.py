@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.errors import SubmissionError
 from deniable.survey import Survey
+from deniable.survey.document import strict_json
 from deniable.wire.record import pack, unpack
 from deniable.wire.submission import MAX_COUNT, Submission
 
@@ -193,3 +196,69 @@ def test_each_byte_string_has_one_spelling(data: st.DataObject) -> None:
     except SubmissionError:
         return
     assert json.loads(parsed.to_json())["reports"] == text
+
+
+def by_the_letter(body: bytes) -> Submission | str:
+    """The same, by the json module and by base64 there and back: what an envelope means, without a thought for memory."""
+    try:
+        envelope = strict_json(body)
+    except (ValueError, RecursionError):
+        return "json"
+    if not isinstance(envelope, dict) or not {"id", "digest", "count", "reports"} <= set(envelope) <= {*KEYS}:
+        return "keys"
+    if type(envelope["count"]) is not int or not 1 <= envelope["count"] <= MAX_COUNT:
+        return "count"
+    if not isinstance(envelope["digest"], str) or not re.fullmatch("[0-9a-f]{64}", envelope["digest"]):
+        return "digest"
+    for key in ("id", "group", "reports"):
+        text = envelope.get(key, "")
+        if not isinstance(text, str):
+            return key
+        if key != "group" and base64.urlsafe_b64encode(spelled(text)).rstrip(b"=").decode() != text:
+            return key
+        if key == "id" and len(spelled(text)) != 16:
+            return key
+    return Submission(spelled(envelope["id"]), envelope["digest"], envelope["count"], spelled(envelope["reports"]), envelope.get("group"))
+
+
+def spelled(text: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b"\0"
+
+
+GOOD = Submission(bytes(16), "0" * 64, 1, b"\xfb\xff\xfe\x80").to_json()
+KEYS = ("id", "digest", "count", "reports", "group")
+SPLICES = [b'"reports":"AAAA"', b'"reports"', b'{"reports":"AA"}', b'\\"', b"\\", b'"', b":", b",", b"AAA=", b" ", "é".encode(), b"\\u0041"]
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=400)
+@given(st.lists(st.tuples(st.integers(0, len(GOOD) + 40), st.integers(0, 12), st.sampled_from([*SPLICES, b""])), max_size=3), st.data())
+def test_an_envelope_means_what_its_json_means(changes: list[tuple[int, int, bytes]], data: st.DataObject) -> None:
+    body = (
+        GOOD[:-1]
+        + data.draw(st.sampled_from([b"", b',"group":"a"', b',"group":{"reports":"AA"}', b',"group":"\\"reports\\":\\"AA\\""']))
+        + b"}"
+    )
+    for place, length, splice in changes:
+        body = body[:place] + splice + body[place + length :]
+    try:
+        found: Submission | str = Submission.from_json(body)
+    except SubmissionError as refusal:
+        found = refusal.rule
+    assert found == by_the_letter(body)
+
+
+@pytest.mark.slow
+def test_a_large_envelope_is_read_in_little_more_memory_than_its_records_take() -> None:
+    body = Submission(bytes(16), "0" * 64, 100_000, bytes(100_000 * 64)).to_json()
+    tracemalloc.start()
+    try:
+        read = Submission.from_json(body)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(read.reports) == 6_400_000
+    assert peak < 2 * len(read.reports) + (4 << 20)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.typing import NDArray
 
-from deniable.wire import tally
+from deniable.wire import planes
 from deniable.wire.tally import Tally
 
 Bits = NDArray[np.bool_]
@@ -76,17 +76,31 @@ def test_counts_beyond_32_bits_survive_bytes_and_sums() -> None:
     assert (doubled.pairs == 2**41).all()
 
 
-def test_more_reports_than_one_product_holds_are_counted_exactly() -> None:
-    n = tally._CHUNK * 2 + 17
-    bits = np.ones((n, 2), dtype=np.bool_)
-    bits[: tally._CHUNK + 1, 1] = False
-    counted = Tally.from_bits(bits)
-    both = n - tally._CHUNK - 1
-    assert (counted.n, counted.pairs.tolist()) == (n, [[n, both], [both, both]])
+@pytest.mark.parametrize("bits", [1, 8, 20])
+@pytest.mark.parametrize("n", [planes.FEW, planes.FEW + 1, planes._MOST + planes.FEW + 1, 2 * planes._MOST + 17])
+def test_many_reports_are_counted_as_few_are(n: int, bits: int) -> None:
+    octets = np.random.default_rng(n).integers(0, 256, (n, -(-bits // 8)), dtype=np.uint8)
+    counted = Tally.from_records(octets.tobytes(), bits)
+    few = [Tally.from_records(octets[first : first + 100].tobytes(), bits) for first in range(0, n, 100)]
+    assert (counted.n, counted.to_bytes()) == (n, sum(few, Tally.empty(bits)).to_bytes())
+    assert counted.ones.tolist() == planes.ones(octets, bits).tolist() == np.unpackbits(octets, axis=1, count=bits).sum(axis=0).tolist()
+    assert (counted.pairs == counted.pairs.T).all()
+
+
+def test_pairs_of_a_wide_survey_are_counted_exactly() -> None:
+    n, bits = planes.FEW + 77, 1030  # more planes than one tile holds
+    octets = np.random.default_rng(5).integers(0, 256, (n, -(-bits // 8)), dtype=np.uint8)
+    unpacked = np.unpackbits(octets, axis=1, count=bits).astype(np.float64)
+    assert np.array_equal(Tally.from_records(octets.tobytes(), bits).pairs, (unpacked.T @ unpacked).astype(np.int64))
+
+
+def test_bits_and_records_give_one_tally() -> None:
+    bits = np.random.default_rng(6).random((5000, 13)) < 0.4
+    assert Tally.from_bits(bits).to_bytes() == Tally.from_records(np.packbits(bits, axis=1).tobytes(), 13).to_bytes()
 
 
 def test_one_product_stays_where_float32_is_exact() -> None:
-    assert tally._CHUNK <= 2**24
+    assert planes.FEW <= 2**24
     assert np.float32(2**24) + np.float32(1) == np.float32(2**24)  # beyond, a count would stand still
 
 

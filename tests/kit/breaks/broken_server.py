@@ -10,12 +10,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, request
+from flask import Flask, has_request_context, request
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -26,6 +27,7 @@ from deniable.wire.submission import Submission
 from deniable_server import create_app
 from deniable_server.api import metrics, v1
 from deniable_server.config import Config
+from deniable_server.front import Front
 from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
 from deniable_server.researchers import passwords
@@ -50,16 +52,18 @@ def slow_disk() -> None:
 
 
 def acknowledge_before_commit() -> None:
-    def run(self: writer.Writer, work: Callable[[Connection], Any]) -> Any:
+    def begin(self: writer.Writer, work: Callable[[Connection], Any]) -> Future[Any]:
         self._jobs.put(writer._Job(work))
-        return True
+        done: Future[Any] = Future()
+        done.set_result(True)
+        return done
 
-    writer.Writer.run = run  # type: ignore[method-assign]
+    writer.Writer.begin = begin  # type: ignore[method-assign]
 
 
 def spend_in_two_steps() -> None:
     """Two requests at least stand between the look and the spending at a time, however busy the machine is."""
-    add, together = SubmissionShelf.add, threading.Barrier(2)
+    add, together, threads = SubmissionShelf.add, threading.Barrier(2), ThreadPoolExecutor(16)
 
     def look_then_spend(self: SubmissionShelf, survey_id: str, submission: Submission) -> bool:
         own = [survey_id, invitation_hash(survey_id, submission.invitation or b"")]
@@ -73,7 +77,7 @@ def spend_in_two_steps() -> None:
         self._database.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    SubmissionShelf.add = look_then_spend  # type: ignore[method-assign]
+    SubmissionShelf.adding = lambda *given: threads.submit(look_then_spend, *given)  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:
@@ -103,8 +107,8 @@ def hashes_without_limit() -> None:
 def fails() -> None:
     """Whatever comes to be kept or withdrawn fails with an error that quotes all of the request."""
 
-    def careless(*_: object) -> None:
-        raise RuntimeError(f"{request.url} {request.headers} {request.get_data()!r}")
+    def careless(*given: object) -> None:
+        raise RuntimeError(f"{given} {request.url} {request.headers} {request.get_data()!r}" if has_request_context() else f"{given}")
 
     Submission.from_json = careless  # type: ignore[assignment]
     SubmissionShelf.withdraw = careless  # type: ignore[assignment]
@@ -113,13 +117,13 @@ def fails() -> None:
 
 def counts_requests() -> None:
     """/metrics has a counter, as that of every other server."""
-    call, text, counted = Flask.wsgi_app, metrics.Metrics.text, [0]
+    call, text, counted = Front.__rsgi__, metrics.Metrics.text, [0]
 
-    def counting(self: Flask, *request: Any) -> Any:
+    def counting(self: Front, *request: Any) -> Any:
         counted[0] += 1
         return call(self, *request)
 
-    Flask.wsgi_app = counting  # type: ignore[method-assign]
+    Front.__rsgi__ = counting  # type: ignore[method-assign]
     metrics.Metrics.text = lambda self: f"{text(self)}requests_total {counted[0]}\n"  # type: ignore[method-assign]
 
 

@@ -17,6 +17,10 @@ p { margin-bottom: 2em !important; }
 """
 """The spacing of WCAG 1.4.12, which a reader may set."""
 
+PHONE = 360
+DOUBLE_TEXT = "html { font-size: 200% !important; }"
+"""Text at 200%, WCAG 1.4.4, where a phone's settings enlarge text and not the page."""
+
 
 @contextlib.contextmanager
 def screen(driver: Chrome, width: int, scheme: str = "light", **media: str) -> Iterator[None]:
@@ -127,6 +131,12 @@ def faults(driver: Chrome) -> list[str]:
                 with style(driver, WIDE_TEXT):
                     found += _at(f"{NARROWEST} px {way} spaced", {"sticks out": sticking_out(driver), "cut off": cut_off(driver)})
     return found
+
+
+def enlarged(driver: Chrome) -> list[str]:
+    """What is wrong on a phone whose text is twice as large."""
+    with screen(driver, PHONE), style(driver, DOUBLE_TEXT):
+        return _at(f"{PHONE} px, text at 200%", {"sticks out": sticking_out(driver), "cut off": cut_off(driver)})
 
 
 def _at(where: str, kinds: dict[str, list[str]]) -> list[str]:

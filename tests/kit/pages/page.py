@@ -26,6 +26,10 @@ class Page:
     def text(self) -> str:
         return self.driver.find_element(By.TAG_NAME, "main").text
 
+    def unfold(self) -> None:
+        """Opens all that is folded away."""
+        self.driver.execute_script("for (const folded of document.querySelectorAll('main details')) folded.open = true")
+
     def choose(self, *options: int) -> None:
         """Agrees, and picks an option of each question, by number; -1 leaves one out."""
         self.press("agree")

@@ -216,7 +216,8 @@ def all_at_once(visit: Visit) -> Iterator[str]:
     assert visit.open(survey) == "consent"
     yield "consent"
     visit.unfold()
-    visit.page.press("roll-yes")
+    visit.page.press("toss-yes")
+    visit.page.press("toss-many-no")
     yield "consent, opened and practised"
     visit.agree()
     yield "questions"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 import time
@@ -23,6 +24,7 @@ from werkzeug.exceptions import RequestTimeout
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
+from deniable_server.front.bodies import HUGE, Bodies
 from deniable_server.store.protocol import Store
 from deniable_server.web import limits
 
@@ -37,6 +39,24 @@ WIDE = Survey.from_dict(
 def study(shipped: ServerProcess, survey: Survey) -> ServerProcess:
     shipped.publish(survey, WIDE)
     return shipped
+
+
+@pytest.mark.parametrize(("size", "most"), [(HUGE, 1), (HUGE - 1, 3)])
+def test_of_huge_bodies_one_is_read_at_a_time(size: int, most: int) -> None:
+    bodies, now, seen = Bodies(), [0], [0]
+
+    async def handle() -> None:
+        async with bodies.turn(size):
+            now[0] += 1
+            seen[0] = max(seen[0], now[0])
+            await asyncio.sleep(0)
+            now[0] -= 1
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(handle() for _ in range(3)))
+
+    asyncio.run(all_at_once())
+    assert seen == [most]
 
 
 def keyed(server: ServerProcess) -> bytes:

@@ -101,7 +101,7 @@ def test_nothing_that_the_application_gets_says_where_a_request_came_from() -> N
 
     scope: Any = Scope()
     scope.headers.items = scope.headers.multi_items
-    environ = gateway.environ_of(scope, gateway.base_environ("localhost", 8000))
+    environ = gateway.environ_of(scope, scope.headers.items(), gateway.base_environ("localhost", 8000))
     assert "192.0.2.7" not in repr(environ)
     assert not [name for name in environ if name.startswith("REMOTE_")]
     assert (environ["HTTP_X_A"], environ["HTTP_COOKIE"], "CONTENT_LENGTH" in environ) == ("1,2", "a=1;b=2", False)

@@ -100,7 +100,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
         "Who asks, and why.",
         "ada@example.org",
         "Board of X, 12/2026",
-        "2 questions · voluntary",
+        "2 questions · stop at any time before you send",
         "Heads: mark the truth.",
         "toss the second coin. If it shows heads, mark Yes. If it shows tails, mark No. Do so whatever is true.",
         "Of 100 people for whom Yes is true, 75 mark Yes and 25 mark No.",
@@ -109,7 +109,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
     ):
         assert sentence in words(page)
     assert page.text.count('class="counted"') == 75 + 25
-    assert "protects weakly" not in page.text
+    assert "Medium protection. Of 100 people, a guess from all they sent is right for 90 at most." in words(page)
 
 
 def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(coins: Survey) -> None:
@@ -120,37 +120,38 @@ def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(co
 def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish: Publish) -> None:
     publish(questions=coins_only(5), epsilon=None)
     assert "at most 99.6% sure" in words(client.get(URL))
-    told = "This survey protects weakly: a guess about you, made with your record, could be right for up to 99.6 of 100 people."
-    assert told in words(client.get(URL))
+    told = "Weak protection. Of 100 people, a guess from all they sent is right for 99.6 at most. A blind guess is right for 50."
+    assert f"{told} Think about it before you start." in words(client.get(URL))
 
 
 def coins_only(count: int) -> list[dict[str, Any]]:
     return [{"id": f"q{i}", "text": f"Question {i}?", "type": "yes_no", "epsilon": "ln 3"} for i in range(count)]
 
 
-WARNINGS = {
-    "en": ("protects weakly", "hides next to nothing"),
-    "de": ("schützt schwach", "verbirgt so gut wie nichts"),
-    "ar": ("حماية هذا الاستبيان ضعيفة", "يكاد هذا الاستبيان لا يخفي شيئًا"),
+LEVELS = {
+    "en": ("Strong protection", "Medium protection", "Weak protection", "Next to no protection"),
+    "de": ("Starker Schutz", "Mittlerer Schutz", "Schwacher Schutz", "So gut wie kein Schutz"),
+    "ar": ("حماية قوية", "حماية متوسطة", "حماية ضعيفة", "لا حماية تُذكر"),
+    "fr": ("Protection forte", "Protection moyenne", "Protection faible", "Presque aucune protection"),
+    "es": ("Protección fuerte", "Protección media", "Protección débil", "Casi ninguna protección"),
 }
 
 
-@pytest.mark.parametrize("language", WARNINGS)
-@pytest.mark.parametrize(
-    ("count", "weak", "nothing"), [(1, False, False), (3, False, False), (4, True, False), (10, True, False), (30, False, True)]
-)
-def test_every_language_gives_the_same_figures_as_it_writes_them_and_the_same_warning(
-    client: FlaskClient, publish: Publish, language: str, count: int, weak: bool, nothing: bool
+@pytest.mark.parametrize("language", LEVELS)
+@pytest.mark.parametrize(("count", "level"), [(1, 0), (2, 1), (3, 2), (10, 2), (30, 3)])
+def test_every_language_gives_the_same_figures_as_it_writes_them_and_the_same_level(
+    client: FlaskClient, publish: Publish, language: str, count: int, level: int
 ) -> None:
     survey = publish(questions=coins_only(count), epsilon=None, accept_high_epsilon=True)
-    page = words(client.get(f"{URL}?lang={language}")).replace("\u00a0", " ")
+    page = words(client.get(f"{URL}?lang={language}")).replace("\u00a0", " ").replace("\u202f", " ")
     bound = posterior_bound(survey.odds)
-    figure = str(bound).replace(".", ",") + " %" if language == "de" else f"{bound}%"
+    comma = language in ("de", "fr", "es")
+    figure = str(bound).replace(".", ",") + " %" if comma else f"{bound}%"
     assert figure in page
-    assert (("75 %" if language == "de" else "75%") in page) == (count > 1 or bound == 75)
-    assert tuple(warning in page for warning in WARNINGS[language]) == (weak, nothing)
-    if weak:
-        assert f" {str(bound).replace('.', ',') if language == 'de' else bound} " in page
+    assert (("75 %" if comma else "75%") in page) == (count > 1 or bound == 75)
+    assert [name in page for name in LEVELS[language]] == [place == level for place in range(len(LEVELS[language]))]
+    told = page[page.index(LEVELS[language][level]) :][:200]
+    assert (str(bound).replace(".", ",") if comma else str(bound)) in told
 
 
 def test_the_surveys_texts_are_in_the_visitors_language_where_it_has_them(client: FlaskClient, publish: Publish) -> None:

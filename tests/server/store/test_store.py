@@ -19,9 +19,9 @@ from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store import open_store
-from deniable_server.store.errors import ClosedError, ConflictError, UnavailableError, UnknownSurveyError
+from deniable_server.store.errors import ClosedError, ConflictError, PausedError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import tallies, writer
+from deniable_server.store.sql import scans, tallies, writer
 
 Make = Callable[..., Submission]
 SURVEY = """
@@ -148,11 +148,14 @@ def test_the_tally_is_what_the_reports_say(store: Store, survey: Survey, submiss
 def test_each_report_is_scanned_once_and_when_it_is_counted(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     scanned: list[int] = []
 
-    def counting(survey: Survey, reports: bytes, count: int) -> object:
-        scanned.append(count)
-        return unpack(survey, reports, count)
+    count_records = Tally.from_records
 
-    monkeypatch.setattr(tallies, "unpack", counting)
+    def counting(records: bytes, bits: int) -> Tally:
+        found = count_records(records, bits)
+        scanned.append(found.n)
+        return found
+
+    monkeypatch.setattr(Tally, "from_records", counting)
     for count in (10, 10, 200, 10):
         store.submissions.add("study", submissions(count))
         assert tally_of(store, "study").n == count_of(store, "study") == sum(scanned)
@@ -181,6 +184,53 @@ def test_a_wide_survey_has_the_same_tally_and_no_large_row(store: Store, submiss
     assert count_of(store, "wide") == 101
     with store.database.reading() as connection:
         assert connection.execute("SELECT sum(length(pairs)) FROM tallies WHERE survey = 'wide'").fetchone() == (0,)
+
+
+def test_a_wide_survey_is_counted_once_until_something_changes(
+    url: str, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "WIDE", 1)
+    recount, counted = tallies.recount, []
+
+    def counting(connection: Any, survey: Survey, chosen: Any) -> Tally:
+        counted.append(survey.id)
+        return recount(connection, survey, chosen)
+
+    monkeypatch.setattr(tallies, "recount", counting)
+    other = open_store(url)
+    sent = [submissions(count) for count in (3, 1, 200)]
+    changes: list[Callable[[], object]] = [
+        lambda: store.submissions.add("study", sent[0]),
+        lambda: other.submissions.add("study", sent[1]),
+        lambda: store.submissions.withdraw("study", sent[0].id),
+        lambda: store.submissions.add("study", sent[2]),
+        lambda: store.surveys.set_open("study", False),
+        lambda: other.submissions.withdraw("study", sent[1].id),
+    ]
+    for change in changes:
+        change()
+        with ThreadPoolExecutor(4) as pool:
+            told = list(pool.map(lambda _: tally_of(store, "study"), range(8)))
+        assert len(counted) <= 1
+        wanted = recount_of(store, "study")
+        assert all(same(one, wanted) for one in told)
+        del counted[:]
+    assert wanted.n == 200
+    other.close()
+
+
+def test_tallies_of_wide_surveys_take_no_more_memory_than_they_may(
+    store: Store, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "WIDE", 1)
+    one = 8 * survey.record.bits**2
+    monkeypatch.setattr(scans, "KEPT_BYTES", 2 * one)
+    for number in range(4):
+        store.surveys.publish(again := Survey.from_dict({**survey.to_dict(), "id": f"study{number}"}))
+        store.submissions.add(again.id, submissions(1, to=again))
+        assert tally_of(store, again.id).n == 1
+    kept = store.submissions._scans._kept  # type: ignore[attr-defined]
+    assert [name for name, _ in kept] == ["study2", "study3"]
 
 
 def test_what_was_kept_is_there_after_opening_it_again(url: str, store: Store, submissions: Make) -> None:
@@ -237,5 +287,31 @@ def test_what_was_taken_back_while_it_waited_is_not_done_later(store: Store, sub
         store.submissions.add("study", submissions())
     hold.set()
     blocked.join()
+    store.access.invite("study", [])
+    assert count_of(store, "study") == 0
+
+
+def test_adding_without_waiting_tells_later_what_adding_tells(store: Store, submissions: Make) -> None:
+    one = submissions()
+    told = [store.submissions.adding("study", each) for each in (one, one, submissions(id_=one.id), submissions())]
+    assert [each.result(60) for each in (told[0], told[1], told[3])] == [True, False, True]
+    assert isinstance(told[2].exception(60), ConflictError)
+    assert isinstance(store.submissions.adding("nothing", submissions()).exception(60), UnknownSurveyError)
+    assert tally_of(store, "study").n == recount_of(store, "study").n == 2
+    store.surveys.pause("study", True)
+    assert isinstance(store.submissions.adding("study", submissions()).exception(60), PausedError)
+    store.surveys.set_open("study", False)
+    assert isinstance(store.submissions.adding("study", submissions()).exception(60), ClosedError)
+    assert store.submissions.adding("study", one).result(60) is False
+
+
+def test_what_is_cancelled_before_its_turn_is_not_kept_and_what_was_begun_is(store: Store, submissions: Make) -> None:
+    begun, hold = threading.Event(), threading.Event()
+    running = store.database.writer.begin(lambda connection: begun.set() or hold.wait())
+    begun.wait()
+    waiting = store.submissions.adding("study", submissions())
+    assert (running.cancel(), waiting.cancel()) == (False, True)
+    hold.set()
+    assert running.result(60)
     store.access.invite("study", [])
     assert count_of(store, "study") == 0

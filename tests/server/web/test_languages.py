@@ -67,9 +67,9 @@ def messages_of(language: Language) -> dict[str, object]:
         (None, "de-AT", "de"),
         (None, "de-AT,en;q=0.5", "de"),
         (None, "AR-eg, de;q=0.9", "ar"),
-        (None, "fr, de;q=0.3, ar;q=0.7", "ar"),
+        (None, "pt, de;q=0.3, ar;q=0.7", "ar"),
         (None, "en-US,en;q=0.9,de;q=0.8", "en"),
-        (None, "de;q=0, fr", "en"),
+        (None, "de;q=0, pt", "en"),
         (None, "xx, *;q=0.1", "en"),
         (None, ";;;,q=,-", "en"),
     ],
@@ -87,7 +87,13 @@ def test_a_request_gets_the_language_it_names_or_else_the_best_that_the_browser_
 
 def test_german_arabic_and_english_are_offered_in_their_own_names_and_directions() -> None:
     offered = {language.tag: (language.name, language.direction) for language in LANGUAGES.values()}
-    assert offered == {"en": ("English", "ltr"), "ar": ("العربية", "rtl"), "de": ("Deutsch", "ltr")}
+    assert offered == {
+        "en": ("English", "ltr"),
+        "ar": ("العربية", "rtl"),
+        "de": ("Deutsch", "ltr"),
+        "es": ("Español", "ltr"),
+        "fr": ("Français", "ltr"),
+    }
     assert next(iter(LANGUAGES)) == "en"
 
 

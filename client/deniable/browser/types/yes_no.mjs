@@ -25,8 +25,8 @@ export const yesNo = {
   odds(source, channel, own, other) {
     if (channel.k > 2) return oneOf.odds(source, channel, own, other);
     return [
-      t("Of {of} people who answer Yes, {counted} are recorded Yes, {rest} No.", own),
-      t("Of {of} people who answer No, {counted} are recorded Yes, {rest} No.", other),
+      t("Of {of} who say Yes, {counted} are recorded Yes, {rest} No.", own),
+      t("Of {of} who say No, {counted} are recorded Yes, {rest} No.", other),
     ];
   },
 

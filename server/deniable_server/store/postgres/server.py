@@ -18,11 +18,12 @@ from psycopg_pool import ConnectionPool
 from deniable_server.store.errors import FullError, StoreError, UnavailableError
 from deniable_server.store.postgres import schema, settings
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
+from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake, reseal
 from deniable_server.store.sql.rewriting import Rewriting
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.writer import BUSY_SECONDS, WAIT_SECONDS, Writer
+from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
 READERS = 20  # connections at a time, each for a moment

@@ -13,7 +13,7 @@ from deniable_server.store.sql.connection import Connection
 
 COLUMNS = "definition, is_open, published_on"
 UNKNOWN = "no survey with this id is published here"
-PAUSED = 2  # in the column is_open, where 1 is open and 0 closed
+CLOSED, OPEN, PAUSED = 0, 1, 2  # in the column is_open
 
 
 def published_of(row: Sequence[Any]) -> Published:

@@ -10,7 +10,6 @@ from collections.abc import Collection
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
-from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
 from deniable_server.store.sql import clock, parts, spans, tallies
 from deniable_server.store.sql.connection import Connection
@@ -34,7 +33,7 @@ def release(connection: Connection, survey: Survey, part: Part, batch: Waiting) 
 
 def tally(survey: Survey, records: Collection[Records]) -> Tally:
     """All pairs of records, of a wide survey too."""
-    return Tally.from_bits(unpack(survey, b"".join(one.reports for one in records), sum(one.count for one in records)))
+    return Tally.from_records(b"".join(one.reports for one in records), survey.record.bits)
 
 
 def counts(survey: Survey, records: Collection[Records]) -> Counts:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError
+from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, UnknownSurveyError
 from deniable_server.store.sql import intake, parts, releasing, tallies
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.intake import Place
-from deniable_server.store.sql.published import find
+from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
+from deniable_server.store.sql.scans import Scans, State
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import Records
 
@@ -23,26 +26,42 @@ UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the 
 MANY = 64  # records that are counted before the writer's turn, since others wait for it
 
 
+_FOUND = """SELECT is_open, withdrawn.id IS NOT NULL, survey, label, mode, reports FROM surveys
+LEFT JOIN withdrawn ON withdrawn.id = ? LEFT JOIN submissions ON submissions.id = ? WHERE surveys.id = ?"""
+"""What is there of a survey, and of a submission: in one statement, since each of them lets another thread in."""
+
+
 class SubmissionShelf:
     """The `Submissions` of a store."""
 
     def __init__(self, database: Database, access: AccessShelf) -> None:
         self._database, self._access = database, access
+        self._scans = Scans()
 
     def add(self, survey_id: str, submission: Submission) -> bool:
-        place = Place(survey_id, submission.part)
         records = self._records(survey_id, submission.count, submission.reports)
+        return self._database.writer.run(self._keeping(survey_id, submission, records))
+
+    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
+        return self._database.writer.begin(self._keeping(survey_id, submission, Records(submission.count, submission.reports)))
+
+    def _keeping(self, survey_id: str, submission: Submission, records: Records) -> Callable[[Connection], bool]:
+        """What the writer does with a submission."""
+        place = Place(survey_id, submission.part)
 
         def work(connection: Connection) -> bool:
-            known = self._known(connection, submission.id)
+            row = connection.execute(_FOUND, [submission.id, submission.id, survey_id]).fetchone()
+            if row is None:
+                raise UnknownSurveyError(UNKNOWN)
+            state, withdrawn, *kept = row
+            known = self._known(submission.id, kept)
             if known == (place, submission.reports):
                 return False
-            published = find(connection, survey_id)
-            if not published.is_open:
+            if state == CLOSED:
                 raise ClosedError(f"survey {survey_id} is closed")
-            if published.paused:
+            if state == PAUSED:
                 raise PausedError(f"survey {survey_id} takes no answers for a while; send the same again later")
-            if known or connection.execute("SELECT 1 FROM withdrawn WHERE id = ?", [submission.id]).fetchone():
+            if known or withdrawn:
                 raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
             code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
             # Last of all: a code is looked at only by what spends it. Who could ask for nothing would see when each person answers.
@@ -51,7 +70,7 @@ class SubmissionShelf:
             self._database.intake.add(place, submission.id, records, code)
             return True
 
-        return self._database.writer.run(work)
+        return work
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
         def work(connection: Connection) -> bool:
@@ -84,12 +103,12 @@ class SubmissionShelf:
     def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
         survey = self._survey(survey_id)
         if tallies.is_wide(survey):
-            return self._scan(survey, parts)
+            return self._scans.tally(survey_id, parts, lambda: self._state(survey_id, parts), lambda: self._scan(survey, parts))
         with self._database.reading() as connection:
             return tallies.total(connection, survey, parts)
 
     def recount(self, survey_id: str, parts: Collection[Part]) -> Tally:
-        return self._scan(self._survey(survey_id), parts)
+        return self._scan(self._survey(survey_id), parts)[1]
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
         self._survey(survey_id)
@@ -110,12 +129,12 @@ class SubmissionShelf:
         """Records on their way to the writer: many are counted here, since others wait for its turns."""
         return Records(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
 
-    def _known(self, connection: Connection, submission_id: bytes) -> tuple[Place, bytes] | None:
-        """Place and reports of a submission that waits or is kept."""
+    def _known(self, submission_id: bytes, kept: Sequence[Any]) -> tuple[Place, bytes] | None:
+        """Place and reports of a submission that waits, or is kept. kept: what _FOUND has of it."""
         if found := self._database.intake.find(submission_id):
             return found[0], found[1].reports
-        row = connection.execute("SELECT survey, label, mode, reports FROM submissions WHERE id = ?", [submission_id]).fetchone()
-        return (Place(row[0], parts.part(row[1], row[2])), bytes(row[3])) if row else None
+        survey_id, label, mode, reports = kept
+        return None if survey_id is None else (Place(survey_id, parts.part(label, mode)), bytes(reports))
 
     def _stored(self, submission_id: bytes) -> tuple[Place, Records] | None:
         """A submission that entered the counts, and where."""
@@ -124,14 +143,19 @@ class SubmissionShelf:
             row = connection.execute(query, [submission_id]).fetchone()
         return (Place(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
 
-    def _scan(self, survey: Survey, chosen: Collection[Part]) -> Tally:
-        """Counts all reports, and those that were erased and are to leave the counts with the next batch; all of one state."""
+    def _state(self, survey_id: str, chosen: Collection[Part]) -> State:
+        with self._database.reading() as connection:
+            return tallies.state(connection, survey_id, chosen)
+
+    def _scan(self, survey: Survey, chosen: Collection[Part]) -> tuple[State, Tally]:
+        """All reports, counted, with those that were erased and are to leave the counts with the next batch; all of one state."""
         with self._database.scanning() as connection:
+            state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
             for place, waiting in intake.read(connection, self._database.seal, survey.id):
                 if place.part in chosen:
                     total += releasing.tally(survey, waiting.withdrawn)
-        return total
+        return state, total
 
 
 def _refuse_later(connection: Connection, survey_id: str, submission_id: bytes) -> None:

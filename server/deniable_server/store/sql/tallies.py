@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
-from deniable.wire.record import unpack
+from deniable.wire.possible import check
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.sql import parts
@@ -25,7 +25,7 @@ from deniable_server.store.sql.connection import Connection
 WIDE = 512
 SCANNED_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
 _KEEP = """INSERT INTO tallies (key, survey, label, mode, n, pairs) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (survey, label, mode) DO UPDATE SET n = excluded.n, pairs = excluded.pairs"""
+ON CONFLICT (survey, label, mode) DO UPDATE SET key = excluded.key, n = excluded.n, pairs = excluded.pairs"""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Counts:
         """Counts records that were checked."""
         if is_wide(survey):
             return cls(count, np.zeros(0, dtype=np.int64))
-        return cls(count, Tally.from_bits(unpack(survey, reports, count)).pairs[_triangle(survey.record.bits)])
+        return cls(count, Tally.from_records(reports, survey.record.bits).pairs[_triangle(survey.record.bits)])
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(self.n + other.n, self.pairs + other.pairs)
@@ -58,6 +58,13 @@ def counts(connection: Connection, survey_id: str) -> dict[Part, int]:
     """How many records are counted, for each part that has some. No pairs are read: n stands before them in a row."""
     rows = connection.execute("SELECT label, mode, n FROM tallies WHERE survey = ?", [survey_id])
     return {parts.part(label, mode): n for label, mode, n in rows}
+
+
+def state(connection: Connection, survey_id: str, chosen: Collection[Part]) -> tuple[int, ...]:
+    """What differs whenever the counts of some parts do: their keys, which are random and new with every change."""
+    condition, values = parts.among(survey_id, chosen)
+    rows = connection.execute(f"SELECT key FROM tallies WHERE {condition} ORDER BY key", values)  # noqa: S608 - our own text
+    return tuple(key for (key,) in rows.fetchall())
 
 
 def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
@@ -84,8 +91,11 @@ def change(connection: Connection, survey: Survey, part: Part, more: Counts) -> 
 
 def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:
     """Some parts, counted anew from every report, with all pairs."""
-    found = (Tally.from_bits(unpack(survey, reports, n)) for n, reports in scanned(connection, survey.id, chosen))
-    return sum(found, Tally.empty(survey.record.bits))
+    total = Tally.empty(survey.record.bits)
+    for n, reports in scanned(connection, survey.id, chosen):
+        check(survey, reports, n)
+        total += Tally.from_records(reports, survey.record.bits)
+    return total
 
 
 def count_again(connection: Connection, survey: Survey, part: Part) -> None:

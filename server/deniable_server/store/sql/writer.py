@@ -14,14 +14,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from deniable_server.store.errors import StoreError, UnavailableError
+from deniable_server.store.errors import StoreError, UnavailableError, busy
+from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.sql.connection import Connection
 
 T = TypeVar("T")
 MOST_JOBS = 512
 IDLE_SECONDS = 0.2
 MOST_COMMITS = 256  # until the traces of their order are removed, though nobody is idle
-WAIT_SECONDS = 5.0  # for a job's turn
 BUSY_SECONDS = 2.5  # for another program to let go of the database
 ATTEMPTS = 3
 
@@ -68,6 +68,7 @@ class Engine(Protocol):
 class _Job:
     work: Callable[[Connection], Any]
     alone: bool = False
+    undone: bool = True  # where it fails; what only reads has nothing to be undone
     done: Future[Any] = field(default_factory=Future)
 
 
@@ -91,6 +92,15 @@ class Writer:
         result: T = self._wait(_Job(work))
         return result
 
+    def begin(self, work: Callable[[Connection], T]) -> Future[T]:
+        """The same without waiting, for `work` that executes nothing but queries: what `run` would return or raise.
+
+        Cancelled before its turn, `work` is not done.
+        """
+        job = _Job(work, undone=False)
+        self._put(job)
+        return job.done
+
     def run_alone(self, work: Callable[[Connection], T]) -> T:
         """Does `work` outside any transaction, as VACUUM needs."""
         result: T = self._wait(_Job(work, alone=True))
@@ -102,15 +112,18 @@ class Writer:
         self._thread.join()
 
     def _wait(self, job: _Job) -> Any:
-        if not self._thread.is_alive():
-            raise UnavailableError("the store is closed")
-        self._jobs.put(job)
+        self._put(job)
         try:
             return job.done.result(WAIT_SECONDS)
         except TimeoutError:
             if job.done.cancel():
-                raise UnavailableError("the server's database is busy; nothing was kept, send the same again later") from None
+                raise busy() from None
         return job.done.result()
+
+    def _put(self, job: _Job) -> None:
+        if not self._thread.is_alive():
+            raise UnavailableError("the store is closed")
+        self._jobs.put(job)
 
     def _run(self) -> None:
         try:
@@ -177,15 +190,18 @@ class Writer:
     def _outcome(self, job: _Job) -> tuple[Any, BaseException | None]:
         """Runs one job of a commit in a savepoint. A database error is raised, since it may have undone everything."""
         connection = self._connection
-        connection.execute("SAVEPOINT job")
+        if job.undone:
+            connection.execute("SAVEPOINT job")
         try:
             result, failure = job.work(connection), None
         except self._engine.errors:
             raise
         except Exception as error:
-            connection.execute("ROLLBACK TO job")
+            if job.undone:
+                connection.execute("ROLLBACK TO job")
             result, failure = None, error
-        connection.execute("RELEASE job")
+        if job.undone:
+            connection.execute("RELEASE job")
         return result, failure
 
     def _settle(self, job: _Job) -> None:

@@ -1,0 +1,100 @@
+/**
+ * The practice on a harmless question: people are drawn one after another, for Yes and for No, as the coins record them; and from
+ * all records together the number who said Yes is reckoned, beside the number who did. What is tossed here goes nowhere.
+ */
+
+import { number, t } from "./language.mjs";
+import { fill, onPress } from "./page.mjs";
+import { drawPeople } from "./people.mjs";
+import { people } from "./posterior.mjs";
+import { channelForEpsilon, cryptoWords, epsilonOf, randomize } from "./randomize.mjs";
+
+const CROWD = 100;
+const AT_A_TIME = 4; // of a crowd, where it may be watched
+const PAUSE = 60; // milliseconds between them: a crowd takes a second and a half
+const SIDES = { yes: 0, no: 1 }; // the categories of a yes/no question
+
+/** Makes the practice work, with coins as good as those of `example`. */
+export function offerPractice(root, example) {
+  const practice = new Practice(root, channelForEpsilon(epsilonOf(example.channel), 2));
+  for (const side of Object.keys(SIDES)) {
+    onPress(root, `toss-${side}`, () => practice.toss(side));
+    onPress(root, `toss-many-${side}`, () => practice.crowd(side));
+  }
+}
+
+class Practice {
+  #root;
+  #channel;
+  #records = { yes: [], no: [] }; // of the people who say so, which were recorded as Yes
+  #waiting; // the timer of a crowd that is still coming
+
+  constructor(root, channel) {
+    this.#root = root;
+    this.#channel = channel;
+    fill(root, { rolled: null, sum: null });
+    this.#draw();
+  }
+
+  /** One person says so. */
+  toss(side) {
+    const yes = this.#record(side);
+    this.#draw();
+    fill(this.#root, { rolled: thisTime(side, yes) });
+  }
+
+  /** A hundred people say so: one after another where motion is welcome, else all at once. */
+  crowd(side) {
+    clearTimeout(this.#waiting);
+    fill(this.#root, { rolled: null });
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const come = (left) => {
+      const now = still ? left : Math.min(left, AT_A_TIME);
+      for (let one = 0; one < now; one += 1) this.#record(side);
+      this.#draw(left === now);
+      if (left > now) this.#waiting = setTimeout(come, PAUSE, left - now);
+    };
+    come(CROWD);
+  }
+
+  #record(side) {
+    const yes = randomize(this.#channel, SIDES[side], cryptoWords())[SIDES.yes] === 1;
+    this.#records[side].push(yes);
+    return yes;
+  }
+
+  /** Draws the last hundred of each side, and says what came out; the sum only where nobody is still coming, as it is read out. */
+  #draw(done = true) {
+    for (const [side, records] of Object.entries(this.#records)) {
+      const board = this.#root.querySelector(`[data-board=${side}]`);
+      const first = CROWD * Math.max(0, Math.ceil(records.length / CROWD) - 1);
+      drawPeople(board.querySelector("svg"), records.length - first, (index) => records[first + index]);
+      fill(board, { counted: this.#counted(side) });
+    }
+    if (done) fill(this.#root, { sum: this.#sum() });
+  }
+
+  #counted(side) {
+    const { of, own, other } = people(this.#channel);
+    const records = this.#records[side];
+    const values = { of: number(of), expected: number(side === "yes" ? own : other), all: number(records.length), yes: number(records.filter(Boolean).length) };
+    return t("Recorded as Yes: {yes} of {all}. In the long run: {expected} of {of}.", values);
+  }
+
+  /** The share of Yes among all who tossed, reckoned from their records as researchers do it, beside the true one. */
+  #sum() {
+    const { yes, no } = this.#records;
+    const all = yes.length + no.length;
+    if (all < CROWD) return null;
+    const { keepThreshold, coin } = this.#channel;
+    const own = keepThreshold / coin;
+    const recorded = [...yes, ...no].filter(Boolean).length;
+    const reckoned = Math.round((recorded - all * (1 - own)) / (2 * own - 1));
+    return t("Of all {all} people, {true} said Yes. From the records alone one reckons: {reckoned}.", { all: number(all), true: number(yes.length), reckoned: number(reckoned) });
+  }
+}
+
+function thisTime(side, recordedYes) {
+  if (side === "yes") return recordedYes ? t("You said Yes, and the record says Yes.") : t("You said Yes, but the record says No.");
+  return recordedYes ? t("You said No, but the record says Yes.") : t("You said No, and the record says No.");
+}

@@ -1,0 +1,114 @@
+"""Whether records are some that a survey's coins can produce: told from their packed bytes, without a byte for each bit.
+
+A few records are read as integers, one each, and their bits counted under the masks of the survey's rules. Many are looked at
+together, a column of bytes at a time. Only the latter says what is wrong; the former is for what nearly always comes: nothing.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import SubmissionError
+from deniable.survey import Survey
+from deniable.survey.layout import Rule
+
+FEW = 16  # records up to which integers are faster
+CHUNK_BYTES = 1 << 20  # of records that are looked at together, so that memory does not grow with their number
+
+Columns = NDArray[np.uint8]
+"""Byte i of every record, shape (bytes of a record, records)."""
+
+
+def check(survey: Survey, reports: bytes, count: int) -> None:
+    """Refuses records as a whole. Raises SubmissionError that names the rule, and the first record that breaks it.
+
+    Refused are another length than count records, padding that is set, a mask that cannot be drawn, and bits that the question's coins
+    cannot produce; the rules are looked at in this order.
+    """
+    size = survey.record.bytes
+    if len(reports) != count * size:
+        raise SubmissionError("length", f"reports must be {count:,} records of {size} bytes, {count * size:,} in all, got {len(reports):,}")
+    if count <= FEW and all(_passes(survey, int.from_bytes(reports[at : at + size])) for at in range(0, len(reports), size)):
+        return
+    octets = np.frombuffer(reports, dtype=np.uint8).reshape(count, size)
+    many = max(1, CHUNK_BYTES // size)
+    for first in range(0, count, many):
+        _check_columns(survey, np.ascontiguousarray(octets[first : first + many].T), first)
+
+
+def _passes(survey: Survey, record: int) -> bool:
+    """Whether one record is possible."""
+    layout = survey.record
+    if record & (1 << 8 * layout.bytes - layout.bits) - 1 or not _can_be_drawn(survey, record):
+        return False
+    for _, bits, d, asked in layout.rules:
+        ones = (record & bits).bit_count()
+        if asked and not record & asked:
+            if ones:
+                return False
+        elif ones != d and ones != d - 1:
+            return False
+    return True
+
+
+def _can_be_drawn(survey: Survey, record: int) -> bool:
+    if survey.ask is None:
+        return True
+    drawn = 0
+    for block in survey.block_bits:
+        if (inside := record & block) == block:
+            drawn += 1
+        elif inside:
+            return False
+    return drawn == survey.ask
+
+
+def _check_columns(survey: Survey, columns: Columns, first: int) -> None:
+    """The same of many records, of which the first has the number `first`."""
+    layout = survey.record
+    spare = layout.bytes * 8 - layout.bits
+    _refuse_if(columns[-1] & ((1 << spare) - 1) != 0, first, "padding", f": the last {spare} bits of a record are padding and must be zero")
+    if survey.ask is not None:
+        drawn = np.stack([_ones(columns, block) for block in survey.block_bits]) / [[len(block)] for block in survey.blocks]
+        wrong = (np.floor(drawn) != drawn).any(axis=0) | (drawn.sum(axis=0) != survey.ask)
+        _refuse_if(wrong, first, "mask", f": the mask must name exactly {survey.ask} of {len(survey.blocks)} blocks of questions")
+    for rule in layout.rules:
+        _refuse_if(~_possible(columns, rule), first, "impossible", _explained(rule))
+
+
+def _possible(columns: Columns, rule: Rule) -> NDArray[np.bool_]:
+    """The implied bit is set when d - 1 of the stored ones are; nothing is set of what was not asked."""
+    ones = _ones(columns, rule.bits)
+    possible: NDArray[np.bool_] = (ones == rule.d) | (ones == rule.d - 1)
+    if not rule.asked:
+        return possible
+    return np.where(_ones(columns, rule.asked) != 0, possible, ones == 0)
+
+
+def _ones(columns: Columns, bits: int) -> NDArray[np.uint16]:
+    """How many of these bits each record has, shape (records,)."""
+    found = np.zeros(columns.shape[1], dtype=np.uint16)
+    for number, mask in _masks(bits, len(columns)):
+        found += np.bitwise_count(columns[number] & mask)
+    return found
+
+
+@lru_cache(maxsize=1 << 13)  # of surveys that are asked about now: found anew for each chunk, they would take as long as the counting
+def _masks(bits: int, size: int) -> tuple[tuple[int, np.uint8], ...]:
+    """The bytes of a record in which some of these bits are, and the bits there."""
+    return tuple((number, np.uint8(mask)) for number, mask in enumerate(bits.to_bytes(size)) if mask)
+
+
+def _explained(rule: Rule) -> str:
+    item = rule.field.item
+    unasked = ", and none where it was not asked" if rule.asked else ""
+    stored = f"so {item.d - 1} or {item.d} of the {item.k - 1} that are stored"
+    return f", question {item.id}: exactly {item.d} of {item.k} bits must be set, {stored}{unasked}"
+
+
+def _refuse_if(wrong: NDArray[np.bool_], first: int, rule: str, message: str) -> None:
+    if wrong.any():
+        raise SubmissionError(rule, f"record {first + int(wrong.argmax())}{message}")
