@@ -11,7 +11,9 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
 .PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
+.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -86,6 +88,10 @@ order: $(VENV)/.dev
 kills: $(VENV)/.dev
 	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
 
+# A client that sends 1,000,000 rows, killed 200 times: each row is randomized once and counted once.
+kills-client: $(VENV)/.dev
+	DENIABLE_CLIENT_KILLS=200 $(BIN)/python -m pytest -s tests/client/delivery/test_kills.py
+
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
 	$(BIN)/python -m tests.client.frames 3000
@@ -107,6 +113,13 @@ screenshots: $(VENV)/.dev browser
 bench-peers: $(VENV)/.dev .venv-peers/.done
 	$(BIN)/python benchmarks/peers.py --python .venv-peers/bin/python
 
+# Every figure beside its limit, in turns: benchmarks/RESULTS.md and results.json. make bench AGAINST=FILE names what an earlier one lost.
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.performance $(if $(AGAINST),--against $(AGAINST))
+
+bench-quick: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.performance --quick --into $(VENV)
+
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
 
@@ -121,6 +134,9 @@ bench-small-groups: $(VENV)/.dev
 
 bench-samples: $(VENV)/.dev
 	$(BIN)/python benchmarks/samples.py
+
+bench-shown: $(VENV)/.dev
+	$(BIN)/python benchmarks/shown.py
 
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py

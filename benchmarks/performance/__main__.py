@@ -17,13 +17,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import coins, counting, ingest, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, estimates, ingest, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
 SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
+    "bulk": bulk.lines,
     "coins": coins.lines,
     "counting": counting.lines,
+    "estimates": estimates.lines,
     "ingest": ingest.lines,
     "sdk": sdk.lines,
     "start": start.lines,
@@ -45,7 +47,8 @@ def main() -> int:
             load.append(os.getloadavg()[0])
             print(_shown(rows[-1]), flush=True)
     machine = {
-        "measured": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, in {time.monotonic() - begun:,.0f} s{', --quick' if told.quick else ''}",
+        "measured": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, in {time.monotonic() - begun:,.0f} s"
+        + (", with --quick: fewer rows and rounds" if told.quick else ""),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}",
         "load average": f"{min(load):.1f} to {max(load):.1f} in this run, of which the run itself is 1 to 2",
     }
@@ -59,7 +62,8 @@ def main() -> int:
 
 
 def _shown(row: Row) -> str:
-    return f"{'met' if row.passed else 'NOT MET':8}{row.ratio:8.3g} {row.target:9} {row.name}: {row.ours:,.4g} {row.unit}, {row.beside} {row.reference:,.4g}"
+    met = "met" if row.passed else "NOT MET"
+    return f"{met:8}{row.ratio:8.3g} {row.target:9} {row.name}: {row.ours:,.4g} {row.unit}, {row.beside} {row.reference:,.4g}"
 
 
 if __name__ == "__main__":

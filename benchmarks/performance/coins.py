@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from benchmarks.performance.line import Line
 
-from deniable.device.entropy import stream
+from deniable.device.entropy import keyed_words
 from deniable.device.perturb import BLOCK, perturb_one
 from deniable.device.randomize import numbers
 from deniable.mechanism import Channel
@@ -24,7 +24,7 @@ def yes_no(questions: int, epsilon: float = 8) -> Survey:
 
 def toss(channel: Channel, total: int) -> None:
     """`total` reports of one question, as many at once as a client takes."""
-    categories, words = np.zeros(BLOCK, dtype=np.int8), stream()
+    categories, words = np.zeros(BLOCK, dtype=np.int8), keyed_words()
     for start in range(0, total, BLOCK):
         numbers(channel, categories[: total - start], words)
 

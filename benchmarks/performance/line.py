@@ -18,8 +18,8 @@ class Line:
     """A claim. target: such as "<= 0.6", of ours / the limit.
 
     ours, limit: called in turns, `rounds` times after one time that does not count; their time is taken, by the processor and by the clock.
-    A limit that is a number is a figure to reach, and `ours` then gives a figure in `unit`. by: "cpu" or "wall", which time the ratio is of;
-    what waits for a disk or for another process is measured by the clock. remark: what limits it, where that is known.
+    A limit that is a number is a figure to reach, and `ours` then gives a figure in `unit`. by: "cpu" or "wall", which time the ratio is
+    of; what waits for a disk or for another process is measured by the clock. remark: what limits it, where that is known.
     """
 
     name: str

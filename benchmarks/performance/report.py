@@ -9,6 +9,12 @@ from typing import Any
 
 from benchmarks.performance.line import RELATIONS, Row
 
+HEAD = """
+# How fast it is
+
+`make bench` wrote this, and `results.json` beside it. Ours and what it is compared with are measured in turns in one run; times are
+medians. *cpu*: the ratio is one of the processor's time; *wall*: of the time by the clock. A rate is beside the rate that it has to reach.
+"""
 LOST = 1.2
 """A ratio that is so many times worse is named."""
 
@@ -20,12 +26,9 @@ def written(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     lines = "\n".join(map(_line, rows))
     missed = [row for row in rows if not row.passed]
     why = "\n".join(f"- **{row.name}** ({row.ratio:.3g}, target {row.target}): {row.remark or 'not known'}" for row in missed)
-    limits = f"\n## What limits the lines that are not met\n\n{why}\n" if missed else ""
-    return (
-        "# How fast it is\n\n`make bench` wrote this, and `results.json` beside it. Ours and what it is compared with are measured in turns in "
-        "one run; times are medians.\n*cpu*: the ratio is one of the processor's time; *wall*: of the time by the clock. A rate is beside the "
-        f"rate that it has to reach.\n\n{told}\n\n{head}\n{lines}\n\n{len(rows) - len(missed)} of {len(rows)} lines are met.\n{limits}"
-    )
+    limits = f"## What limits the lines that are not met\n\n{why}" if missed else ""
+    met = f"{len(rows) - len(missed)} of {len(rows)} lines are met."
+    return "\n\n".join(part for part in (HEAD.strip(), told, f"{head}\n{lines}", met, limits) if part) + "\n"
 
 
 def _line(row: Row) -> str:

@@ -21,7 +21,7 @@ import httpx
 
 from deniable.collected import Collected
 from deniable.delivery.account import Account
-from deniable.delivery.jobs import Bulk, Report
+from deniable.delivery.jobs import Bulk, Report, rows_at_once
 from deniable.delivery.key import Key
 from deniable.delivery.outbox import Kept, Outbox
 from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
@@ -250,14 +250,15 @@ class SurveyClient:
         job: str | None = None,
         row_key: str | None = None,
         columns: Mapping[str, str] | None = None,
-        batch: int = 10_000,
+        batch: int | None = None,
         progress: bool = False,
         on_invalid: Literal["raise", "skip"] = "raise",
     ) -> Report:
         """Randomizes and sends many respondents' answers, a row each.
 
         rows: an iterable of mappings, a DataFrame, or a file: CSV with a header, or JSON lines (.jsonl). Other columns are left
-        alone. columns: the column of a question, where it is not the question's id. batch: rows a request.
+        alone. columns: the column of a question, where it is not the question's id. batch: rows a request, by default as many as make
+        half a megabyte.
         progress: show a bar on a terminal. on_invalid: "raise" checks all rows first and sends nothing if one is wrong
         (a stream that cannot be read twice is checked batch by batch); "skip" leaves wrong rows out and reports them.
 
@@ -284,7 +285,7 @@ class SurveyClient:
         """
         read = Sealed(as_rows, rows)
         del rows  # from here on no frame shows them
-        if not 1 <= batch <= MAX_COUNT:
+        if batch is not None and not 1 <= batch <= MAX_COUNT:
             raise ValueError(f"batch must be 1 to {MAX_COUNT:,}, got {batch}")
         if on_invalid not in ("raise", "skip"):
             raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
@@ -301,7 +302,8 @@ class SurveyClient:
         strict = on_invalid == "raise"
         account = self._account(survey, person_column, strict, None if name is None else (name, mark))
         row_keys = None if row_key is None else RowKeys(self.outbox, self.url, survey.id, row_key)
-        bulk = Bulk(self._delivery, survey, source, public, columns, batch, strict, self.pinned, account, row_keys)
+        size = rows_at_once(survey) if batch is None else batch
+        bulk = Bulk(self._delivery, survey, source, public, columns, size, strict, self.pinned, account, row_keys)
         if name is None and row_key is None:
             return bulk.run(None, progress)
         if job is None:

@@ -22,6 +22,7 @@ import sqlite3
 import ssl
 import sys
 import tempfile
+import threading
 import traceback
 import types
 from collections import Counter
@@ -273,10 +274,12 @@ class Tracer:
     def tracing(self) -> Iterator[None]:
         before = sys.gettrace()
         sys.settrace(self)
+        threading.settrace(self)  # what is sent in the background is provoked, too
         try:
             yield
         finally:
             sys.settrace(before)
+            threading.settrace(None)  # type: ignore[arg-type]
 
 
 class Alarm(Tracer):

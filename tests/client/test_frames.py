@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -98,9 +99,20 @@ class Row(dict[str, Any]):
     """A row to which there can be a weak reference."""
 
 
+class AtOnce(threading.Thread):
+    """What is done in the background is done before anything else: the next rows are not read meanwhile."""
+
+    def start(self) -> None:
+        self.run()
+
+    def join(self, timeout: float | None = None) -> None:
+        pass
+
+
 @pytest.mark.slow
 def test_nothing_refers_to_an_answer_any_more_when_its_submission_is_sent(here, server, monkeypatch):
     """Whoever has the memory of the process while it waits for the network finds none of what was sent."""
+    monkeypatch.setattr("deniable.delivery.background.Thread", AtOnce)
     alive: list[int] = []
     made: list[weakref.ref[Row]] = []
 
@@ -120,6 +132,7 @@ def test_nothing_refers_to_an_answer_any_more_when_its_submission_is_sent(here, 
 
 
 def test_the_control_a_list_of_the_callers_is_seen(here, monkeypatch):
+    monkeypatch.setattr("deniable.delivery.background.Thread", AtOnce)
     kept = [Row(ANSWERS) for _ in range(3)]
     refs = [weakref.ref(row) for row in kept]
     alive: list[int] = []

@@ -65,7 +65,10 @@ _BY_PATH = (
 )
 @click.option("--sheet", metavar="NAME", help="The sheet of a workbook that has several.")
 @click.option(
-    "--batch", type=click.IntRange(1, 100_000), metavar="N", default=10_000, show_default=True, help="How many rows go in one request."
+    "--batch",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="How many rows go in one request.  [default: as many as make half a megabyte]",
 )
 @click.option("--skip-invalid", is_flag=True, help="Leave out rows with wrong answers, instead of sending nothing.")
 @click.option(
@@ -98,7 +101,7 @@ def submit_command(
     delimiter: str | None,
     encoding: str | None,
     sheet: str | None,
-    batch: int,
+    batch: int | None,
     skip_invalid: bool,
     rejects: IO[str] | None,
     row_key: str | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,16 +11,20 @@ from functools import partial
 from typing import Any
 
 from deniable.delivery.account import Account, Rehearsal
+from deniable.delivery.background import InBackground
 from deniable.delivery.outbox import Job
 from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
-from deniable.device.perturb import Perturbed, check_many, perturb_many
+from deniable.device.perturb import Perturbed, perturb_many
 from deniable.device.tables import Batch, Rows
 from deniable.errors import AnswerError, DeliveryError, RefusedError, Rejected, RejectedError
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.public import Public
+from deniable.wire.submission import MAX_COUNT
 
+HELD = 32 << 20
+"""Bytes of perturbed records that wait in memory until all rows are checked."""
 _SHOWN = 20
 
 
@@ -70,19 +75,24 @@ class Bulk:
         code = None
         if job:
             self.finish_earlier(job)
-        total = self.check(done) if self.strict and self.source.repeatable else self.source.total
-        with _bar(total, done, progress) as advance:
-            for part in perturb_many(self.survey, self.source, self.public, self.admit, **self.options(done)):
+        total, held = self.check(done) if self.strict and self.source.repeatable else (self.source.total, deque[Perturbed]())
+        with _bar(total, done, progress) as advance, InBackground() as sender:
+            for part in self.parts(held, done, total):
                 self.refuse_more_than_invited(done + part.size)
                 if self.strict and part.rejected:
                     raise AnswerError(_listed(part.rejected, f"{done:,} rows before them are dealt with, and nothing of these was sent"))
-                self.send(part, job, done)
+                sender.wait()
+                self.keep(part, job)
+                sender.start(partial(self.send, part, job, done))
+                if self.account:  # whose persons are charged for no rows before those ahead of them have arrived
+                    sender.wait()
                 accepted += sum(submission.count for submission, _ in part.made)
                 submissions += len(part.made)
                 code = part.made[0][1] if part.made and self.public.invitation else code
                 rejected += part.rejected
                 done += part.size
                 advance(part.size)
+            sender.wait()
         if self.account:
             self.account.settle()
         if job and (left := self.delivery.outbox.waiting(self.delivery.url, job)):
@@ -93,6 +103,14 @@ class Bulk:
         known = self.row_keys.known if self.row_keys else 0
         rows = (accepted + known, submissions, resumed + known)
         return Report(self.survey.id, self.survey.digest, *rows, tuple(rejected), code, self.pinned)
+
+    def parts(self, held: deque[Perturbed], done: int, total: int | None) -> Iterator[Perturbed]:
+        """What was perturbed when it was checked; then the rows behind, read and perturbed when they are wanted."""
+        while held:
+            done += held[0].size
+            yield held.popleft()
+        if done != total or not self.source.repeatable:
+            yield from perturb_many(self.survey, self.source, self.public, self.admit, **self.options(done))
 
     def options(self, skip: int) -> dict[str, Any]:
         """Which rows to read: those behind the first `skip`, so many at a time."""
@@ -134,24 +152,31 @@ class Bulk:
             self.delivery.outbox.invite(job, access_codes.read(self.public.invitation))
         self.delivery.each_kept(job, True, self.delivery.send)
 
-    def check(self, skip: int) -> int:
-        """Reads all rows before any is sent; returns how many there are."""
+    def check(self, skip: int) -> tuple[int, deque[Perturbed]]:
+        """Reads all rows before any is sent; returns how many there are, and those that are perturbed already.
+
+        As many as fit into HELD bytes are, so that they need not be read again: unless it is found out only later which may be sent. They
+        are in no outbox yet: of a run that ends before all are checked, nothing is left that could be seen.
+        """
         rejected: list[Rejected] = []
+        held: deque[Perturbed] = deque()
         trial = self.account.trial() if self.account else None
-        total = skip
+        total, most = skip, 0 if self.account or self.row_keys else HELD
         rehearse = partial(self.rehearse, trial, self.row_keys.fresh() if self.row_keys else None)
-        for part in check_many(self.survey, self.source, self.public, rehearse, **self.options(skip)):
+        for part in perturb_many(self.survey, self.source, self.public, rehearse, most, **self.options(skip)):
             rejected += part.rejected
             total += part.size
+            if not part.only_checked:
+                held.append(part)
         self.refuse_more_than_invited(total)
         if rejected:
             raise AnswerError(_listed(rejected, "nothing was sent"))
         if trial:
             trial.refuse()
-        return total
+        return total, held
 
-    def send(self, part: Perturbed, job: Job | None, done: int) -> None:
-        """All submissions of a stretch are in the outbox, in one step with the job's progress, before the first is sent."""
+    def keep(self, part: Perturbed, job: Job | None) -> None:
+        """Puts all submissions of a stretch into the outbox, in one step with the job's progress, before the first is sent."""
         outbox, url = self.delivery.outbox, self.delivery.url
         made = [submission for submission, _ in part.made]
         if job and self.row_keys:
@@ -160,12 +185,19 @@ class Bulk:
             outbox.advance(url, self.survey.id, job, part.size, made, part.rejected)
         elif made:
             outbox.add(url, self.survey.id, *made)
+
+    def send(self, part: Perturbed, job: Job | None, done: int) -> None:
         try:
-            self.delivery.send_all(self.survey.id, made)
+            self.delivery.send_all(self.survey.id, [submission for submission, _ in part.made])
         except DeliveryError as error:
             raise DeliveryError(f"{error}. {_where_it_stands(job, done, part)}") from None
         except RejectedError as error:
             raise RejectedError(error.status, f"{error}. {_where_it_stands(job, done, part)}") from None
+
+
+def rows_at_once(survey: Survey) -> int:
+    """How many rows make a submission of half a megabyte, and at most two million cells."""
+    return max(1, min(MAX_COUNT, (1 << 19) // survey.record.bytes, (1 << 21) // len(survey.items)))
 
 
 def counted(number: int, noun: str) -> str:

@@ -29,6 +29,14 @@ class Coded:
         return [values[code] for code in self.codes.tolist()]
 
 
+class Texts(dict[str, int]):
+    """Numbers different texts in the order in which they come."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self)
+        return code
+
+
 def categories(question: Question, column: Any, words: Words) -> NDArray[np.integer[Any]]:
     """The categories of a column's answers, shape (n,); -1 where an answer means none. `words` round numbers."""
     known = _coded(column)

@@ -5,10 +5,10 @@ The only file besides the browser's form that draws the words for them from the 
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, allowed, positions, round_stochastically
-from deniable.device.entropy import os_words, stream
+from deniable.device.entropy import keyed_words, os_words
 from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
@@ -43,12 +43,16 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Perturbed:
-    """What may be seen of a stretch of rows: how many, those left out, and the submissions and hashes of the others."""
+    """What may be seen of a stretch of rows: how many, those left out, and the submissions and hashes of the others.
+
+    only_checked: no coin was tossed for these rows.
+    """
 
     size: int
     rejected: list[Rejected]
     made: list[Coded]
     marks: list[bytes]
+    only_checked: bool = False
 
 
 def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -> Coded:
@@ -74,26 +78,21 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     return perturb(survey, categories, Part(public.group), public.invitation)
 
 
-def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
+def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any) -> Iterator[Perturbed]:
     """Reads, encodes and perturbs stretch by stretch, each under a seal; `options` as in `rows.batches`.
 
-    admit: asked of each stretch which rows may be sent, before a coin is tossed for them; what it raises ends all.
+    admit: asked of each stretch which rows may be sent, before a coin is tossed for them; what it raises ends all. most: once so many bytes
+    of records are made, the other rows are only checked, and no coin is tossed for them.
     Once a stretch is handed out, nothing refers to the answers in it any more.
     """
-    return _each(partial(_submissions, survey, public), admit, survey, rows, public, options)
+    made = 0
 
-
-def check_many(survey: Survey, rows: Rows, public: Public, admit: Admit, **options: Any) -> Iterator[Perturbed]:
-    """As `perturb_many`, without tossing a coin: what is wrong with which rows, and no submissions."""
-    return _each(lambda batch: [], admit, survey, rows, public, options)
-
-
-def _each(
-    make: Callable[[Batch], list[Coded]], admit: Admit, survey: Survey, rows: Rows, public: Public, options: Mapping[str, Any]
-) -> Iterator[Perturbed]:
     def perturbed(batch: Batch) -> Perturbed:
+        nonlocal made
         batch = admit(batch)
-        return Perturbed(batch.size, batch.rejected, make(batch), batch.marks)
+        submissions = _submissions(survey, public, batch) if made < most else None
+        made += sum(len(submission.reports) for submission, _ in submissions or ())
+        return Perturbed(batch.size, batch.rejected, submissions or [], batch.marks, submissions is None)
 
     # map and iter, not a generator: one would hold on to its last batch while that is being sent
     stretches = map(perturbed, batches(survey, rows, os_words, group_column=public.group_column, **options))
@@ -116,7 +115,7 @@ def perturb(survey: Survey, categories: NDArray[np.integer[Any]], part: Part, in
     Raises RefusedError without entropy.
     """
     try:
-        reports = randomized(survey, categories, stream())
+        reports = randomized(survey, categories, keyed_words())
         secret = secrets.token_bytes(access_codes.SECRET_BYTES)
     except (NotImplementedError, OSError):
         raise RefusedError("the operating system gives no secure random numbers; nothing was sent") from None

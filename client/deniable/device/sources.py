@@ -6,6 +6,7 @@ under a seal, and no message has a cell in it.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import errno
 import io
@@ -16,6 +17,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +25,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deniable.device.columns import Coded, of_arrow
+from deniable.device.columns import Coded, Texts, of_arrow
+from deniable.device.cut import Lines
 from deniable.device.sealed import callers_own
 from deniable.device.tables import Raw, Rows, item_lists, lookup
 from deniable.errors import AnswerError
@@ -179,14 +182,39 @@ class CsvRows(_File):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        reader, header = self._opened(names)
-        rows = itertools.islice(filter(None, reader), skip, None)
-        places, width = [header.index(name) for name in names], len(header)
-        read = iter(lambda: _coded_stretch(rows, places, width, size), None)
-        return _without_text_errors(read, lambda: f"{self.label}, line {reader.line_num:,}")
+        """Plain lines of a file are cut, many at once; from the first stretch on that is not plain, all is read cell by cell."""
+        lines, seen, header = self._opened(names)
+        begun = _reader(iter(seen), header.delimiter)
+        next(filter(None, begun))
+        header = replace(header, lines=begun.line_num)
+        start = sum(len(line.encode()) for line in seen[: header.lines])
+        if isinstance(self._file, str | Path) and size >= _PART and header.delimiter in DELIMITERS:
+            with open(self._file, "rb") as raw:
+                mark = raw.peek(3)[:3] == codecs.BOM_UTF8
+                encoding = codecs.lookup(self._encoding(raw.peek(8))).name
+            if encoding in ("utf-8", "utf-8-sig"):
+                return self._cut(self._file, start + 3 * mark, header, size, skip)
+        return self._read(itertools.chain(seen[header.lines :], lines), header, size, skip)
 
-    def _opened(self, names: Sequence[str]) -> tuple[Any, list[str]]:
-        """A reader behind the header, and the header: with the only delimiter under which it names all columns."""
+    def _cut(self, path: str | Path, start: int, header: _Header, size: int, skip: int) -> Iterator[Raw]:
+        with open(path, "rb") as file:
+            cut = Lines(file, start, header.lines, header.delimiter, header.width)
+            skip = cut.skip(skip)
+            yield from cut.stretches(header.places, size)
+        if not cut.certain:
+            with open(path, "rb") as file:
+                file.seek(cut.offset)
+                lines = io.TextIOWrapper(file, "utf-8", newline="")
+                yield from self._read(iter(lines), replace(header, lines=cut.number), size, skip)
+
+    def _read(self, lines: Iterator[str], header: _Header, size: int, skip: int) -> Iterator[Raw]:
+        reader = _reader(lines, header.delimiter)
+        rows = itertools.islice(filter(None, reader), skip, None)
+        read = iter(lambda: _coded_stretch(rows, header, size), None)
+        return _without_text_errors(read, lambda: f"{self.label}, line {header.lines + reader.line_num:,}")
+
+    def _opened(self, names: Sequence[str]) -> tuple[Iterator[str], list[str], _Header]:
+        """The lines behind those that were read for the header, these, and the header: by the only delimiter that names all columns."""
         lines, seen = _without_text_errors(self.lines(), lambda: self.label), list[str]()
         told = (self._told.delimiter,) if self._told.delimiter else DELIMITERS
         found = [_header(seen, lines, delimiter) for delimiter in told]
@@ -196,14 +224,23 @@ class CsvRows(_File):
             raise AnswerError(f"{self.label}: its header names the columns with more than one delimiter, {which}: say which one it is")
         best = fits[0] if fits else max(range(len(told)), key=lambda place: len({*names} & {*found[place]}))
         _require_columns(self.label, names, found[best])
-        reader = _reader(itertools.chain(seen, lines), told[best])
-        next(filter(None, reader))
-        return reader, found[best]
+        return lines, seen, _Header(told[best], [found[best].index(name) for name in names], len(found[best]))
 
 
-def _coded_stretch(rows: Iterator[list[str]], places: Sequence[int], width: int, size: int) -> Raw | None:
+@dataclass(frozen=True)
+class _Header:
+    """How a file's rows are read: what stands between cells, the columns that are wanted, how many there are, and the lines before them."""
+
+    delimiter: str
+    places: list[int]
+    width: int
+    lines: int = 0
+
+
+def _coded_stretch(rows: Iterator[list[str]], header: _Header, size: int) -> Raw | None:
     """Up to `size` rows, some hundred at a time, which stay in the processor's cache. One that is not as wide as the header is no row."""
-    codes, known, broken, done = np.empty((len(places), size), dtype=np.int32), [_Codes() for _ in places], dict[int, str](), 0
+    places, width = header.places, header.width
+    codes, known, broken, done = np.empty((len(places), size), dtype=np.int32), [Texts() for _ in places], dict[int, str](), 0
     while part := list(itertools.islice(rows, min(_PART, size - done))):
         if set(map(len, part)) != {width}:
             wrong = {number: len(row) for number, row in enumerate(part) if len(row) != width}
@@ -214,14 +251,6 @@ def _coded_stretch(rows: Iterator[list[str]], places: Sequence[int], width: int,
             row[done : done + len(part)] = np.fromiter(map(known_here.__getitem__, columns[place]), dtype=np.int32, count=len(part))
         done += len(part)
     return Raw(done, [Coded(row[:done], list(texts)) for row, texts in zip(codes, known, strict=True)], broken) if done else None
-
-
-class _Codes(dict[str, int]):
-    """Numbers different texts in the order in which they come."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = code = len(self)
-        return code
 
 
 def _reader(lines: Iterable[str], delimiter: str) -> Any:

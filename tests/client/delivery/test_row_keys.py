@@ -173,7 +173,7 @@ perturb = module.perturb
 
 def noted(survey, categories, *public):
     made, code = perturb(survey, categories, *public)
-    line = json.dumps([made.id.hex(), (categories[0] * 32 + categories[1]).tolist()]) + "\\n"
+    line = json.dumps([made.id.hex(), (categories[0].astype(int) * 32 + categories[1]).tolist()]) + "\\n"
     file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line.encode())
     os.close(file)

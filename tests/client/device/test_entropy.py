@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from deniable.device.entropy import MANY, os_words, stream
+from deniable.device.entropy import MANY, keyed_words, os_words
 from deniable.device.randomize import randomize
 from deniable.mechanism import Channel
 
@@ -34,19 +34,19 @@ def test_many_words_are_drawn_behind_a_key_of_the_operating_systems(monkeypatch:
     monkeypatch.setattr(ssl, "RAND_bytes", lambda size: steps.append(size) or b"\1\0\0\x80" * (size // 4))
     assert os_words(LONG).tolist() == [2**31 + 1] * LONG
     assert steps == [48, (bytes(48), 48.0), 4 * LONG]
-    draw = stream()
+    draw = keyed_words()
     draw(LONG), draw(LONG), draw(1)
     assert steps[3:] == [48, (bytes(48), 48.0), 4 * LONG, 4 * LONG, 4]
 
 
 @pytest.mark.parametrize("count", [0, 1, 255, 256, 257, 5000])
 def test_there_are_as_many_words_as_asked_for_and_nobody_changes_them(count: int) -> None:
-    for words in (os_words(count), stream()(count)):
+    for words in (os_words(count), keyed_words()(count)):
         assert (words.shape, words.dtype) == ((count,), np.dtype("<u4"))
         assert not words.flags.writeable
 
 
-@pytest.mark.parametrize("kept", [os_words, stream()], ids=["a key each time", "one key"])
+@pytest.mark.parametrize("kept", [os_words, keyed_words()], ids=["a key each time", "one key"])
 def test_words_are_uniform_in_every_bit_and_not_alike(kept: Words) -> None:
     words = kept(1 << 16)
     ones = np.unpackbits(words.view(np.uint8).reshape(-1, 4), axis=1).mean(axis=0)
@@ -77,7 +77,7 @@ def drawn_after_forks(words: Words) -> list[bytes]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_process_that_was_forked_repeats_no_word_of_its_parents() -> None:
-    for words in (os_words, stream()):
+    for words in (os_words, keyed_words()):
         drawn = drawn_after_forks(words)
         assert [len(one) for one in drawn] == [64] * 4
         assert len(set(drawn)) == 4
@@ -99,4 +99,4 @@ def test_without_a_source_of_words_nothing_is_reported(monkeypatch: pytest.Monke
     with pytest.raises(NotImplementedError):
         randomize(Channel(2, 1, 5), np.zeros(count, dtype=np.int64), os_words)
     with pytest.raises(NotImplementedError):
-        stream()
+        keyed_words()

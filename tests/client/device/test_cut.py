@@ -1,0 +1,151 @@
+"""Lines that are cut all at once have the cells, the errors and the gaps that they have when they are read cell by cell."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from deniable.device import cut, sources
+from deniable.device.sources import as_rows
+from deniable.errors import AnswerError
+from deniable.files import File
+
+NAMES = ["smokes", "party"]
+HEADER = "smokes,note,party\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_parts() -> Iterator[None]:
+    """Files are short here, so what is cut is shorter still, and several parts are put together."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "_PART", 1)
+        patch.setattr(cut, "_PART", 3)
+        patch.setattr(cut, "_FEW", 2)
+        yield
+
+
+Read = tuple[list[tuple[int, list[list[str]], dict[int, str]]], str]
+
+
+def read(rows: Any, size: int, skip: int) -> Read:
+    """Every stretch that comes: its cells and the rows that are none; and the error at the end, if there is one."""
+    stretches: list[tuple[int, list[list[str]], dict[int, str]]] = []
+    try:
+        for raw in as_rows(rows).stretches(NAMES, size, skip):
+            stretches.append((raw.size, [column.tolist() for column in raw.columns], raw.broken))
+    except AnswerError as error:
+        return stretches, str(error).partition(": ")[2].partition("line ")[2] or str(error).partition(": ")[2]
+    return stretches, ""
+
+
+def rows_of(found: Read) -> tuple[list[tuple[list[str], str]], str]:
+    """The same row by row: where stretches end is of no importance."""
+    rows = [([column[row] for column in columns], broken.get(row, "")) for size, columns, broken in found[0] for row in range(size)]
+    return rows, found[1]
+
+
+def both(raw: bytes, size: int = 4, skip: int = 0) -> tuple[Any, Any]:
+    """From a file, whose lines may be cut, and from one that is open, whose cells are read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        path.write_bytes(raw)
+        return rows_of(read(path, size, skip)), rows_of(read(File(io.BytesIO(raw)), size, skip))
+
+
+CELL = st.one_of(
+    st.sampled_from(["yes", "no", "", " ", "  yes", "no ", "Käse", "seven77", "eight888", "nine99999", "a" * 17, "x" * 70, "ya", "yes\t"]),
+    st.text(st.sampled_from("ab ,;\"'é\r\n\t\0\ufeff\x0b\x1c\x85\u2028"), max_size=4),
+)
+LINE = st.lists(CELL, min_size=3, max_size=3).map(",".join)
+PLAIN = st.lists(st.sampled_from(["yes", "no", " no", "", "eight888", "nine99999", "Käse", "x" * 70]), min_size=3, max_size=3).map(",".join)
+ENDS = st.sampled_from(["\n", "\r\n"])
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(PLAIN, max_size=12),
+    st.lists(st.one_of(PLAIN, LINE, st.text(max_size=3)), max_size=5),
+    ENDS,
+    st.booleans(),
+    st.integers(1, 7),
+    st.integers(0, 9),
+)
+@example(["yes,,no"] * 3, ['yes,"a\nb",no', "yes,x,no"], "\n", True, 4, 0)
+@example(["yes,,no"] * 3, ["", "yes,x,no"], "\r\n", False, 2, 1)
+@example([], [], "\n", True, 4, 0)
+def test_what_is_cut_is_what_is_read_cell_by_cell(plain, odd, end, whole, size, skip) -> None:
+    text = end.join([HEADER.strip(), *plain, *odd]) + end * whole
+    cut_rows, read_rows = both(text.encode("utf-8", "surrogatepass"), size, skip)
+    if read_rows[1]:  # an error ends both; how many rows came before it depends on where stretches end
+        assert cut_rows[1] == read_rows[1]
+        shorter = min(len(cut_rows[0]), len(read_rows[0]))
+        assert cut_rows[0][:shorter] == read_rows[0][:shorter]
+    else:
+        assert cut_rows == read_rows
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"yes,,Red\nno,,Blue\n",
+        b"yes,,Red\r\nno,,Blue\r\n",
+        b"yes,,Red\nno,,Blue\r\n",
+        b"yes,,Red\nno,,Blue",
+        b"yes,,Red\rno,,Blue\n",
+        b"yes,,Red\n\nno,,Blue\n\n",
+        b"yes,,Red\n,\nno,,Blue\n",
+        b"yes,,Red\nno,Blue,,\nno\n",
+        b'yes,,"Red"\nno,"a,b",Blue\n',
+        b"yes,,R\xc3\xa9d\n" + b"no,,R\xe9d CANARY\n",
+        b"yes,,Red\n" + b"no,," + b"C" * 200_000 + b"\n",
+        b"yes,,Red\0\nno,,Blue\n",
+        b" yes,  ,  Red\n no , , Blue\n",
+    ],
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "marked"])
+def test_what_cannot_be_cut_with_certainty_is_read(raw: bytes, mark: bytes) -> None:
+    cut_rows, read_rows = both(mark + HEADER.encode() + raw)
+    assert cut_rows == read_rows
+    assert both(mark + HEADER.encode() + b"yes,,Red\n" * 5 + raw, 5)[0][0][5:] == read_rows[0]
+
+
+def test_plain_lines_are_cut_and_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sources, "_coded_stretch", lambda *_: pytest.fail("they were read"))
+    path = tmp_path / "rows.csv"
+    path.write_bytes(HEADER.encode() + b"yes,x,Red\n" * 10)
+    assert [size for size, _, _ in read(path, 4, 0)[0]] == [4, 4, 2]
+    assert [size for size, _, _ in read(path, 4, 9)[0]] == [1]
+
+
+def test_cells_that_are_made_alike_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells of more than 8 bytes are mixed to one number each: with a factor of 0, by which only the last 8 count."""
+    monkeypatch.setattr(cut, "_MIX", np.uint64(0))
+    raw = HEADER.encode() + b"first one is 1234567,,Red\nsecond  is 91234567,,Red\nfirst one is 1234567,,Red\n" * 4
+    cut_rows, read_rows = both(raw)
+    assert cut_rows == read_rows
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "lines"),
+    [
+        ("_plain", lambda text: True, b'yes,,"Red"\n'),
+        ("_text", lambda cell: cell.decode(), b" yes,,  Red\n"),
+        ("_MASKS", np.array([(1 << 8 * min(length, 7)) - 1 for length in range(9)], dtype=np.uint64), b"yes,,eight888\nno,,eight889\n"),
+        ("_MASKS", np.zeros(9, dtype=np.uint64), b"yes,,Red\nno,,Red\n"),
+    ],
+    ids=["quotes are cut", "spaces are kept", "eight bytes are seven", "no byte is looked at"],
+)
+def test_the_control_what_is_cut_wrongly_is_noticed(monkeypatch: pytest.MonkeyPatch, name: str, wrong: Any, lines: bytes) -> None:
+    cut_rows, read_rows = both(HEADER.encode() + lines)
+    assert cut_rows == read_rows
+    monkeypatch.setattr(cut, name, wrong)
+    cut_rows, read_rows = both(HEADER.encode() + lines)
+    assert cut_rows != read_rows

@@ -1,0 +1,83 @@
+"""The table of `make bench`: what is measured in turns, what is met, and what an earlier run lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.performance import report
+from benchmarks.performance.line import Line, Row, measured, meets
+
+
+def row(name: str, ratio: float, target: str = "<= 1", **told: Any) -> dict[str, Any]:
+    return Row(name, ratio, 1.0, ratio, target, meets(ratio, target), "ms", "the limit", "cpu", **told).to_dict()
+
+
+def test_ours_and_the_limit_are_called_in_turns_behind_one_that_does_not_count() -> None:
+    calls: list[str] = []
+    found = measured(Line("a", "<= 1000", lambda: calls.append("ours"), lambda: calls.append("limit"), "it", rounds=3))
+    assert calls == ["ours", "limit"] * 4
+    assert found.reference_wall is not None
+    assert found.passed
+
+
+def test_a_figure_to_reach_is_beside_the_median_of_ours() -> None:
+    figures = iter([1.0, 7.0, 3.0])
+    found = measured(Line("a", ">= 1", lambda: next(figures), 6.0, "6 to reach", "/s", rounds=3)).to_dict()
+    assert (found["ours"], found["reference"], found["ratio"], found["pass"]) == (3.0, 6.0, 0.5, False)
+    assert {"name", "ours", "reference", "ratio", "target", "pass"} <= found.keys()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "target", "met"), [(0.6, "<= 0.6", True), (0.61, "<= 0.6", False), (50, ">= 50", True), (49, ">= 50", False)]
+)
+def test_a_target_is_met_at_its_very_number(ratio: float, target: str, met: bool) -> None:
+    assert meets(ratio, target) == met
+
+
+def test_what_lost_a_fifth_is_named_and_nothing_else() -> None:
+    before = [
+        row("slower", 0.5),
+        row("faster", 0.5),
+        row("as it was", 0.5),
+        row("gone", 0.5),
+        row("rate", 2.0, ">= 1"),
+        row("rate kept", 2.0, ">= 1"),
+    ]
+    now = [
+        row("slower", 0.61),
+        row("faster", 0.1),
+        row("as it was", 0.59),
+        row("new", 9),
+        row("rate", 1.6, ">= 1"),
+        row("rate kept", 9.0, ">= 1"),
+    ]
+    assert report.lost(now, before) == ["slower: 0.5 became 0.61", "rate: 2 became 1.6", "gone: is not measured any more"]
+
+
+def test_a_results_file_is_read_as_it_was_written_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([row("a", 0.5)]))
+    assert report.read(path) == [row("a", 0.5)]
+    for wrong in (
+        "{",
+        "[1]",
+        '[{"name": "a"}]',
+        '[{"name": "a", "ratio": "x", "target": "<= 1"}]',
+        '[{"name": "a", "ratio": 1, "target": "soon"}]',
+    ):
+        path.write_text(wrong)
+        with pytest.raises(ValueError, match=r"results\.json must be a results file of this benchmark, and is none"):
+            report.read(path)
+
+
+def test_the_page_has_every_line_and_says_what_limits_those_that_are_not_met() -> None:
+    slow = Row("slow one", 3.0, 1.0, 3.0, "<= 1", False, "ms", "the limit", "wall", 1234.0, 411.0, "the disk")
+    text = report.written([slow, Row("quick one", 0.5, 1.0, 0.5, "<= 1", True, "ms", "the limit", "cpu")], {"machine": "2 cores"})
+    assert "| slow one | 1,234 ms | the limit | 411 ms | 3 | wall | <= 1 | **not met** |" in text
+    assert "| quick one | 0.5 ms | the limit | 1 ms | 0.5 | cpu | <= 1 | met |" in text
+    assert "- **slow one** (3, target <= 1): the disk" in text
+    assert "1 of 2 lines are met." in text
+    assert "- machine: 2 cores" in text
