@@ -65,7 +65,7 @@ class Layout:
         for field in self.fields:
             bits = sum(first >> 1 + place for place in range(field.bits.start, field.bits.stop))
             if field.mask is not None or field.item.channel.outputs > 2:
-                rules.append(Rule(field, bits, field.item.d, 0 if field.mask is None else first >> 1 + field.mask))
+                rules.append(Rule(field, bits, field.item.channel.d, 0 if field.mask is None else first >> 1 + field.mask))
         return tuple(rules)
 
     @cached_property
