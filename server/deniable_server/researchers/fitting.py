@@ -108,10 +108,10 @@ def _fit(survey: Survey, reports: bytes, model: Model) -> dict[str, Any]:
 
 
 def _naive(variables: Mapping[str, Perturbed], model: Model) -> dict[str, Sequence[float]] | None:
-    """The same model of the records as if they were answers. None where a record names several options."""
+    """The same model of the records as if they were answers. None where a record names several options, or an output of a window."""
     as_told = {}
     for name, variable in variables.items():
-        if (variable.bits.sum(axis=1) == 1).all():
+        if (variable.bits.sum(axis=1) == 1).all() and variable.bits.shape[1] == len(variable.categories):
             as_told[name] = replace(variable, channel=np.eye(len(variable.categories)))
     try:
         return _coefficients(regress(model.formula, None, as_told, model=model.model))
