@@ -17,13 +17,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import coins, counting, ingest, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, estimates, ingest, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
 SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
+    "bulk": bulk.lines,
     "coins": coins.lines,
     "counting": counting.lines,
+    "estimates": estimates.lines,
     "ingest": ingest.lines,
     "sdk": sdk.lines,
     "start": start.lines,
