@@ -44,7 +44,7 @@ questions: [{id: affair, text: Have you ever had an affair?, type: yes_no}]
 SHARES = {"vote": (0.58, 0.42), "party": (0.21, 0.19, 0.11, 0.04, 0.1, 0.16, 0.19), "tvnews": (0.8, 0.2)}
 PEOPLE = 4000
 WIDTHS = (360, 1280)
-LANGUAGES = ("en", "de", "ar")
+LANGUAGES = ("en", "de", "ar", "fr", "es")
 USER, PASSWORD = "ada", "a password for pictures"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.by import By
 from tests.kit.pages.axe import PROGRAM, findings
-from tests.kit.pages.layout import faults, screen, style
+from tests.kit.pages.layout import enlarged, faults, screen, style
 from tests.kit.pages.spoken import spoken
 from tests.kit.pages.visits import EVERYTHING, JOURNEYS, LONG, ONE, Visit, all_at_once
 
@@ -51,7 +51,7 @@ def test_no_state_of_a_page_has_a_fault(visit: Callable[[str], Visit], journey: 
         for width, scheme in LOOKS if KEPT else LOOKS[place % len(LOOKS) :][:1]:
             with screen(respondent.driver, width, scheme):
                 found += [f"{state}, {width} px, {scheme}: {finding}" for finding in findings(respondent.driver)]
-        found += [f"{state}, {fault}" for fault in faults(respondent.driver)]
+        found += [f"{state}, {fault}" for fault in (*faults(respondent.driver), *enlarged(respondent.driver))]
         if KEPT:
             keep(respondent, Path(KEPT), f"{language} {named(journey)} {place:02} {state}")
     assert found == []
@@ -106,12 +106,13 @@ def test_a_fault_in_the_markup_is_found(questions: Visit, fault: str, rule: str)
         ("button.link { min-height: 0 !important; font-size: 9px !important } .missing li { line-height: 1 }", "target-size"),
         (".question { min-width: 400px !important }", "sticks out: page: "),
         ("button.link { min-height: 0 !important; font-size: 9px !important }", "too small: button.link"),
+        (".lock { white-space: nowrap; font-size: .6rem }", "text at 200%: sticks out"),
         (".lock { height: 1.5rem; overflow: hidden }", "cut off: p.quiet lock"),
     ],
 )
 def test_a_fault_in_the_style_is_found(questions: Visit, css: str, finding: str) -> None:
     with style(questions.driver, css):
-        found = [*findings(questions.driver), *faults(questions.driver)]
+        found = [*findings(questions.driver), *faults(questions.driver), *enlarged(questions.driver)]
     assert any(finding in one for one in found), found
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
 from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.visits import EVERYTHING, HASTE, Visit
 from tests.kit.pages.writer import Writer
@@ -189,6 +190,10 @@ FRAME = """const inside = document.querySelector("iframe.phone")?.contentDocumen
   return [...(inside?.querySelectorAll("main > section") ?? [])].filter((step) => !step.hidden).map(({ id }) => id)[0] ?? "";"""
 
 
+ASKED = """const asked = document.querySelector(".trying iframe")?.contentDocument?.getElementById("questions");
+  return asked && !asked.hidden ? asked.textContent : "";"""
+
+
 def test_the_editor_keeps_moves_tells_of_mistakes_and_shows_the_page_of_respondents(driver: Any, site: Any) -> None:
     driver.get(f"{site.url}/login")
     for name, words in (("user", USER), ("password", PASSWORD)):
@@ -209,6 +214,13 @@ def test_the_editor_keeps_moves_tells_of_mistakes_and_shows_the_page_of_responde
     assert driver.execute_script("return document.activeElement.id") == "up-5"
     kept = Survey.from_text(writer.draft(path).text)
     assert ([question.id for question in kept.questions], kept.ask, kept.questions[5].options) == (writer.order(), 4, ("here", "there"))
+    driver.set_window_size(1400, 900)  # there is room for the page of respondents beside the fields
+    driver.find_element(By.ID, "title").click()
+    patient(driver).until(lambda d: "Where do you live?" in d.execute_script(ASKED))
+    writer.write("questions-5-text", "Where do you sleep?")
+    driver.find_element(By.ID, "title").click()
+    patient(driver).until(lambda d: "Where do you sleep?" in d.execute_script(ASKED))
+    assert driver.execute_script("return document.activeElement.id") == "title", "and whoever types goes on typing"
     driver.get(f"{site.url}{path}/preview")
     patient(driver).until(lambda d: d.execute_script(FRAME) == "consent")
 
@@ -264,3 +276,8 @@ def test_a_chart_is_taken_as_a_picture_of_twice_its_size_with_its_marks_and_word
     assert count["white"] > width * height / 2
     assert count["mark"] > 500, "intervals and points"
     assert count["dark"] > 500, "words"
+    driver.find_element(By.CSS_SELECTOR, ".choice summary").click()
+    Select(driver.find_element(By.NAME, "confidence")).select_by_value("0.8")
+    patient(driver).until(lambda _: "80%" in driver.find_element(By.CSS_SELECTOR, ".choice summary").text)
+    assert "confidence=0.8" in driver.current_url
+    assert driver.find_element(By.CSS_SELECTOR, "[data-png]").is_displayed(), "what was put in place works"

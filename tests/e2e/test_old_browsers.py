@@ -107,7 +107,11 @@ def test_what_an_old_browser_is_told_is_in_its_language_and_shows_other_ways(
     assert page.open(f"{site.url}/s/{survey.id}?lang=de#digest={survey.digest}") == "unsupported"
     assert "Dieser Browser ist zu alt" in page.text()
     ways = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#unsupported a")]
-    assert ways == [f"{site.url}/s/{survey.id}/by-hand?lang=de", f"{site.url}/s/{survey.id}/definition?lang=de"]
+    assert ways == [f"{site.url}/s/{survey.id}/definition?lang=de"]  # two coins cannot answer this survey
+    coins = site.publish(id=f"{survey.id}-coins", questions=[{"id": "q", "text": "Q?", "type": "yes_no"}], epsilon="ln 3")
+    page.open(f"{site.url}/s/{coins.id}?lang=de#digest={coins.digest}")
+    ways = [link.get_attribute("href") for link in browser.find_elements(By.CSS_SELECTOR, "#unsupported a")]
+    assert ways == [f"{site.url}/s/{coins.id}/by-hand?lang=de", f"{site.url}/s/{coins.id}/definition?lang=de"]
 
 
 def test_the_check_itself_runs_in_browsers_of_any_age() -> None:

@@ -15,7 +15,7 @@ import pytest
 from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from tests.kit.pages import axe, layout
-from tests.kit.pages.visits import HASTE
+from tests.kit.pages.visits import HASTE, Visit
 from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
@@ -597,3 +597,59 @@ def test_a_sample_has_the_headings_of_what_is_asked(page: Any, site: Any) -> Non
     page.press("agree")
     page.step("consent")
     assert seen(page) in (["One", "A?"], ["One", "B?"])
+
+
+# The code, to be kept by whoever wants to.
+
+TAKEN = """window.taken = {};
+navigator.clipboard.writeText = (text) => { taken.copied = text; return Promise.resolve(); };
+URL.createObjectURL = (file) => { file.text().then((text) => { taken.saved = text; }); return "data:,"; };
+HTMLAnchorElement.prototype.click = function () { taken.name = this.download; };"""
+NO_CLIPBOARD = "navigator.clipboard.writeText = () => Promise.reject(new Error()); document.execCommand = () => false;"
+
+
+def test_the_code_is_copied_and_saved_when_that_is_asked_for_and_not_before(page: Any, site: Any, short: Survey) -> None:
+    with Visit(page, site).beforehand(TAKEN):
+        assert page.answer(site.link(short), 0) == "thanks"
+    code = page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]").text
+    assert page.driver.execute_script("return taken") == {}
+    page.press("copy")
+    patient(page.driver).until(lambda _: "Copied." in page.text())
+    page.press("save")
+    patient(page.driver).until(lambda d: d.execute_script("return taken.saved"))
+    taken = page.driver.execute_script("return taken")
+    assert taken["copied"] == code
+    assert taken["name"] == f"{short.id}.txt"
+    assert taken["saved"] == f"Withdrawal code\n{code}\n{site.url}/s/{short.id}/withdraw?lang=en\n"
+    assert code not in page.driver.execute_script("return JSON.stringify([{...localStorage}, {...sessionStorage}])")
+
+
+def test_where_nothing_can_be_copied_the_code_is_selected_and_a_tap_selects_all_of_it(page: Any, site: Any, short: Survey) -> None:
+    with Visit(page, site).beforehand(NO_CLIPBOARD):
+        assert page.answer(site.link(short), 0) == "thanks"
+    page.press("copy")
+    patient(page.driver).until(lambda _: "It is selected now." in page.text())
+    code = page.driver.find_element(By.CSS_SELECTOR, "#thanks [data-slot=code]")
+    assert page.driver.execute_script("return getSelection().toString()").strip() == code.text
+    assert code.value_of_css_property("user-select") == "all"
+    style_sheet = httpx.get(f"{site.url}/static/respond.css", timeout=PATIENCE).text
+    assert "-webkit-user-select: all" in style_sheet  # Safari knows no other
+
+
+# Where a number may be below zero, a phone has to have a minus.
+
+
+def test_a_field_for_numbers_below_zero_has_keys_with_a_minus(page: Any, site: Any) -> None:
+    ends = {"warm": (0, 40), "any": (-40, 40)}
+    questions = [{"id": name, "text": name, "type": "number", "low": low, "high": high, "levels": 5} for name, (low, high) in ends.items()]
+    survey = site.publish(id=next(names), questions=questions)
+    page.open(site.link(survey))
+    page.press("agree")
+    page.step("consent")
+    fields = page.driver.find_elements(By.CSS_SELECTOR, "#questions input")
+    assert [field.get_attribute("inputmode") for field in fields] == ["decimal", "text"]
+    fields[0].send_keys("7")
+    fields[1].send_keys("-12")
+    page.press("next")
+    assert page.step("questions") == "review"
+    assert review_of(page) == ["7", "-12"]

@@ -69,7 +69,7 @@ VISITORS: Sequence[Visitor] = (
 )
 """A phone with Android, an iPhone, Firefox, a desktop computer."""
 
-_REGIONS = {"en": "en-US", "de": "de-DE", "ar": "ar-EG"}
+_REGIONS = {"en": "en-US", "de": "de-DE", "ar": "ar-EG", "fr": "fr-FR", "es": "es-ES"}
 _FETCH = {  # destination, mode, site
     "page": ("document", "navigate", "none"),
     "form": ("document", "navigate", "same-origin"),

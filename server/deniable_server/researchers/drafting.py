@@ -34,6 +34,7 @@ from deniable_server.researchers.pages import Page, routes
 from deniable_server.store.drafts import Draft
 from deniable_server.store.errors import ConflictError
 from deniable_server.web import headers, limits
+from deniable_server.web.errors import reply
 
 bp = routes("drafting", __name__)
 
@@ -56,9 +57,7 @@ TAKEN = Problem("id", "must be a new one: it is another survey's, and a publishe
 @bp.errorhandler(CSRFError)
 def out_of_date(error: CSRFError) -> Response:
     """A form of a login that has ended: given back to who sent it, with a token of the new one."""
-    if not kept.sent_by_hand():
-        raise error
-    return kept.given_back()
+    return kept.given_back() if kept.sent_by_hand() else reply(400, "bad request", error.description or "")
 
 
 class Kept(NamedTuple):

@@ -33,14 +33,18 @@ def surveys() -> Page:
 @least(Role.VIEWER)
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
+    asked = dict(request.args)
+    if asked.get("group") or asked.get("target") == "respondents":
+        asked.pop("clusters", None)  # ticked before one group, or those who answered, were chosen: of these nothing is clusters
     try:
-        results = results_of(store, survey_id, request.args)
+        results = results_of(store, survey_id, asked)
     except WithheldError as error:
         return withheld(published, error)
     shown = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
     figured = {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
     needed = figures.needed(published.survey, results.rows[0].confidence)
-    return render_template("researchers/results.html", **shown, **figured, needed=needed, form=ActionForm())
+    clusters = asked.get("clusters") or None
+    return render_template("researchers/results.html", **shown, **figured, needed=needed, clusters=clusters, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/groups")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from deniable.survey.dump import to_yaml
 from deniable.topics import TOPICS
 from deniable.xlsform import read_xlsform
 from deniable_server.researchers.drafting import EXAMPLE
+from deniable_server.researchers.editor.drafted import title_in
 from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store
 
@@ -544,3 +546,39 @@ def test_nothing_is_given_back_to_a_script_or_for_a_page_of_another_site(client:
     path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE).id}"
     reply = client.post(path, data={"title": "of another site"}, headers=told)
     assert (reply.status_code, "of another site" in reply.text) == (302, False)
+
+
+@pytest.mark.parametrize(
+    "name", ["questions-500-id", "questions--1-id", "languages-9-tag", "questions-0-conditions-7-question", "questions-x-id"]
+)
+def test_a_forged_form_with_parts_that_no_page_has_is_a_draft_like_any_other(ada: FlaskClient, store: Store, name: str) -> None:
+    editor = Editor(ada, store)
+    sent = {key: value for key, value in filled(editor.page.text, "editor").items() if "conditions" not in key}
+    for do in ("save", "up 1", "condition 0", "uncondition 0 5", "copy 1"):
+        assert ada.post(editor.path, data={**sent, name: "forged", "do": do}).status_code in (200, 409, 422)
+    assert ada.get(editor.path).status_code == 200
+
+
+def test_a_title_of_any_kind_is_read_in_no_time() -> None:
+    """The list of surveys reads the titles of all drafts, while respondents wait for the same processor."""
+    begun = time.process_time()
+    for text in ("title: " + " " * 9990 + "x", "title: " + "' " * 4990 + "x", "title " * 1600 + "x", "title:\n" * 1400):
+        assert title_in(text)
+    assert time.process_time() - begun < 0.1
+    for text, title in (
+        ("title: 'Of two'", "Of two"),
+        ('{"title": "In JSON",', "In JSON"),
+        ("title: |\n  x", "x"),
+        ("id: x", "Untitled"),
+    ):
+        assert title_in(text) == title
+
+
+def test_a_survey_of_more_questions_than_there_are_fields_for_is_planned_and_tried_from_its_source(ada: FlaskClient, store: Store) -> None:
+    questions = "".join(f"  - {{id: q{number}, text: Q?, type: yes_no}}\n" for number in range(101))
+    path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE.split('  - ')[0] + questions).id}"
+    page = ada.get(path, follow_redirects=True).text
+    assert "of at most 100 questions" in page
+    tabs = re.findall(r'href="([^"]*)"', page.split('aria-label="This draft"')[1].split("</nav>")[0])
+    assert tabs == [f"{path}/source", f"{path}/plan", f"{path}/preview"]
+    assert [ada.get(tab).status_code for tab in tabs] == [200, 200, 200]

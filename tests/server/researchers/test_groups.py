@@ -250,6 +250,28 @@ def test_a_group_is_chosen_and_kept_in_the_downloads(send: Callable[..., None], 
     assert 'filename="clinics-results-group-3.json"' in reply.headers["Content-Disposition"]
 
 
+def test_groups_as_clusters_are_chosen_on_the_page_and_kept_in_its_downloads(send: Callable[..., None], ada: FlaskClient) -> None:
+    for n, group in zip((30, 60, 90), GROUPS, strict=True):
+        send(n, group)
+    alone, drawn = (ada.get(f"/manage/surveys/clinics{query}").text for query in ("", "?clusters=1"))
+    assert (
+        "Sample: everybody counts as drawn alone, whatever the group; if the groups were drawn, say so: intervals are wider then." in alone
+    )
+    assert "Sample: 3 clusters (group), t with 2 degrees of freedom." in drawn
+    assert "groups as clusters</summary>" in drawn
+    reply = ada.get(html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', drawn)[0])).get_json()
+    assert reply["sample"] == "3 clusters (group), t with 2 degrees of freedom"
+    for query in ("clusters=1&group=Süd", "clusters=1&target=respondents"):  # ticked before these were chosen
+        page = ada.get(f"/manage/surveys/clinics?{query}")
+        assert (page.status_code, "checked" in page.text) == (200, False)
+
+
+@pytest.mark.parametrize("query", ["?clusters=2", "?clusters=1&group=Süd", "?clusters=1&target=respondents"])
+def test_clusters_that_cannot_be_are_refused_to_programs(send: Callable[..., None], client: FlaskClient, query: str) -> None:
+    send(30, "Süd")
+    assert re.match("clusters must be|target must be|sample: ", error(client, query))
+
+
 def test_a_group_nobody_is_in_is_chosen_like_any_other(send: Callable[..., None], ada: FlaskClient) -> None:
     send(30, "Süd")
     page = ada.get(f"/manage/surveys/clinics?group={quote(GROUPS[0])}").text

@@ -21,7 +21,7 @@ from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, PausedError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import tallies, writer
+from deniable_server.store.sql import scans, tallies, writer
 
 Make = Callable[..., Submission]
 SURVEY = """
@@ -184,6 +184,53 @@ def test_a_wide_survey_has_the_same_tally_and_no_large_row(store: Store, submiss
     assert count_of(store, "wide") == 101
     with store.database.reading() as connection:
         assert connection.execute("SELECT sum(length(pairs)) FROM tallies WHERE survey = 'wide'").fetchone() == (0,)
+
+
+def test_a_wide_survey_is_counted_once_until_something_changes(
+    url: str, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "WIDE", 1)
+    recount, counted = tallies.recount, []
+
+    def counting(connection: Any, survey: Survey, chosen: Any) -> Tally:
+        counted.append(survey.id)
+        return recount(connection, survey, chosen)
+
+    monkeypatch.setattr(tallies, "recount", counting)
+    other = open_store(url)
+    sent = [submissions(count) for count in (3, 1, 200)]
+    changes: list[Callable[[], object]] = [
+        lambda: store.submissions.add("study", sent[0]),
+        lambda: other.submissions.add("study", sent[1]),
+        lambda: store.submissions.withdraw("study", sent[0].id),
+        lambda: store.submissions.add("study", sent[2]),
+        lambda: store.surveys.set_open("study", False),
+        lambda: other.submissions.withdraw("study", sent[1].id),
+    ]
+    for change in changes:
+        change()
+        with ThreadPoolExecutor(4) as pool:
+            told = list(pool.map(lambda _: tally_of(store, "study"), range(8)))
+        assert len(counted) <= 1
+        wanted = recount_of(store, "study")
+        assert all(same(one, wanted) for one in told)
+        del counted[:]
+    assert wanted.n == 200
+    other.close()
+
+
+def test_tallies_of_wide_surveys_take_no_more_memory_than_they_may(
+    store: Store, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tallies, "WIDE", 1)
+    one = 8 * survey.record.bits**2
+    monkeypatch.setattr(scans, "KEPT_BYTES", 2 * one)
+    for number in range(4):
+        store.surveys.publish(again := Survey.from_dict({**survey.to_dict(), "id": f"study{number}"}))
+        store.submissions.add(again.id, submissions(1, to=again))
+        assert tally_of(store, again.id).n == 1
+    kept = store.submissions._scans._kept  # type: ignore[attr-defined]
+    assert [name for name, _ in kept] == ["study2", "study3"]
 
 
 def test_what_was_kept_is_there_after_opening_it_again(url: str, store: Store, submissions: Make) -> None:

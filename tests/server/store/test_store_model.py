@@ -162,6 +162,11 @@ class Beside(RuleBasedStateMachine):
     def repeat_with_another_label(self, earlier: tuple[str, Submission], group: str, mode: Mode) -> None:
         self.add(earlier[0], replace(earlier[1], group=group, mode=mode))
 
+    @rule(earlier=sent, code=codes, group=groups)
+    def use_an_invitation_again(self, earlier: tuple[str, Submission], code: bytes, group: str) -> None:
+        if earlier[1].invitation:
+            self.add("invited", replace(earlier[1], id=submission_id(code), group=group))
+
     @rule(earlier=sent, survey=surveys)
     def withdraw(self, earlier: tuple[str, Submission], survey: str) -> None:
         self.store.submissions.withdraw(survey, earlier[1].id)

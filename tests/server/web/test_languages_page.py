@@ -42,9 +42,9 @@ def test_a_new_language_is_made_with_the_command_of_the_page(tmp_path: Path, mon
     words = shlex.split(examples("console")[1])[1:]
     words[words.index("--output-dir") + 1] = str(tmp_path)
     CommandLineInterface().run(words)
-    french = languages.read(tmp_path / "fr" / "LC_MESSAGES" / "deniable.po")
-    assert (french.tag, french.name, french.direction) == ("fr", "Français", "ltr")
-    assert french.texts.gettext("Not found") == "Not found"
+    portuguese = languages.read(tmp_path / "pt" / "LC_MESSAGES" / "deniable.po")
+    assert (portuguese.tag, portuguese.name, portuguese.direction) == ("pt", "Português", "ltr")
+    assert portuguese.texts.gettext("Not found") == "Not found"
 
 
 def test_the_template_says_what_it_shows(app: Flask) -> None:

@@ -19,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.moments import pseudo_answers
 from deniable.estimate.samples import raking
 from deniable.estimate.samples.design import Design
 from deniable.estimate.samples.totals import Totals
 from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
+
+NO_VARIANCE = 1e-24  # of a sum of shares that is known
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,14 @@ class Linear:
     @property
     def variances(self) -> _Floats:
         """Of the shares, shape (m,); none less than the coins alone give."""
-        return np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins))
+        return np.maximum(0.0, np.maximum(np.diagonal(self.covariance), np.diagonal(self.coins)))
+
+    def covariance_of(self, weights: _Floats) -> _Floats:
+        """Of sums of weights times these shares, shape (l, l) for weights of shape (l, m); nothing varies less than by its coins."""
+        found = pseudo_answers.at_least(weights @ self.coins @ weights.T, weights @ self.covariance @ weights.T)
+        places = np.diag_indices(len(found))
+        found[places] = np.maximum(found[places], NO_VARIANCE)
+        return found
 
     def sums(self, weights: _Floats) -> Linear:
         """Sums of weights times these shares, for weights of shape (l, m)."""

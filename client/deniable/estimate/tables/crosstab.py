@@ -22,7 +22,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers, structural_zeros
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.samples.linear import Linear
+from deniable.estimate.samples.linear import NO_VARIANCE, Linear
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -33,7 +33,6 @@ _Floats = NDArray[np.float64]
 MAX_CELLS = 1 << 20
 MAX_COVARIANCE = 1 << 12  # cells; their covariance is that squared
 ENOUGH = 25  # reports that name a cell, and that do not, from which on its share has a normal error
-NO_VARIANCE = 1e-24  # of a sum of cells that is known
 
 
 @dataclass(frozen=True)
@@ -212,6 +211,10 @@ class LinearTable(Crosstab):
         together = self.together.sum(axis=other) // self.channels[other].d
         of = Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)
         return linear_table([of], (self.n, together, np.zeros(len(together), dtype=bool)), self.found.sums(summed), self.interval)
+
+    def covariance_of(self, *weights: _Floats) -> _Floats:
+        """As of any table; where a sum of cells is known, next to nothing."""
+        return self.found.covariance_of(np.array([w.ravel() for w in weights]))
 
     def variance_of(self, weights: _Floats) -> float:
         """As of any table; where a sum of cells is known, next to nothing."""

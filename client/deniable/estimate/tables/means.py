@@ -16,7 +16,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
-from deniable.estimate.tables import respondents
+from deniable.estimate.tables import interpolated, respondents
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
@@ -29,6 +29,8 @@ class Quantile:
     """A quantile of an ordered question: the first option at or below which a share q of the people are.
 
     option: by the adjusted shares. low, high: the confidence limits, options too. confidence: of both limits together, or more.
+    value, value_low, value_high: of a number with named bins, as a number: as if the people in a bin were spread evenly over it, which is
+    an assumption; the options hold without it. None of others.
     """
 
     question: str
@@ -39,6 +41,9 @@ class Quantile:
     high: str
     confidence: float
     target: str
+    value: float | None = None
+    value_low: float | None = None
+    value_high: float | None = None
 
 
 def mean(
@@ -126,7 +131,16 @@ def quantile_of(
     reached = np.cumsum(fitted[order]) >= q * fitted[order].sum() * (1 - 1e-12)
     low, high = _limits(shares, variances, order, q, interval)
     option, first, last = (asked.categories[order[place]] for place in (int(reached.argmax()), low, high))
-    return Quantile(asked.id, q, n, option, first, last, interval.confidence, interval.target)
+    by_option = Quantile(asked.id, q, n, option, first, last, interval.confidence, interval.target)
+    edges = interpolated.edges_of(asked, order.tolist())
+    if edges is None:
+        return by_option
+
+    def sums(weights: _Floats) -> tuple[float, float]:
+        return float(weights @ shares), interval.quantile * math.sqrt(max(0.0, float(variances(weights[None, :])[0])))
+
+    value_low, value_high = interpolated.limits(sums, order, asked.k, edges, q)
+    return replace(by_option, value=interpolated.point(fitted[order], edges, q), value_low=value_low, value_high=value_high)
 
 
 def _limits(

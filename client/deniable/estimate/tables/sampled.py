@@ -18,9 +18,9 @@ from deniable.estimate.moments import counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.moments.structural_zeros import impossible, removal
 from deniable.estimate.samples.drawn import Drawn
-from deniable.estimate.samples.linear import Linear
+from deniable.estimate.samples.linear import NO_VARIANCE, Linear
 from deniable.estimate.tables import means, respondents
-from deniable.estimate.tables.crosstab import NO_VARIANCE, Axis, LinearTable, linear_table
+from deniable.estimate.tables.crosstab import Axis, LinearTable, linear_table
 from deniable.estimate.tables.differences import Comparison, difference
 from deniable.estimate.tables.means import Quantile
 from deniable.survey.question import Question
@@ -57,10 +57,11 @@ def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float,
 def table(drawn: Drawn, a: str, b: str, interval: Interval, complete: bool = False) -> LinearTable:
     """The joint shares of two questions. Raises EstimateError, also where a third one's shares are taken as known."""
     questions, n, together = counts.pair_counts(drawn.survey, drawn.tally, a, b)
+    axes = [Axis.of(question) for question in questions]
     found, zeros = drawn.linear(a, b), impossible(drawn.survey, a, b, complete)
     if zeros.any():
         found = found.sums(removal(found.shares.reshape(zeros.shape), [question.channel for question in questions], zeros))
-    return linear_table([Axis.of(question) for question in questions], (n, together, zeros), found, drawn.about(interval))
+    return linear_table(axes, (n, together, zeros), found, drawn.about(interval))
 
 
 def independence(table: LinearTable, what: str) -> HypothesisTest:
@@ -75,7 +76,7 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     inner = (np.arange(rows * cols).reshape(rows, cols)[:-1, :-1]).ravel()
     change = np.eye(rows * cols) - np.kron(np.eye(rows), np.outer(q, np.ones(cols))) - np.kron(np.outer(p, np.ones(rows)), np.eye(cols))
     excess = (table.shares - np.outer(p, q)).ravel()[inner]
-    given = (change @ table.covariance @ change.T)[np.ix_(inner, inner)]
+    given = table.found.covariance_of(change[inner])
     alone = [
         pseudo_answers.covariance(pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
         for margin, channel in zip((p, q), table.channels, strict=True)
@@ -95,12 +96,13 @@ def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, 
     values, counted = means.checked_scores(scores, asked)
     plain = pseudo_answers.invert(ones / n, [asked.channel])
     rounding = respondents.about_mean(interval, 0, asked, np.where(counted, values, np.nan), plain).rounding
-    found = drawn.linear(question, rounding=rounding).sums(np.stack([values, counted.astype(np.float64)]))
+    weights, shares = np.stack([values, counted.astype(np.float64)]), drawn.linear(question, rounding=rounding)
+    found = shares.sums(weights)
     what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), drawn.about(interval)
     if counted.all():
         return normal.limited(what, n, float(found.shares[0]), float(found.variances[0]), interval, bounds)
-    covariance = pseudo_answers.at_least(found.coins, found.covariance)
-    return normal.ratio(what, n, (float(found.shares[0]), float(found.shares[1])), covariance, interval, bounds)
+    parts = float(found.shares[0]), float(found.shares[1])
+    return normal.ratio(what, n, parts, shares.covariance_of(weights), interval, bounds)
 
 
 def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:

@@ -24,8 +24,8 @@ class Shown(Tabular):
     """One question among those who were shown it.
 
     after: the question and the answers after which it is shown. part: the share of all people who gave one of these; unanswered: of those
-    who did, and did not answer this one. options; shares, answered: the share of each option among those who were shown the question, and among those who answered it; None where too few are
-    estimated to be among them, and of no answer among those who answered.
+    who did, and did not answer this one. options; shares, answered: the share of each option among those who were shown the question, and
+    among those who answered it; None where too few are estimated to be among them, and of no answer among those who answered.
     """
 
     question: str

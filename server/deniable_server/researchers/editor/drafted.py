@@ -12,7 +12,7 @@ from deniable.survey.document import parse
 from deniable_server.researchers.editor.fields import editable
 
 MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file
-_TITLE = re.compile(r"""^\W{0,3}title\W{1,4}(.*?)["',\s]*$""", re.MULTILINE)
+_TITLE = re.compile(r"^\W{0,3}title\W{1,4}(.*)$", re.MULTILINE)
 _NAME = re.compile(r"""^\W{0,3}id\W{1,4}([\w-]{1,64})["',\s]*$""", re.MULTILINE)
 
 
@@ -45,7 +45,8 @@ def survey_in(text: str) -> Survey | None:
 def title_in(text: str) -> str:
     """What stands first under the key title, without reading the whole file."""
     found = _TITLE.search(text[:10_000])
-    return found[1].strip()[:200] if found and found[1].strip() not in ("", "|", ">") else "Untitled"
+    title = found[1].rstrip("\"', \t\r").strip()[:200] if found else ""
+    return title if title not in ("", "|", ">") else "Untitled"
 
 
 def name_in(text: str) -> str:

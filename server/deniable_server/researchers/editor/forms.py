@@ -9,6 +9,7 @@ from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, Integ
 from wtforms.validators import NumberRange
 
 from deniable.survey.types import TYPES
+from deniable_server.researchers.editor.conditions import BLANK
 from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE
 
@@ -141,7 +142,10 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
     @property
     def fields(self) -> Fields:
         """What stands in the form: browsers send lines that end in two characters."""
-        return {key: _plain(value) for key, value in self.data.items() if key not in _OWN}
+        found = {key: _plain(value) for key, value in self.data.items() if key not in _OWN}
+        for question in found["questions"]:
+            question["conditions"] = question["conditions"] or [dict(BLANK)]  # no page of ours sends none
+        return found
 
 
 KEYS = {name: {*kind.required_keys, *kind.optional_keys} for name, kind in TYPES.items()}

@@ -18,6 +18,7 @@ from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.intake import Place
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
+from deniable_server.store.sql.scans import Scans, State
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import Records
 
@@ -35,6 +36,7 @@ class SubmissionShelf:
 
     def __init__(self, database: Database, access: AccessShelf) -> None:
         self._database, self._access = database, access
+        self._scans = Scans()
 
     def add(self, survey_id: str, submission: Submission) -> bool:
         records = self._records(survey_id, submission.count, submission.reports)
@@ -101,12 +103,12 @@ class SubmissionShelf:
     def tally(self, survey_id: str, parts: Collection[Part]) -> Tally:
         survey = self._survey(survey_id)
         if tallies.is_wide(survey):
-            return self._scan(survey, parts)
+            return self._scans.tally(survey_id, parts, lambda: self._state(survey_id, parts), lambda: self._scan(survey, parts))
         with self._database.reading() as connection:
             return tallies.total(connection, survey, parts)
 
     def recount(self, survey_id: str, parts: Collection[Part]) -> Tally:
-        return self._scan(self._survey(survey_id), parts)
+        return self._scan(self._survey(survey_id), parts)[1]
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
         self._survey(survey_id)
@@ -141,14 +143,19 @@ class SubmissionShelf:
             row = connection.execute(query, [submission_id]).fetchone()
         return (Place(row[0], parts.part(row[1], row[2])), self._records(row[0], row[3], row[4])) if row else None
 
-    def _scan(self, survey: Survey, chosen: Collection[Part]) -> Tally:
-        """Counts all reports, and those that were erased and are to leave the counts with the next batch; all of one state."""
+    def _state(self, survey_id: str, chosen: Collection[Part]) -> State:
+        with self._database.reading() as connection:
+            return tallies.state(connection, survey_id, chosen)
+
+    def _scan(self, survey: Survey, chosen: Collection[Part]) -> tuple[State, Tally]:
+        """All reports, counted, with those that were erased and are to leave the counts with the next batch; all of one state."""
         with self._database.scanning() as connection:
+            state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
             for place, waiting in intake.read(connection, self._database.seal, survey.id):
                 if place.part in chosen:
                     total += releasing.tally(survey, waiting.withdrawn)
-        return total
+        return state, total
 
 
 def _refuse_later(connection: Connection, survey_id: str, submission_id: bytes) -> None:

@@ -25,7 +25,7 @@ from deniable_server.store.sql.connection import Connection
 WIDE = 512
 SCANNED_BYTES = 8 << 20  # reports counted at a time, so that memory does not grow with the survey
 _KEEP = """INSERT INTO tallies (key, survey, label, mode, n, pairs) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (survey, label, mode) DO UPDATE SET n = excluded.n, pairs = excluded.pairs"""
+ON CONFLICT (survey, label, mode) DO UPDATE SET key = excluded.key, n = excluded.n, pairs = excluded.pairs"""
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,13 @@ def counts(connection: Connection, survey_id: str) -> dict[Part, int]:
     """How many records are counted, for each part that has some. No pairs are read: n stands before them in a row."""
     rows = connection.execute("SELECT label, mode, n FROM tallies WHERE survey = ?", [survey_id])
     return {parts.part(label, mode): n for label, mode, n in rows}
+
+
+def state(connection: Connection, survey_id: str, chosen: Collection[Part]) -> tuple[int, ...]:
+    """What differs whenever the counts of some parts do: their keys, which are random and new with every change."""
+    condition, values = parts.among(survey_id, chosen)
+    rows = connection.execute(f"SELECT key FROM tallies WHERE {condition} ORDER BY key", values)  # noqa: S608 - our own text
+    return tuple(key for (key,) in rows.fetchall())
 
 
 def total(connection: Connection, survey: Survey, chosen: Collection[Part]) -> Tally:

@@ -205,7 +205,7 @@ def test_two_questions_from_reports_are_the_table_from_the_tally() -> None:
 def test_many_reports_are_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     survey, _, bits = three()
     whole = joint(survey, bits[:1000], ["a", "b", "c"])
-    monkeypatch.setattr("deniable.estimate.tables.crosstab._CHUNK", 100)
+    monkeypatch.setattr("deniable.estimate.moments.counts._CHUNK", 100)
     assert (joint(survey, bits[:1000], ["a", "b", "c"]).shares == whole.shares).all()
 
 

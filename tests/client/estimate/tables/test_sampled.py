@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -211,3 +212,29 @@ def test_the_slice_notices_wrong_errors(broken: str, monkeypatch: pytest.MonkeyP
     else:
         monkeypatch.setattr(Interval, "quantile", property(lambda self: 1.96))
     assert BENCH.measured(case, 80, seed=4)[1] < 0.9
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 0, 0, 0, 0, 0, 0), (2, 7, 1, 0, 0, 0, 0, 0), (60, 60, 60, 60, 60, 60, 60, 60)])
+@pytest.mark.parametrize("sample", [Sample(), CLUSTERS, Sample(margins={"group": dict(zip(GROUPS[:2], (1, 3), strict=True))})])
+def test_however_few_reports_there_are_figures_are_possible_or_refused(sizes: tuple[int, ...], sample: Sample) -> None:
+    """Everybody answers alike, so that nothing varies but by coins; of the groups those are drawn that have reports."""
+    made = tallies(0)
+    rng = np.random.default_rng(2)
+    for group, n in zip(GROUPS, sizes, strict=True):
+        sets = [
+            randomize(item.channel, np.zeros(n, dtype=np.int64), lambda k: rng.integers(0, 1 << 32, k, dtype=np.uint32))
+            for item in SURVEY.items
+        ]
+        made[group] = Tally.from_bits(np.hstack([bits[:, :-1] for bits in sets]))
+    if sample.margins:
+        made = {group: made[group] for group in GROUPS[:2]}
+    found = analyse(SURVEY, made, sample=sample)
+    for row in found.results:
+        assert row.low is not None
+        assert row.high is not None
+        assert 0 <= row.low < row.high <= 1
+    assert 0 <= independence(found.crosstab("smokes", "mood")).p_value <= 1
+    assert found.quantile("mood").low in SURVEY.items[1].categories
+    with suppress(EstimateError):  # too few are estimated to have answered
+        mean = found.mean("mood")
+        assert 1 <= mean.low <= mean.high <= 3
