@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import bulk, coins, counting, estimates, ingest, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, estimates, ingest, memory, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
@@ -27,6 +27,7 @@ SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
     "counting": counting.lines,
     "estimates": estimates.lines,
     "ingest": ingest.lines,
+    "memory": memory.lines,
     "sdk": sdk.lines,
     "start": start.lines,
 }
