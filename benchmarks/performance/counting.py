@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,11 +29,12 @@ def survey_of(questions: int, options: int = 2) -> Survey:
     return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "questions": asked})
 
 
-def database(rows: int, size: int) -> sqlite3.Connection:
-    """Rows of AT_ONCE random records of yes/no questions, in memory."""
-    connection, rng = sqlite3.connect(":memory:"), np.random.default_rng(1)
+def database(file: Path, rows: int, size: int) -> sqlite3.Connection:
+    """A file of rows of AT_ONCE random records of yes/no questions."""
+    connection, rng = sqlite3.connect(file), np.random.default_rng(1)
     connection.execute("CREATE TABLE submissions (key INTEGER PRIMARY KEY, reports BLOB)")
     connection.executemany("INSERT INTO submissions VALUES (?, ?)", ((row, rng.bytes(AT_ONCE * size)) for row in range(rows)))
+    connection.commit()
     return connection
 
 
@@ -62,12 +66,17 @@ def memory_of_a_large_body() -> float:
 
 def lines(quick: bool) -> Iterator[Line]:
     rows = (RECORDS // 10 if quick else RECORDS) // AT_ONCE
-    stored = database(rows, 3)
+    one = survey_of(20)
+    yield Line("one record of 20 yes/no questions, checked", "<= 1", lambda: one_check(one), 3.0, "3 us", unit="us", rounds=3)
+    yield Line("memory beside a body of 34 MB", "<= 1", memory_of_a_large_body, 64.0, "64 MB", unit="MB", rounds=1)
+    with tempfile.TemporaryDirectory() as folder, closing(database(Path(folder) / "stored.db", rows, 3)) as stored:
+        yield from counted(stored, rows)
+
+
+def counted(stored: sqlite3.Connection, rows: int) -> Iterator[Line]:
     name, read = f"{rows * AT_ONCE // 10**6} million records of 20 bits", "the read of the same bytes out of SQLite"
-    yield Line("one record of 20 yes/no questions, checked", "<= 1", lambda: one_check(survey_of(20)), 3.0, "3 us", unit="us", rounds=3)
     for what, target, count in (
         ("marginals", "<= 3", lambda octets: planes.ones(octets, 20)),
         ("all pairs", "<= 7", lambda octets: planes.pairs(octets, 20)),
     ):
         yield Line(f"{what} of {name}", target, lambda count=count: scan(stored, 3, count), lambda: scan(stored, 3, np.copy), read)  # type: ignore[misc]
-    yield Line("memory beside a body of 34 MB", "<= 1", memory_of_a_large_body, 64.0, "64 MB", unit="MB", rounds=1)

@@ -19,7 +19,7 @@ names = (f"ending{i}" for i in itertools.count())
 BACK = "https://app.prolific.com/submissions/complete?cc=C1AB2"
 CANARY = "5f8canary9e1"
 ENDING = {
-    "thanks": "Thanks for your time.\nType this code: C1AB2",
+    "thanks": "Thanks for your time.\nType this code: C1AB2\nIf this stirred something up: +1 555 0100",
     "closed": "We have heard enough people.",
     "return_link": BACK,
     "translations": {"de": {"thanks": "Danke.", "closed": "Wir haben genug gehört."}},
@@ -65,6 +65,7 @@ def everything(site: Any) -> bytes:
 def test_the_end_says_what_the_survey_says_and_links_back_for_everybody_alike(page: Any, site: Any, survey: Survey) -> None:
     assert page.answer(site.link(survey), 0) == "thanks"
     assert ending(page, "thanks") == (ENDING["thanks"], LINK)
+    assert page.driver.find_element(By.LINK_TEXT, "+1 555 0100").get_attribute("href") == "tel:+15550100"
     assert page.open(f"{site.url}/s/{survey.id}?lang=de#digest={survey.digest}") == "answered"  # who has lost the page is not lost
     assert ending(page, "answered") == ("Danke.", {**LINK, "textContent": "Zurück zu app.prolific.com"})
     assert len(page.driver.window_handles) == 1  # nobody is sent anywhere

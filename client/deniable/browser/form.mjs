@@ -220,6 +220,7 @@ async function attempt(context) {
 /** What the survey says at its end, and the way back to where somebody came from: the same address for everybody, opened by nobody but them. */
 function sayEnding(step, { definition: { survey: { returnLink } }, words }) {
   fill(step, { ending: words.thanks });
+  linkUp(step.querySelector("[data-slot=ending]")); // a help line can be called, a page of results be opened
   const link = step.querySelector("[data-slot=return]");
   link.parentElement.hidden = returnLink === undefined;
   if (returnLink === undefined) return;
@@ -240,7 +241,10 @@ function sayClosed({ words }) {
   const step = show("closed");
   fill(step, { title: words.title });
   sayContact(step, words);
-  if (step.querySelector("[data-slot=closing]")) fill(step, { closing: words.closed });
+  const closing = step.querySelector("[data-slot=closing]");
+  if (!closing) return; // paused
+  fill(step, { closing: words.closed });
+  linkUp(closing);
 }
 
 function sayAnswered(context) {

@@ -9,7 +9,7 @@ from typing import Protocol
 PREVIEW = "preview-"
 """How the ids of surveys begin that are tried and not asked. No survey with such an id is ever published."""
 
-MISSING = "there is no draft with this id, or not any more"
+MISSING = "there is no draft with this id, or not any more: what was published is among the surveys"
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,9 @@ def test_many_reports_are_counted_as_few_are(n: int, bits: int) -> None:
     assert (counted.pairs == counted.pairs.T).all()
 
 
-def test_pairs_of_a_wide_survey_are_counted_exactly() -> None:
-    n, bits = planes.FEW + 77, 1030  # more planes than one tile holds
+def test_pairs_of_a_wide_survey_are_counted_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, bits = planes.FEW + 77, 300
+    monkeypatch.setattr(planes, "_TILE", 100 * 34)  # planes of 34 words: three tiles
     octets = np.random.default_rng(5).integers(0, 256, (n, -(-bits // 8)), dtype=np.uint8)
     unpacked = np.unpackbits(octets, axis=1, count=bits).astype(np.float64)
     assert np.array_equal(Tally.from_records(octets.tobytes(), bits).pairs, (unpacked.T @ unpacked).astype(np.int64))

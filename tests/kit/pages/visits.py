@@ -1,7 +1,7 @@
 """Every page that a respondent can see, in every state, and how to get there.
 
 A journey is a generator: it brings the browser to one state after another and yields the name of each, for a test to look at.
-The survey it answers has all types of questions, and speaks the three languages of the pages.
+The survey it answers has all types of questions, and speaks three of the languages of the pages.
 """
 
 from __future__ import annotations
@@ -325,6 +325,9 @@ def in_vain(visit: Visit) -> Iterator[str]:
     with visit.beforehand("window.fetch = () => Promise.reject(new TypeError());"):
         assert visit.open(survey) == "refused"
     yield "could not be loaded"
+    with visit.beforehand("Storage.prototype.setItem = () => {};"):
+        assert visit.open(survey) == "unkept"
+        yield "nothing can be kept"
     with visit.beforehand("delete window.AbortController;"):
         assert visit.open(survey) == "unsupported"
     yield "browser too old"

@@ -510,7 +510,7 @@ def test_who_goes_back_after_publishing_is_told_that_the_draft_is_gone_and_led_o
     store.drafts.remove(editor.id)
     gone = ada.get(editor.path)
     assert gone.status_code == 404
-    assert "There is no draft with this id, or not any more." in gone.text
+    assert "There is no draft with this id, or not any more: what was published is among the surveys." in gone.text
     assert "Check the link that you were given" not in gone.text
     assert 'href="/manage"' in gone.text
 
@@ -582,3 +582,13 @@ def test_a_survey_of_more_questions_than_there_are_fields_for_is_planned_and_tri
     tabs = re.findall(r'href="([^"]*)"', page.split('aria-label="This draft"')[1].split("</nav>")[0])
     assert tabs == [f"{path}/source", f"{path}/plan", f"{path}/preview"]
     assert [ada.get(tab).status_code for tab in tabs] == [200, 200, 200]
+
+
+def test_who_presses_publish_twice_publishes_once_and_is_led_to_the_surveys(ada: FlaskClient, store: Store) -> None:
+    editor = Editor(ada, store)
+    sent = {**filled(editor.page.text, "editor"), "do": "publish"}
+    replies = [ada.post(editor.path, data=sent) for _ in range(2)]
+    assert [reply.status_code for reply in replies] == [302, 404]
+    assert "what was published is among the surveys" in replies[1].text
+    assert 'href="/manage"' in replies[1].text
+    assert [published.survey.id for published in store.surveys.all()] == ["affairs", "study"]

@@ -63,7 +63,9 @@ class Totals:
     def coins(self, group: int) -> _Floats:
         """Their covariance where it is known whose report it is: by coins, rounding, and the draw of the questions; same shape."""
         about = Interval(target="respondents", everybody=int(self.everybody[group]), rounding=self.rounding)
-        return pseudo_answers.covariance(self._shares(group), self.channels, about.sampling(int(self.n[group])))
+        shares, part = self._shares(group), about.sampling(int(self.n[group]))
+        alone = pseudo_answers.covariance(shares, self.channels, 0.0)
+        return pseudo_answers.at_least(alone, pseudo_answers.covariance(shares, self.channels, part)) if part else alone
 
     def _shares(self, group: int) -> _Floats:
         shares: _Floats = self.sums[group] / self.n[group]

@@ -221,11 +221,9 @@ def test_however_few_reports_there_are_figures_are_possible_or_refused(sizes: tu
     made = tallies(0)
     rng = np.random.default_rng(2)
     for group, n in zip(GROUPS, sizes, strict=True):
-        sets = [
-            randomize(item.channel, np.zeros(n, dtype=np.int64), lambda k: rng.integers(0, 1 << 32, k, dtype=np.uint32))
-            for item in SURVEY.items
-        ]
-        made[group] = Tally.from_bits(np.hstack([bits[:, :-1] for bits in sets]))
+        answers = np.zeros(n, dtype=np.int64)
+        sets = [randomize(item.channel, answers, lambda k: rng.integers(0, 1 << 32, k, dtype=np.uint32))[:, :-1] for item in SURVEY.items]
+        made[group] = Tally.from_bits(np.hstack(sets))
     if sample.margins:
         made = {group: made[group] for group in GROUPS[:2]}
     found = analyse(SURVEY, made, sample=sample)

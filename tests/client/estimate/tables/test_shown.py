@@ -7,7 +7,7 @@ import pytest
 from tests.kit.benchmarks import benchmark
 
 from deniable.errors import EstimateError
-from deniable.estimate import analyse, crosstab
+from deniable.estimate import Sample, analyse, crosstab
 from deniable.estimate.moments import pseudo_answers, structural_zeros
 from deniable.estimate.tables import conditional_share, cramers_v, independence
 from deniable.survey import Survey
@@ -102,3 +102,16 @@ def test_zeros_without_taking_off_their_noise_would_be_noticed(monkeypatch: pyte
     assert (right @ noisy.ravel()).sum() == pytest.approx(1)
     assert (blanked @ noisy.ravel()).sum() != pytest.approx(1, abs=1e-3)
     assert (right @ plain @ right.T)[0, 0] < 0.9 * (blanked @ plain @ blanked.T)[0, 0]
+
+
+def test_in_a_sample_impossible_pairs_are_0_too_and_take_noise_off() -> None:
+    survey = Survey.from_dict({**SURVEY.to_dict(), "groups": ["North", "South", "West"]})
+    tallies = {group: expected(cells, 2000) for group, cells in zip(survey.groups, (SKIP, ALL_ANSWER, SKIP), strict=True)}
+    alone, drawn = analyse(survey, tallies), analyse(survey, tallies, sample=Sample())
+    assert drawn.crosstab("used", "often").shares == pytest.approx(alone.crosstab("used", "often").shares, abs=1e-6)
+    one, other = (analysis.shown("often").shares[0] for analysis in (alone, drawn))
+    assert one is not None
+    assert other is not None
+    assert (other.estimate, other.std_error) == (pytest.approx(one.estimate, abs=1e-6), pytest.approx(one.std_error, rel=1e-3))
+    clusters = analyse(survey, tallies, sample=Sample(clusters="group")).shown("often")
+    assert clusters.part.estimate == pytest.approx(0.25, abs=1e-3)
