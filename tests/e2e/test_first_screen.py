@@ -80,6 +80,14 @@ def test_who_why_how_protected_and_both_buttons_are_on_the_first_screen_in_every
             assert below(page.driver) != []
 
 
+def test_the_group_that_travels_openly_is_on_the_first_screen_too(page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), **KEYS, groups=["North", "South"])
+    with phone(page.driver):
+        open_in(page, site, survey, more="&group=North")
+        assert below(page.driver) == []
+        assert "your group: North. If it is wrong, do not start." in page.driver.execute_script(FIRST)
+
+
 def test_the_first_screen_is_short_and_read_by_a_child_of_ten(page: Any, site: Any, survey: Survey) -> None:
     open_in(page, site, survey)
     shown = page.driver.execute_script(FIRST)

@@ -16,5 +16,5 @@ def test_without_javascript_too_people_are_told_of_links_that_say_too_much_in_a_
     page = client.get(f"/s/study?lang={language}").text
     unscripted = page.split("<noscript>")[1].split("</noscript>")[0]
     assert told in unscripted
-    assert re.findall('href="([^"]*)"', unscripted) == [f"/s/study/by-hand?lang={language}"], "and leads on without it"
+    assert re.findall('href="([^"]*)"', unscripted) == [], "and a survey that coins cannot answer leads nowhere"
     assert client.get(f"/s/study?lang={language}&PROLIFIC_PID=5f3").text == page
