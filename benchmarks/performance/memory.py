@@ -1,4 +1,4 @@
-"""Memory of a client while it sends a file: it grows with the file only by perturbed records that wait, of which there are 32 MB at most."""
+"""Memory of a client while it sends a file: it grows only by perturbed records that wait, of which there are 32 MB at most."""
 
 from __future__ import annotations
 
