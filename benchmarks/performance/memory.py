@@ -1,4 +1,4 @@
-"""Memory of a client while it sends a file: it must not grow with the file."""
+"""Memory of a client while it sends a file: it grows only by perturbed records that wait, of which there are 32 MB at most."""
 
 from __future__ import annotations
 
@@ -37,16 +37,15 @@ def lines(quick: bool) -> Iterator[Line]:
         study, numbers = Study(Path(name)), itertools.count()
         try:
             part = answers(few)
-            for repeated in (1, times):
-                with open(study.folder / f"{repeated}.csv", "w", encoding="utf-8") as file:
-                    for number in range(repeated):
-                        part.to_csv(file, index=False, header=number == 0)
+            with open(study.folder / "rows.csv", "w", encoding="utf-8") as file:
+                for number in range(times):
+                    part.to_csv(file, index=False, header=number == 0)
             yield Line(
                 f"memory of a client that sends {few * times:,} rows of CSV",
-                "<= 1.2",
-                lambda: peak(study, study.folder / f"{times}.csv", f"box{next(numbers)}"),
-                peak(study, study.folder / "1.csv", "box"),
-                f"that for {few:,} rows",
+                "<= 1",
+                lambda: peak(study, study.folder / "rows.csv", f"box{next(numbers)}"),
+                300.0,
+                "300 MB",
                 "MB",
                 rounds=1,
             )
