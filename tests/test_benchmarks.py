@@ -81,3 +81,4 @@ def test_the_page_has_every_line_and_says_what_limits_those_that_are_not_met() -
     assert "- **slow one** (3, target <= 1): the disk" in text
     assert "1 of 2 lines are met." in text
     assert "- machine: 2 cores" in text
+    assert json.loads(report.remembered([slow], {"machine": "2 cores"})) == {"machine": "2 cores", "ratios": {"slow one": 3.0}}

@@ -1,4 +1,4 @@
-"""make bench: measures every line, and writes results.json and RESULTS.md into benchmarks/.
+"""make bench: measures every line, writes results.json and RESULTS.md into benchmarks/, and its ratios behind those in history.jsonl.
 
 --quick: the lines that take no server, or little of one. --only NAME: the lines of one subject. --against FILE: an earlier results.json;
 names what is a fifth worse, and then ends with status 1.
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import bulk, coins, counting, estimates, ingest, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, estimates, ingest, memory, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
@@ -27,6 +27,7 @@ SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
     "counting": counting.lines,
     "estimates": estimates.lines,
     "ingest": ingest.lines,
+    "memory": memory.lines,
     "sdk": sdk.lines,
     "start": start.lines,
 }
@@ -55,6 +56,8 @@ def main() -> int:
     found = [row.to_dict() for row in rows]
     (told.into / "results.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     (told.into / "RESULTS.md").write_text(report.written(rows, machine), encoding="utf-8")
+    with (told.into / "history.jsonl").open("a", encoding="utf-8") as history:
+        history.write(report.remembered(rows, machine) + "\n")
     worse = report.lost(found, [row for row in earlier if not told.only or row["name"] in {one["name"] for one in found}])
     for text in worse:
         print(f"lost a fifth: {text}", file=sys.stderr)

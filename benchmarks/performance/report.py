@@ -41,6 +41,11 @@ def _figure(value: float, wall: float | None, row: Row) -> str:
     return f"{shown:,.0f} {row.unit}" if shown >= 100 else f"{shown:.3g} {row.unit}"
 
 
+def remembered(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
+    """A line of the history: when, where, and each line's ratio."""
+    return json.dumps({**machine, "ratios": {row.name: round(row.ratio, 4) for row in rows}})
+
+
 def lost(rows: Sequence[Mapping[str, Any]], earlier: Sequence[Mapping[str, Any]]) -> list[str]:
     """In words, the lines whose ratio is at least a fifth worse than in an earlier run, and those that are gone."""
     now, before = ({row["name"]: row for row in part} for part in (rows, earlier))

@@ -431,6 +431,7 @@ ACTS: dict[str, Act] = {
     "generator, as a job": lambda client, folder: client.submit_many("canaries", _rows(), batch=3, job="j"),
     "frame": lambda client, folder: client.submit_many("canaries", _table(), batch=4),
     "csv": lambda client, folder: client.submit_many("canaries", _csv(folder), batch=3),
+    "csv, all at once": lambda client, folder: client.submit_many("canaries", _csv(folder)),
     "open csv": lambda client, folder: client.submit_many("canaries", io.StringIO(_csv(folder).read_text()), batch=3),
     "jsonl": lambda client, folder: client.submit_many("canaries", _jsonl(folder), batch=3),
     "semicolons in UTF-16": lambda client, folder: client.submit_many("canaries", _semicolons(folder), batch=3),
