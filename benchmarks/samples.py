@@ -19,8 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.estimate import analyse
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.samples.drawn import Drawn, together
 from deniable.estimate.samples.sample import Sample
-from deniable.estimate.tables import conditional_share, independence
+from deniable.estimate.tables import conditional_share, independence, share_rows
+from deniable.estimate.tables.sampled import shares
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
 
@@ -94,10 +97,12 @@ class Surveys:
 
     def _clinics(self) -> Found:
         tallies = self._drawn(self._rates())
-        alone, drawn = analyse(self.survey, tallies), analyse(self.survey, tallies, sample=Sample(clusters="group"))
-        share, cell = _mean_of(self.case, 1), _mean_of(self.case, 2)
-        if self.case.figure == "share":
-            return _beside(share, *(one.results["a", "yes"] for one in (alone, drawn)))
+        share, cell, clusters = _mean_of(self.case, 1), _mean_of(self.case, 2), Sample(clusters="group")
+        if self.case.figure == "share":  # the rows of the results, without all else that these have
+            item = self.survey.items[0]
+            plain = share_rows(self.survey, together(tallies), [item], Interval())
+            return _beside(share, plain[0], shares(Drawn(self.survey, tallies, clusters), item, Interval())[0])
+        alone, drawn = analyse(self.survey, tallies), analyse(self.survey, tallies, sample=clusters)
         tables = [one.crosstab("a", "b") for one in (alone, drawn)]
         if self.case.figure == "cell":
             return _beside(cell, *(table.share({"a": "yes", "b": "yes"}) for table in tables))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import analyse
+from deniable.estimate import Analysis
 from deniable.estimate.moments import counts, pseudo_answers
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -74,7 +74,7 @@ class Surveys:
         _, n, together = counts.pair_counts(self.survey, tally, "used", "often")
         plain = pseudo_answers.invert(together / n, [item.channel for item in self.survey.items])
         alone = np.array([plain[0].sum(), plain[0, 0] / plain[0].sum(), plain[:, 0].sum() / plain[:, :2].sum()])
-        analysis = analyse(self.survey, tally)
+        analysis = Analysis(self.survey, tally)
         try:
             told = analysis.shown("often", complete=self.case.complete)
         except EstimateError:  # that all answered is contradicted, by chance: who is told so goes without it

@@ -51,9 +51,10 @@ class Simulated:
 
     @cached_property
     def truth(self) -> pd.DataFrame:
-        """The shares among these very people: columns question, option, share; in the order of an estimate's rows.
+        """The shares among these very people: columns question, option, share; in the order of an estimate's rows, where it has them all.
 
-        A number between two levels of its grid counts in part for each, so that the levels' mean is the numbers' mean.
+        A number between two levels counts in part for each, so that the levels' mean is the numbers' mean. Of a number through a window
+        there is an estimate of that mean, and none of the levels' shares.
         """
         import pandas as pd
 

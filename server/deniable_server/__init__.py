@@ -66,7 +66,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_codes"] = Delays(longest=LONGEST_FOR_CODES)
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
-    audience.register(app, sessions.user, "auth.login", lambda: kept.given_back() if kept.sent_by_hand() else None)
+    audience.register(app, sessions.user, "auth.login", audience.Return(kept.by_author, kept.given_back))
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
     persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, helping.bp)

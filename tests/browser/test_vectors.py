@@ -24,7 +24,7 @@ ASK_ALL = """
 const stream = (words) => { let used = 0; return { next: () => words[used++], used: () => used }; };
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const shaped = (shapes) => shapes.map(([k, d], index) => ({ id: `q${index}`, channel: { k, d } }));
+const shaped = (shapes) => shapes.map(([k, d], index) => ({ id: `q${index}`, channel: { k, d, outputs: k } }));
 """
 
 READ_ALL = """return Promise.all(given.map(async ({ text, base64, pin, max_epsilon: maxEpsilon }) => {
@@ -51,6 +51,44 @@ def test_every_report_has_its_bits_from_its_words_and_uses_all_of_them(javascrip
         cases,
     )
     assert got == [{"length": case["k"], "ones": case["ones"], "used": len(case["words"])} for case in cases]
+
+
+WINDOWS = (
+    ASK_ALL
+    + """return given.map(({ epsilon, levels, window, apart, category, words }) => {
+        const { next, used } = stream(words);
+        const channel = randomize.windowForEpsilon(epsilon, levels, window, apart);
+        const bits = randomize.randomize(channel, category, next);
+        const ones = [...bits.keys()].filter((i) => bits[i]);
+        return [channel.keepThreshold, channel.outputs, bits.length, ones, used(), Object.values(posterior.people(channel))];
+    });"""
+)
+
+
+def reports_of(cases: list[dict[str, Any]]) -> list[Any]:
+    return [[c["keep_threshold"], c["outputs"], c["outputs"], [c["output"]], len(c["words"]), c["people"]] for c in cases]
+
+
+def test_every_window_has_its_coin_and_its_people_and_reports_its_output_from_its_words(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("windows")
+    assert javascript(WINDOWS, cases) == reports_of(cases)
+
+
+WRONG_WINDOWS = {
+    "the coin's own value counts as kept": ("randomize.mjs", "keepThreshold;\n  const near", "keepThreshold + 1;\n  const near"),
+    "the window is shifted": ("randomize.mjs", "const near = first +", "const near = first + 1 +"),
+    "the window is one narrower": ("randomize.mjs", "uniformBelow(inside, coin", "uniformBelow(inside - 1, coin"),
+    "what lies outside begins inside": ("randomize.mjs", "draw < first ? draw", "draw <= first ? draw"),
+    "no answer has the last level's window": ("randomize.mjs", "levels ? category : outside", "levels ? category : levels - 1"),
+    "no answer weighs as one output": ("randomize.mjs", "apart ? levels + width - 1 : levels - 1", "apart ? levels : levels - 1"),
+    "people are counted as of subsets": ("posterior.mjs", "levels === undefined", "true"),
+}
+
+
+@pytest.mark.parametrize("bug", WRONG_WINDOWS)
+def test_a_window_that_is_tossed_otherwise_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("windows")
+    assert broken_javascript(*WRONG_WINDOWS[bug], WINDOWS, cases) != reports_of(cases)
 
 
 def test_every_record_packs_to_its_bytes_and_back(javascript: Javascript, vectors: Vectors) -> None:
@@ -91,7 +129,7 @@ def test_every_answer_means_its_category_or_is_refused(javascript: Javascript, v
 
 
 def test_every_definition_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
-    cases = vectors("definitions")
+    cases = [*vectors("definitions"), *vectors("window_definitions")]
     got = javascript(
         """return Promise.all(given.map(async ({ text, base64, pin, max_epsilon: maxEpsilon }) => {
             const bytes = base64 ? Uint8Array.from(atob(base64), (c) => c.charCodeAt()) : new TextEncoder().encode(text);
@@ -147,7 +185,7 @@ SUBMIT = (
 
 
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(javascript: Javascript, vectors: Vectors) -> None:
-    cases = vectors("submissions")
+    cases = [*vectors("submissions"), *vectors("window_submissions")]
     assert javascript(SUBMIT, cases) == [[case["envelope"], len(case["words"])] for case in cases]
 
 
@@ -262,6 +300,8 @@ BUGS = {
     "a section may have no title": ("definition.mjs", '["title"], ["note"]', '[], ["title", "note"]'),
     "a section may be translated to nothing": ("definition.mjs", "Object.keys(own.section).length > 0", "true"),
     "a bin may begin anywhere": ("types/number.mjs", "edge > edges[index - 1]", "true"),
+    "a window may be as wide as there are levels": ("types/number.mjs", "window >= levels", "window > levels"),
+    "a window may have any number of outputs": ("types/number.mjs", "levels + window - 1 > MAX_OPTIONS", "false"),
     "a byte order mark is dropped": ("definition.mjs", ", ignoreBOM: true", ""),
     "bad UTF-8 is repaired": ("definition.mjs", "fatal: true", "fatal: false"),
     "questions may share an id": ("definition.mjs", "new Set(questions.map(({ id }) => id)).size === questions.length", "true"),
@@ -293,7 +333,7 @@ BUGS = {
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_weaker_check_of_definitions_fails_the_vectors(bug: str, broken_javascript: Javascript, vectors: Vectors) -> None:
-    cases = vectors("definitions")
+    cases = [*vectors("definitions"), *vectors("window_definitions")] if "window" in bug else vectors("definitions")
     assert broken_javascript(*BUGS[bug], READ_ALL, cases) != [case["accepted"] for case in cases]
 
 

@@ -21,7 +21,7 @@ from deniable.device.encode import encode
 from deniable.device.randomize import randomize
 from deniable.device.tables import each_answer
 from deniable.errors import AnswerError, RefusedError, SubmissionError
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.layout import Layout
@@ -32,6 +32,7 @@ from deniable.wire.submission import Submission, _decode64
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "six_words", "bounds")
+WINDOWS = ("windows", "window_definitions", "window_submissions")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
@@ -49,7 +50,7 @@ class Stream:
 
 def shaped(questions: list[list[int]]) -> Any:
     """The part of a survey that packing needs."""
-    items = [SimpleNamespace(id=f"q{i}", k=k, d=d) for i, (k, d) in enumerate(questions)]
+    items = [SimpleNamespace(id=f"q{i}", channel=Channel(k, d, 1)) for i, (k, d) in enumerate(questions)]
     for item in items:
         item.items = [item]
     questions: Any = items
@@ -64,12 +65,17 @@ def test_there_are_a_thousand_vectors_and_fifty_bad_ones(vectors: Vectors) -> No
     assert len(bad) >= 50
 
 
+def test_there_are_a_thousand_vectors_of_windows(vectors: Vectors) -> None:
+    assert sum(len(vectors(name)) for name in WINDOWS) >= 1000
+
+
 @pytest.mark.slow
-def test_the_vectors_are_what_their_script_writes(tmp_path: Path) -> None:
+def test_the_vectors_are_what_their_scripts_write(tmp_path: Path) -> None:
     subprocess.run([sys.executable, FOLDER / "make_twin_vectors.py", tmp_path], check=True)
+    subprocess.run([sys.executable, "-m", "tests.vectors.make_window_vectors", tmp_path], check=True, cwd=FOLDER.parents[1])
     for made in tmp_path.iterdir():
         assert made.read_bytes() == (FOLDER / made.name).read_bytes(), made.name
-    assert {made.stem for made in tmp_path.iterdir()} == {*SHARED, "bad_envelopes"}
+    assert {made.stem for made in tmp_path.iterdir()} == {*SHARED, *WINDOWS, "bad_envelopes"}
 
 
 def test_every_threshold_is_the_one_of_exact_arithmetic(vectors: Vectors) -> None:
@@ -83,6 +89,19 @@ def test_every_report_has_its_bits_from_its_words_and_uses_all_of_them(vectors: 
         bits = randomize(Channel(case["k"], case["d"], case["keep_threshold"]), np.array([case["category"]]), words)
         assert np.flatnonzero(bits[0]).tolist() == case["ones"]
         assert words.left == []
+
+
+def window_of(case: dict[str, Any]) -> Window:
+    return Window.over_levels(case["epsilon"], case["levels"], case["window"], apart=case["apart"])
+
+
+def test_every_window_has_its_coin_and_its_people_and_reports_its_output_from_its_words(vectors: Vectors) -> None:
+    for case in vectors("windows"):
+        channel, words = window_of(case), Stream(case["words"])
+        assert (channel.keep_threshold, channel.outputs) == (case["keep_threshold"], case["outputs"]), case
+        assert [*people(channel)] == case["people"], case
+        bits = randomize(channel, np.array([case["category"]]), words)
+        assert (bits.shape, np.flatnonzero(bits[0]).tolist(), words.left) == ((1, channel.outputs), [case["output"]], []), case
 
 
 def test_every_record_packs_to_its_bytes_and_back(vectors: Vectors) -> None:
@@ -130,7 +149,7 @@ def taken(case: dict[str, Any]) -> Survey | None:
 
 
 def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
-    cases = [(case, taken(case)) for case in vectors("definitions")]
+    cases = [(case, taken(case)) for name in ("definitions", "window_definitions") for case in vectors(name)]
     assert [case["name"] for case, survey in cases if case["accepted"] != bool(survey)] == []
     for case, survey in cases:
         if survey:
@@ -151,7 +170,7 @@ def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vec
 
 @pytest.mark.slow
 def test_every_whole_submission_is_the_same_envelope_byte_by_byte(vectors: Vectors) -> None:
-    for case in vectors("submissions"):
+    for case in (*vectors("submissions"), *vectors("window_submissions")):
         survey, words = Survey.from_definition(case["definition"].encode()), Stream(case["words"])
         given = [np.array([encode(item, answer, words)]) for item, answer in each_answer(survey, case["answers"])]
         categories = apply_skip_logic(survey, np.array(given))

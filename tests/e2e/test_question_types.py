@@ -49,28 +49,39 @@ def test_a_skipped_question_is_sent_as_no_answer(page: Any, site: Any, injected:
 AGES = [
     {"id": "age", "text": "How old are you?", "type": "number", "low": 18, "high": 98, "levels": 5},
     {"id": "income", "text": "What do you earn?", "type": "number", "low": 0, "high": 1000, "levels": 3, "required": False},
+    {"id": "walk", "text": "How many minutes do you walk?", "type": "number", "low": 0, "high": 60},
+    {"id": "pay", "text": "What do you pay?", "type": "number", "low": 5, "high": 10, "required": False},
 ]
 
 
-def test_a_number_is_asked_in_its_range_and_sent_as_a_level_of_its_grid(
+def test_a_number_is_asked_in_its_range_and_sent_as_a_level_of_its_grid_or_a_place_near_it(
     page: Any, site: Any, injected: Callable[[Chrome, str], None]
 ) -> None:
     survey = site.publish(id="ages", questions=AGES)
     injected(page.driver, coins(survey, [0] * 200))  # rounds up whatever is between two levels, and keeps every own bit
     assert page.open(site.link(survey)) == "consent"
-    page.choose(-1, -1)
-    age, income = page.driver.find_elements(By.CSS_SELECTOR, "#questions input")
+    page.choose(-1, -1, -1, -1)
+    age, income, walk, pay = page.driver.find_elements(By.CSS_SELECTOR, "#questions input")
     age.send_keys("17")
     income.send_keys("much")
+    walk.send_keys("60")
+    pay.send_keys("7.5")
     page.press("next")
     problems = [problem.text for problem in page.driver.find_elements(By.CSS_SELECTOR, ".question .problem") if problem.is_displayed()]
     assert problems == ["Enter a number from 18 to 98.", "Enter a number from 0 to 1,000."]
     age.clear()
     age.send_keys("38,5")
     income.clear()
+    pay.clear()
     assert page.send() == "thanks"
     (stored,) = site.reports(survey)
-    assert stored == record(survey, [2, 3], [0] * 200)
+    levels = [len(survey.questions[place].scores or ()) for place in (2, 3)]
+    assert stored == record(survey, [2, 3, levels[0] - 1, levels[1]], [0] * 200)
+    told = page.driver.execute_script(
+        "return document.querySelector('.receipt, [data-slot=records]')?.textContent ?? document.body.textContent"
+    )
+    channel = survey.questions[2].channel
+    assert f"names place {channel.levels} of {channel.outputs}, which is near the numbers from" in " ".join(told.split())
 
 
 USED = {"text": "Which have you used?", "type": "multi_choice", "options": ["tea", "coffee", "tobacco"]}

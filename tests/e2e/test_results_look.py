@@ -34,6 +34,8 @@ QUESTIONS: list[dict[str, Any]] = [
     {"id": "sleep", "text": "How did you sleep?", "type": "scale", "options": ["badly", "so so", "well"]},
     {"id": "income", "text": "What do you earn?", "type": "number", "low": -20000, "high": 1000000, "levels": 40},
     {"id": "hours", "text": "How many hours?", "type": "number", "low": 0, "high": 14, "levels": 2},
+    {"id": "walk", "text": f"How far do you walk, {LONG}?", "type": "number", "low": -1, "high": 99},
+    {"id": "rent", "text": "What is your rent?", "type": "number", "low": 0, "high": 3000, "required": False},
 ]
 HABITS = (Path(__file__).parents[2] / "examples" / "habits.yaml").read_text()
 LOOKS = tuple(itertools.product((360, 1280), ("light", "dark")))
@@ -234,7 +236,7 @@ def test_the_summary_leads_to_each_question(ada: Chrome, site: Any, surveys: lis
     assert [link.text for link in links] == [question.text for question in surveys[0].questions]
     with screen(ada, 360):
         links[-1].click()
-        place = "return document.getElementById('q-hours').getBoundingClientRect().top"
+        place = "return document.getElementById('q-rent').getBoundingClientRect().top"
         patient(ada).until(lambda driver: -1 < driver.execute_script(place) < 700)
 
 
@@ -296,7 +298,7 @@ HOURS = "return document.getElementById('q-hours').closest('details').open"
 
 def test_the_first_five_cards_are_open_and_the_others_have_their_answer_in_a_sentence(ada: Chrome, site: Any) -> None:
     ada.get(f"{site.url}/manage/surveys/look")
-    assert ada.execute_script(FOLDED) == [False] * 5 + [True]
+    assert ada.execute_script(FOLDED) == [False] * 5 + [True] * 3
     hours = ada.find_element(By.ID, "said-hours")
     assert hours.is_displayed()
     assert hours.text.startswith("The mean is between")
@@ -316,7 +318,7 @@ def test_all_cards_open_and_fold_at_once(ada: Chrome, site: Any) -> None:
     for name, folded in (("Open all cards", False), ("Fold all cards", True)):
         patient(ada).until(lambda driver, name=name: button.text == name)
         button.click()
-        assert ada.execute_script(FOLDED) == [folded] * 6
+        assert ada.execute_script(FOLDED) == [folded] * 8
 
 
 SHOWN = "return [document.querySelector('main h1').textContent, document.querySelector('.facts')?.textContent.trim(), location.search]"

@@ -8,7 +8,7 @@
  */
 
 import { conditionProblem, named } from "./conditions.mjs";
-import { channelForEpsilon, epsilonOf, exceeds, oddsOfAll, reveals } from "./randomize.mjs";
+import { epsilonOf, exceeds, oddsOfAll, published, reveals } from "./randomize.mjs";
 import { recordBits } from "./submission.mjs";
 import { NO_ANSWER, characters, isObject, labelProblem, printable, strip } from "./types/base.mjs";
 import { TYPES, typeOf } from "./types.mjs";
@@ -184,7 +184,7 @@ function readQuestions(served) {
   for (const [index, source] of served.entries()) {
     const question = readQuestion(source, `questions[${index}]`, questions);
     questions.push(question);
-    bits += question.items.length * (question.channel.k - 1);
+    bits += question.items.length * (question.channel.outputs - 1);
     rule(bits < 2 * MAX_BITS, `questions must need at most ${MAX_BITS} bits in all (options less one, added up), got more`);
   }
   rule(new Set(questions.map(({ id }) => id)).size === questions.length, "the id of each question must be unique");
@@ -209,8 +209,8 @@ function readQuestion(served, where, earlier) {
   rule(kind, `${where}.type must be one of ${[...TYPES.keys()].join(", ")}`);
   const either = kind.either.filter((key) => Object.hasOwn(served, key));
   rule(either.length === Math.min(kind.either.length, 1), `${where} must have one of ${kind.either}`);
-  const keys = [...kind.keys, ...either];
-  closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "d", "keep_threshold"], ["required", "show_if", "help", "section"]);
+  const keys = [...kind.keys, ...either, ...kind.beside.filter((key) => Object.hasOwn(served, key))];
+  closed(served, where, ["id", "text", "type", ...keys, "epsilon", "categories", "k", "keep_threshold"], ["d", "outputs", "required", "show_if", "help", "section"]);
   identifier(served.id, `${where}.id`, QUESTION_ID, "1 to 64 of A-Z, a-z, 0-9 and _, a letter first");
   for (const key of ["text", "help"]) if (key in served) plainText(served, key, `${where}.${key}`);
   if ("section" in served) readSection(served.section, `${where}.section`, ["title"], ["note"]);
@@ -231,7 +231,7 @@ function readQuestion(served, where, earlier) {
     categories.push(NO_ANSWER);
   }
   const labels = kind.items(served);
-  const channel = channelForEpsilon(epsilon, categories.length, labels.length || 1);
+  const channel = kind.channel(served, epsilon, categories.length, labels.length || 1);
   rule(reveals(channel), `${where}.epsilon is too small for a 32-bit coin over ${channel.k} categories: it would reveal nothing`);
   sameMechanism(served, channel);
   const source = Object.fromEntries(keys.map((key) => [key, served[key]]));
@@ -248,8 +248,8 @@ function readSection(served, where, keys, optional) {
   for (const key of Object.keys(served)) plainText(served, key, `${where}.${key}`);
 }
 
-function sameMechanism(served, { k, d, keepThreshold }) {
-  for (const [name, value] of Object.entries({ k, d, keep_threshold: keepThreshold })) {
+function sameMechanism(served, channel) {
+  for (const [name, value] of Object.entries(published(channel))) {
     rule(served[name] === value, `question ${served.id}: ${name} must be ${value}, which epsilon ${served.epsilon} implies, got another value`);
   }
 }
@@ -258,8 +258,8 @@ function definitionOf(served, questions) {
   return {
     ...served,
     deniable: FORMAT,
-    questions: questions.map(({ id, text, help, section, type, epsilon, required, showIf, source, categories, channel: { k, d, keepThreshold } }) => ({
-      id, text, ...(help ? { help } : {}), ...(section ? { section } : {}), type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, k, d, keep_threshold: keepThreshold,
+    questions: questions.map(({ id, text, help, section, type, epsilon, required, showIf, source, categories, channel }) => ({
+      id, text, ...(help ? { help } : {}), ...(section ? { section } : {}), type, ...source, ...(required ? {} : { required }), ...(showIf ? { show_if: showIf } : {}), epsilon, categories, ...published(channel),
     })),
   };
 }

@@ -39,13 +39,15 @@ export function oddsOfSum(epsilon) {
 
 /**
  * A channel's odds in people: of `of` who give an answer, `own` have it in their record; of `of` who give another, `other`
- * have it in theirs. `of` is 100, or more where that would round to never, to always, or to no difference.
+ * have it in theirs. For a window: a record that is in the answer's window, of those whose own window is another. `of` is 100, or more where that would round to never, to always, or to no difference.
  */
-export function people({ k, d, keepThreshold, coin }) {
+export function people({ k, d, levels, inside, outside, keepThreshold, coin }) {
   const counted = (of, chance, whole) => Number((2n * BigInt(of) * chance + whole) / (2n * whole));
   for (let of = 100; ; of *= 10) {
     const own = counted(of, BigInt(keepThreshold), BigInt(coin));
-    const other = counted(of, BigInt(d) * BigInt(coin) - BigInt(keepThreshold), BigInt(coin) * BigInt(k - 1));
+    const other = levels === undefined
+      ? counted(of, BigInt(d) * BigInt(coin) - BigInt(keepThreshold), BigInt(coin) * BigInt(k - 1))
+      : counted(of, BigInt(inside) * BigInt(coin - keepThreshold), BigInt(coin) * BigInt(outside));
     if (of === MAX_PEOPLE || (other > 0 && other < own)) return { of, own, other };
   }
 }

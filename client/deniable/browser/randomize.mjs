@@ -1,5 +1,5 @@
 /**
- * Subset Selection with integer coins: the only place where a browser tosses a coin.
+ * Subset Selection and windows with integer coins: the only place where a browser tosses a coin.
  *
  * The twin of `mechanism.py` and `device/randomize.py`, which give the source: the same integers, and the same words used in the same
  * order. Words are integers from 0 to 2^32 - 1 held as numbers, never touched by a bitwise operator, which would
@@ -10,7 +10,7 @@ const WORD = 4294967296; // 2^32
 const SCALE = 192n; // bits after the binary point while e^epsilon is computed
 
 /**
- * The channel {k, d, keepThreshold, coin} of least worst-case variance over k categories whose loss is at most
+ * The channel {k, d, outputs, inside, outside, keepThreshold, coin} of least worst-case variance over k categories whose loss is at most
  * `epsilon` / `parts`, a positive number taken as the exact binary number it is, divided exactly.
  */
 export function channelForEpsilon(epsilon, k, parts = 1) {
@@ -19,17 +19,34 @@ export function channelForEpsilon(epsilon, k, parts = 1) {
   const own = power * d;
   const other = (BigInt(k) - d) << SCALE;
   const keepThreshold = (BigInt(WORD) * own) / (own + other);
-  return Object.freeze({ k, d: Number(d), keepThreshold: Number(keepThreshold), coin: WORD });
+  return Object.freeze({ k, d: Number(d), outputs: k, inside: Number(d), outside: k - Number(d), keepThreshold: Number(keepThreshold), coin: WORD });
+}
+
+/**
+ * The window over `levels` levels whose loss is at most `epsilon`, a channel with `levels` besides: level j's window are the `width`
+ * outputs from j on. `apart`: one more category, no level, has the last output for itself, which weighs as much as a window.
+ */
+export function windowForEpsilon(epsilon, levels, width, apart) {
+  const outside = apart ? levels + width - 1 : levels - 1;
+  const own = expBelow(epsilon, 1n) * BigInt(width);
+  const keepThreshold = (BigInt(WORD) * own) / (own + (BigInt(outside) << SCALE));
+  const more = apart ? 1 : 0;
+  return Object.freeze({ k: levels + more, d: 1, outputs: levels + width - 1 + more, inside: width, outside, levels, keepThreshold: Number(keepThreshold), coin: WORD });
+}
+
+/** What a definition says of a channel, beside what its survey file says. */
+export function published({ k, d, outputs, levels, keepThreshold }) {
+  return levels === undefined ? { k, d, keep_threshold: keepThreshold } : { k, outputs, keep_threshold: keepThreshold };
 }
 
 /** The privacy loss that a channel's integers give; rounded to a double, for display and for adding up. */
-export function epsilonOf({ k, d, keepThreshold, coin }) {
-  return Math.log((keepThreshold * (k - d)) / ((coin - keepThreshold) * d));
+export function epsilonOf({ inside, outside, keepThreshold, coin }) {
+  return Math.log((keepThreshold * outside) / ((coin - keepThreshold) * inside));
 }
 
 /** Whether a report says anything at all: its own category is likelier than another one. */
-export function reveals({ k, d, keepThreshold, coin }) {
-  return keepThreshold * (k - d) > (coin - keepThreshold) * d;
+export function reveals({ inside, outside, keepThreshold, coin }) {
+  return keepThreshold * outside > (coin - keepThreshold) * inside;
 }
 
 /** Whether the losses of these channels add up to more than `cap`, decided exactly: the odds that the thresholds give, against e^cap. */
@@ -44,8 +61,8 @@ export function exceeds(groups, most, cap) {
  */
 export function oddsOfAll(groups, most) {
   const odds = groups.map((channels) => ({
-    own: product(channels.map(({ k, d, keepThreshold }) => BigInt(keepThreshold) * BigInt(k - d))),
-    other: product(channels.map(({ d, keepThreshold, coin }) => BigInt(coin - keepThreshold) * BigInt(d))),
+    own: product(channels.map(({ outside, keepThreshold }) => BigInt(keepThreshold) * BigInt(outside))),
+    other: product(channels.map(({ inside, keepThreshold, coin }) => BigInt(coin - keepThreshold) * BigInt(inside))),
   }));
   const drawn = odds.sort((a, b) => (a.own * b.other > b.own * a.other ? -1 : 1)).slice(0, most);
   return { own: product(drawn.map(({ own }) => own)), other: product(drawn.map(({ other }) => other)) };
@@ -87,19 +104,33 @@ function bestSubsetSize(power, k) {
 }
 
 /**
- * Perturbs one question's category, an integer in [0, k), into k bits of which exactly d are 1 (a Uint8Array).
+ * Perturbs one question's category, an integer in [0, k), into its report's bits, of which exactly d are 1 (a Uint8Array).
  *
- * `nextWord()` gives a fresh, independent, uniform word. First the coin, then d choices are drawn, whatever the
+ * `nextWord()` gives a fresh, independent, uniform word. First the coin, then d choices, or two for a window, are drawn, whatever the
  * coin says.
  */
-export function randomize({ k, d, keepThreshold, coin }, category, nextWord) {
+export function randomize(channel, category, nextWord) {
+  const { k, d, levels, keepThreshold, coin } = channel;
   if (!Number.isInteger(category) || category < 0 || category >= k) throw new RangeError("category must be an integer from 0 to k - 1");
+  if (levels !== undefined) return outputNear(channel, category, nextWord);
   const kept = nextWord() < keepThreshold;
   const others = choose(d, k - 1, nextWord, coin, kept);
   const bits = new Uint8Array(k);
   bits.set(others.subarray(0, category));
   bits[category] = kept ? 1 : 0;
   bits.set(others.subarray(category), category + 1);
+  return bits;
+}
+
+/** The bits of a report through a window: a place in it and one outside are drawn, and the coin chooses. */
+function outputNear({ outputs, inside, outside, levels, keepThreshold, coin }, category, nextWord) {
+  const first = category < levels ? category : outside;
+  const kept = nextWord() < keepThreshold;
+  const near = first + uniformBelow(inside, coin, nextWord);
+  const draw = uniformBelow(outside, coin, nextWord);
+  const far = draw < first ? draw : draw + inside;
+  const bits = new Uint8Array(outputs);
+  bits[Math.min(kept ? near : far, outputs - 1)] = 1;
   return bits;
 }
 

@@ -29,7 +29,7 @@ export function sentence(item, labels, bits) {
   const { source, channel } = item;
   const named = list(labels.filter((_, index) => bits[index] === 1));
   const { of, other } = people(channel);
-  return typeOf(item).recorded(source, channel, { named, chance: number(other), of: number(of), d: number(channel.d), k: number(channel.k) });
+  return typeOf(item).recorded(source, channel, { named, chance: number(other), of: number(of), d: number(channel.d), k: number(channel.k) }, labels, bits);
 }
 
 /** The bytes of a base64url text without padding. */

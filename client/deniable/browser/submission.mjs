@@ -16,9 +16,9 @@ export class SubmissionError extends Error {
   }
 }
 
-/** Stored bits of one record, padding not counted: a mask of `masked` questions if there is one, and the sum of k - 1. */
+/** Stored bits of one record, padding not counted: a mask of `masked` questions if there is one, and all bits of each report but its last. */
 export function recordBits(items, masked = 0) {
-  return items.reduce((sum, { channel }) => sum + channel.k - 1, masked);
+  return items.reduce((sum, { channel }) => sum + channel.outputs - 1, masked);
 }
 
 /** Length of one record in bytes. */
@@ -27,13 +27,13 @@ export function recordBytes(items, masked = 0) {
 }
 
 /**
- * Packs each item's perturbed bits, a Uint8Array of k each and in the survey's order, into one record. `asked` says of each
+ * Packs each item's perturbed bits, a Uint8Array each and in the survey's order, into one record. `asked` says of each
  * question whether it was asked, where the survey asks a sample; an item's `number` is that of its question.
  */
 export function pack(items, bits, asked = []) {
   const record = new Uint8Array(recordBytes(items, asked.length));
   const stored = items.flatMap(({ number, channel }, index) => {
-    const own = [...bits[index].subarray(0, channel.k - 1)];
+    const own = [...bits[index].subarray(0, channel.outputs - 1)];
     return asked.length === 0 || asked[number] ? own : own.fill(0);
   });
   for (const [position, bit] of [...asked, ...stored].entries()) record[Math.floor(position / 8)] += bit * 2 ** (7 - (position % 8));
@@ -41,7 +41,7 @@ export function pack(items, bits, asked = []) {
 }
 
 /**
- * The k bits of each item of one record, the implied one included; undefined for an item that was not asked. `masked` is the
+ * The bits of each item of one record, the implied one included; undefined for an item that was not asked. `masked` is the
  * number of questions where the survey asks a sample. Throws SubmissionError, as `unpack` in Python.
  */
 export function unpackRecord(items, record, masked = 0) {
@@ -54,17 +54,17 @@ export function unpackRecord(items, record, masked = 0) {
   }
   let start = masked;
   return items.map((item) => {
-    const end = start + item.channel.k - 1;
+    const end = start + item.channel.outputs - 1;
     const bits = masked && !stored[item.number] ? undefined : withImpliedBit(item, stored.slice(start, end));
     start = end;
     return bits;
   });
 }
 
-function withImpliedBit({ id, channel: { k, d } }, stored) {
+function withImpliedBit({ id, channel: { outputs, d } }, stored) {
   const ones = stored.reduce((sum, bit) => sum + bit, 0);
   if (ones !== d && ones !== d - 1) {
-    throw new SubmissionError("impossible", `question ${id}: exactly ${d} of ${k} bits must be set, so ${d - 1} or ${d} of the ${k - 1} that are stored`);
+    throw new SubmissionError("impossible", `question ${id}: exactly ${d} of ${outputs} bits must be set, so ${d - 1} or ${d} of the ${outputs - 1} that are stored`);
   }
   return Uint8Array.of(...stored, d - ones);
 }

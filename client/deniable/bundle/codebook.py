@@ -8,15 +8,17 @@ from typing import Any
 
 from deniable.bundle.counted import Counted
 from deniable.bundle.variables import Option, Variable, options
+from deniable.estimate.moments.output_values import output_values
 from deniable.estimate.present import spreadsheet
 from deniable.estimate.present.table import Table
 from deniable.estimate.tables.survey_means import scores_of
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 from deniable.survey.condition import in_words
 from deniable.survey.question import Question
 
-CODES = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text")
-"""Of codebook.csv: the option of the question was recorded where the variable is the code. threshold: of 2^32."""
+CODES = ("variable", "code", "question", "option", "score", "k", "d", "threshold", "epsilon", "text", "window", "low", "high")
+"""Of codebook.csv: the option of the question was recorded where the variable is the code. k: what a record can name, d of it.
+threshold: of 2^32. window, low, high: of a number that goes through a window; its score is what the output says of the number."""
 
 _WRITTEN_OUT = 64  # categories up to which a matrix has all its cells
 
@@ -24,16 +26,32 @@ _WRITTEN_OUT = 64  # categories up to which a matrix has all its cells
 def to_csv(columns: tuple[Variable, ...]) -> str:
     """A line for each option of each item, and for each value of what is public, which has no coins."""
     public = [
-        (one.name, code, one.name, label, *[None] * 5, one.label) for one in columns if not one.field for code, label in one.values.items()
+        (one.name, code, one.name, label, *[None] * 5, one.label, *[None] * 3)
+        for one in columns
+        if not one.field
+        for code, label in one.values.items()
     ]
     rows = (*public, *map(_line, options(columns)))
     return spreadsheet.written([Table("codes", CODES, tuple(rows))], bom=False)
 
 
 def _line(one: Option) -> tuple[Any, ...]:
-    item, scores = one.item, scores_of(one.item)
+    item, scores, window = one.item, values(one.item), isinstance(one.item.channel, Window)
     score = scores[one.category] if scores else None
-    return one.variable, one.code, item.id, one.label, score, item.k, item.d, item.keep_threshold, item.epsilon, item.text
+    coins = len(item.recorded), item.d, item.keep_threshold, item.epsilon
+    ends = (item.channel.inside, item.settings["low"], item.settings["high"]) if window else (None, None, None)
+    return one.variable, one.code, item.id, one.label, score, *coins, item.text, *ends
+
+
+def values(item: Question) -> list[float | None] | None:
+    """What each bit of a report says of the scores: that of its category, or the value of a window's output; None where there are none."""
+    scores = scores_of(item)
+    if scores is None or not isinstance(item.channel, Window):
+        return scores
+    low, high = item.settings["low"], item.settings["high"]
+    step = (high - low) / (item.channel.levels - 1)
+    told = [(low + high) / 2 + step * float(value) for value in output_values(item.channel)]
+    return [*told[:-1], None] if item.channel.apart else list(told)
 
 
 def to_json(counted: Counted, columns: tuple[Variable, ...]) -> str:
@@ -83,7 +101,7 @@ def _item(item: Question, columns: list[Variable]) -> dict[str, Any]:
     return {
         "id": item.id,
         "recorded": [{"option": one.label, "variable": one.variable, "code": one.code} for one in options(columns)],
-        "scores": scores_of(item),
+        "scores": values(item),
         "channel": channel(item.channel),
     }
 
@@ -93,6 +111,8 @@ def channel(coins: Channel) -> dict[str, Any]:
 
     Each cell is a whole number over `denominator`, (k - 1) 2^32; up to 64 categories the matrix is written out.
     """
+    if isinstance(coins, Window):
+        return _window(coins)
     own, other = coins.keep_threshold * (coins.k - 1), coins.d * coins.coin - coins.keep_threshold
     cells = [[own if i == j else other for j in range(coins.k)] for i in range(coins.k)] if coins.k <= _WRITTEN_OUT else None
     return {
@@ -104,6 +124,25 @@ def channel(coins: Channel) -> dict[str, Any]:
         "denominator": (coins.k - 1) * coins.coin,
         "own": {"numerator": own, "probability": float(coins.theta)},
         "other": {"numerator": other, "probability": float(coins.phi)},
+        "matrix": cells,
+    }
+
+
+def _window(coins: Window) -> dict[str, Any]:
+    """A matrix of the level (rows) by the output (columns); each cell is a whole number over `denominator`."""
+    denominator = coins.coin * coins.inside * coins.outside
+    cells = [[int(chance * denominator) for chance in row] for row in coins.chances] if coins.outputs <= _WRITTEN_OUT else None
+    own, other = coins.keep_threshold * coins.outside, (coins.coin - coins.keep_threshold) * coins.inside
+    return {
+        "k": coins.k,
+        "outputs": coins.outputs,
+        "window": coins.width,
+        "threshold": coins.keep_threshold,
+        "of": coins.coin,
+        "epsilon": coins.epsilon,
+        "denominator": denominator,
+        "own": {"numerator": own, "probability": own / denominator},
+        "other": {"numerator": other, "probability": other / denominator},
         "matrix": cells,
     }
 
@@ -145,13 +184,20 @@ def _values(column: Variable) -> str:
 
 
 def _coins(coins: Channel) -> str:
-    told = channel(coins)
-    rows = [
-        (name, told[key]["numerator"], told[key]["probability"]) for name, key in (("the own option", "own"), ("any one other", "other"))
-    ]
+    told, windowed = channel(coins), isinstance(coins, Window)
+    named = ("an output of the own window", "any one other output") if windowed else ("the own option", "any one other")
+    rows = [(name, told[key]["numerator"], told[key]["probability"]) for name, key in zip(named, ("own", "other"), strict=True)]
     cells = "\n".join(f"| {name} | {top:,} of {told['denominator']:,} | {chance:.9f} |" for name, top, chance in rows)
+    said = f"a record names {coins.d} of {coins.k} options; the own one is among them"
+    if isinstance(coins, Window):
+        said = (
+            f"a number is rounded at random to one of {coins.levels} levels; level j has the outputs j to j + {coins.width - 1}, counted "
+        )
+        said += "from 1; a record names one of these"
+        if coins.apart:
+            said += f", and “no answer” has the last output, which is likelier by chance than another one, {coins.width} times"
     return (
-        f"Coins: a record names {coins.d} of {coins.k} options; the own one is among them if a random number below 2^32 is below "
+        f"Coins: {said} if a random number below 2^32 is below "
         f"{coins.keep_threshold:,}.\n\n| a record names | exactly | chance |\n|---|---|---|\n{cells}"
     )
 

@@ -71,7 +71,13 @@ def _question(question: Question, results: Results) -> Part:
             said.setdefault(row.warning, []).append(one_line(row.question if question.labels else row.option))
     warnings = [f"{', '.join(dict.fromkeys(options))}: {warning}." for warning, options in said.items()]
     warnings += [f"Mean: {mean.warning}." for mean in own.means if mean.warning]
-    return Part(question.text, 2, (f"n = {max(row.n for row in own.rows):,}", *means, *warnings), _shares(own), picture(own, question.text))
+    return Part(
+        question.text,
+        2,
+        (f"n = {max([*(row.n for row in own.rows), *(row.n for row in own.means)]):,}", *means, *warnings),
+        _shares(own),
+        picture(own, question.text),
+    )
 
 
 def picture(results: Results, title: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from deniable.bundle.codebook import plain
 from deniable.bundle.counted import Counted
 from deniable.bundle.variables import MODE_LABELS
-from deniable.privacy.posterior import least_protected, people, posterior_bound
+from deniable.privacy.posterior import in_words, least_protected, posterior_bound
 from deniable.survey import Survey
 
 LICENCES = {
@@ -28,12 +28,19 @@ PUBLISHABLE = (
 def odds(survey: Survey) -> str:
     """How much a row can tell about a person, in people and in percent."""
     weakest, bound = least_protected(survey.items), posterior_bound(survey.odds)
-    of, own, other = people(weakest.channel)
     return (
-        f"The least protected question is “{' '.join(weakest.text.split())}” Of {of:,} people who give an answer to it, {own:,} have it "
-        f"in their record; of as many who give another, {other:,} have that one there. Whoever can only guess 50:50 whether something "
-        f"about a respondent is true can become, by seeing the whole record, {bound}% sure of it at most. In the terms of the trade, the "
-        f"survey is epsilon-locally differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
+        f"The least protected question is “{' '.join(weakest.text.split())}” {in_words(weakest)}. Whoever can only guess 50:50 whether "
+        f"something about a respondent is true can become, by seeing the whole record, {bound}% sure of it at most. In the terms of the "
+        f"trade, the survey is epsilon-locally differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
+    )
+
+
+def _windows(survey: Survey) -> str:
+    if all(item.shared == item.categories for item in survey.items):
+        return ""
+    return (
+        ", and of a number by one of a row of outputs, likelier one in a window around it than elsewhere, whose values are so chosen that "
+        "their mean is that of the numbers"
     )
 
 
@@ -48,7 +55,7 @@ def method(counted: Counted) -> str:
     return (
         f"{n:,} records were collected with deniable, a survey system with local differential privacy. Each answer was randomized before "
         "it was sent, by Subset Selection (Ye and Barg, IEEE Trans. Inf. Theory 64, 2018), which for two options is Warner's randomized "
-        "response (J. Am. Stat. Assoc. 60, 1965); one record gives away at most epsilon = "
+        f"response (J. Am. Stat. Assoc. 60, 1965){_windows(survey)}; one record gives away at most epsilon = "
         f"{survey.epsilon:.4g}.{asked}{_by_others(counted)} Shares were estimated by inverting the known chances, which is unbiased, and "
         "were never cut off at 0% or 100%. Intervals have a confidence of 95% for the population of which the respondents are a random "
         "sample: for shares by Feldman and Cousins (Phys. Rev. D 57, 1998), exact up to 10,000 records, or 200,000 where answers are "
@@ -82,7 +89,7 @@ def limits(survey: Survey) -> tuple[str, ...]:
                 "Numbers were rounded at random to the levels of a grid: their mean is right, but the share of a level is not that of "
                 "the people at it.",
             )
-            if any(item.rounds for item in survey.items)
+            if any(item.levelled for item in survey.items)
             else ()
         ),
         *(

@@ -1,7 +1,8 @@
 """The columns of a survey's table: names that every statistics program takes, labels with the full text, and a number for each value.
 
 All cells are whole numbers. An item of two categories has a column of 1 (the first was recorded) and 0; one whose coins name a single one
-of several has a column with its number, from 1; where they name more, each category has a column of 0 and 1.
+of several has a column with its number, from 1; where they name more, each category has a column of 0 and 1. What is recorded of a number
+that goes through a window is one of its outputs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ MODE_LABELS: Mapping[Mode, str] = {
 class Variable:
     """One column. label: what it is, in words. values: what each number stands for.
 
-    field: the item whose coins it shows, None for what is public. category: which of its categories has this column, from 0, where each
+    field: the item whose coins it shows, None for what is public. category: which of its bits has this column, from 0, where each
     has one of its own.
     """
 
@@ -58,11 +59,11 @@ class Variable:
         assert self.field is not None
         item, stored = self.field.item, bits[:, self.field.bits]
         if self.category is not None:
-            found = stored[:, self.category] if self.category < item.k - 1 else stored.sum(axis=1) < item.d
-        elif item.k == 2:
+            found = stored[:, self.category] if self.category < len(item.recorded) - 1 else stored.sum(axis=1) < item.d
+        elif len(item.recorded) == 2:
             found = stored[:, 0]
         else:
-            found = np.where(stored.any(axis=1), stored.argmax(axis=1) + 1, item.k)
+            found = np.where(stored.any(axis=1), stored.argmax(axis=1) + 1, len(item.recorded))
         codes = found.astype(np.int16)
         if self.field.mask is not None:
             codes[~bits[:, self.field.mask]] = UNASKED
@@ -71,7 +72,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Option:
-    """One category of one item, and where it is in the table: it was recorded where the column `variable` is `code`."""
+    """One bit of one item, a category or an output, and where it is in the table: recorded where the column `variable` is `code`."""
 
     item: Question
     category: int
@@ -80,7 +81,7 @@ class Option:
 
     @property
     def label(self) -> str:
-        return self.item.categories[self.category]
+        return self.item.recorded[self.category]
 
 
 def variables(survey: Survey) -> tuple[Variable, ...]:
@@ -96,7 +97,7 @@ def variables(survey: Survey) -> tuple[Variable, ...]:
 
 
 def options(columns: Sequence[Variable]) -> tuple[Option, ...]:
-    """The categories of all items, in the order of an estimate's rows."""
+    """The bits of all items, in the order of an estimate's rows."""
     return tuple(one for column in columns if column.field for one in _options(column, column.field.item))
 
 
@@ -104,14 +105,16 @@ def _options(column: Variable, item: Question) -> Iterator[Option]:
     if column.category is not None:
         yield Option(item, column.category, column.name, 1)
         return
-    for category in range(item.k):
-        yield Option(item, category, column.name, 1 - category if item.k == 2 else category + 1)
+    size = len(item.recorded)
+    for category in range(size):
+        yield Option(item, category, column.name, 1 - category if size == 2 else category + 1)
 
 
 def _of_item(names: _Names, question: Question, field: Field, label: str) -> Iterator[Variable]:
     item, stem = field.item, f"{question.id}_{label}" if label else question.id
     about = f"recorded {label}" if label else "recorded"
-    if item.k > 2 and item.d > 1:
+    size = len(item.recorded)
+    if size > 2 and item.d > 1:
         for category, option in enumerate(item.categories):
             name = names.new(f"{stem}_{option}", f"{stem}_{category + 1}")
             yield Variable(
@@ -119,8 +122,8 @@ def _of_item(names: _Names, question: Question, field: Field, label: str) -> Ite
             )
         return
     first = names.new(stem, f"{question.id}_{question.labels.index(label) + 1}" if label else None)
-    codes = (1, 0) if item.k == 2 else range(1, item.k + 1)
-    yield Variable(first, f"{about}: {question.text}", dict(zip(codes, item.categories, strict=True)), field)
+    codes = (1, 0) if size == 2 else range(1, size + 1)
+    yield Variable(first, f"{about}: {question.text}", dict(zip(codes, item.recorded, strict=True)), field)
 
 
 class _Names:

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from deniable.errors import SurveyError
-from deniable.privacy.posterior import People, least_protected, people, posterior_bound
+from deniable.privacy.posterior import People, in_words, least_protected, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
@@ -43,7 +43,7 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
     For each question: its part of the survey's epsilon, and its odds: how many of 100 people who give an answer have it in
     their record, and how many of 100 who give another one do.
 
-    With --exact instead: k, its number of categories; d, how many of them a report names; keep_threshold: the respondent's
+    With --exact instead: k, the number of things that a report can name; d, how many of them it names; keep_threshold: the respondent's
     own answer is recorded if, and only if, a random 32-bit number is below it; and the exact epsilon that these integers give.
 
     \b
@@ -103,9 +103,7 @@ def _description(survey: Survey) -> dict[str, Any]:
                 "type": q.type,
                 "part": q.epsilon / survey.epsilon,
                 "people": people(q.channel)._asdict(),
-                "k": q.k,
-                "d": q.d,
-                "keep_threshold": q.keep_threshold,
+                **q.channel.published,
                 "epsilon": q.epsilon,
                 "declared_epsilon": q.declared_epsilon,
             }
@@ -143,7 +141,9 @@ def _least_protected(survey: Survey) -> list[str]:
     asked = " ".join(item.text.split())
     return [
         f"The least protected question is {item.id}: {asked}" if len(survey.items) > 1 else f"{item.id}: {asked}",
-        f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another, {other:,} have that one there.",
+        f"{in_words(item)}."
+        if item.shared != item.categories
+        else f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another, {other:,} have that one there.",
         "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,",
         f"{whole}% sure of it at most{f', and {alone}% by one answer alone' if len(survey.questions) > 1 else ''}.",
     ]
@@ -162,7 +162,9 @@ def _in_words(found: People) -> tuple[str, str]:
 def _coins(survey: Survey) -> list[str]:
     """Each question's thresholds and the epsilon that they give, to the last digit."""
     head = ("question", "type", "k", "d", "keep_threshold", "epsilon")
-    return _aligned([head, *((q.id, q.type, str(q.k), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions)])
+    return _aligned(
+        [head, *((q.id, q.type, str(len(q.recorded)), str(q.d), str(q.keep_threshold), repr(q.epsilon)) for q in survey.questions)]
+    )
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -143,7 +143,7 @@ def _records(survey: Survey, categories: NDArray[np.integer[Any]], words: Words)
     records = Records(survey.record, n, draw(survey, n, words))
     for field, column in zip(survey.record.fields, categories, strict=True):
         channel = field.item.channel
-        few = channel.k <= FEW
+        few = channel.outputs <= FEW
         records.put(field, numbers(channel, column, words) if few else randomize(channel, column, words)[:, :-1])
     return records
 

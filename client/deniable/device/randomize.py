@@ -1,8 +1,9 @@
-"""Subset Selection with integer coins: the only place where a coin is tossed.
+"""Subset Selection and windows with integer coins: the only place where a coin is tossed.
 
 Source: M. Ye and A. Barg, "Optimal schemes for discrete distribution estimation under locally
 differential privacy", IEEE Trans. Inf. Theory 64 (2018), section III. A category becomes a set of
 exactly `d` of the `k` categories; the own category is in it with probability `keep_threshold` / 2^32.
+A number's level becomes one output, which with that probability is in the level's window.
 
 No floating point decides anything here. `browser/randomize.mjs` is the twin of this file; shared
 vectors hold the two together. The sets of few categories are numbers, a bit for each, and those of many are rows of a table; the same
@@ -17,27 +18,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.mechanism import WORD, Channel
+from deniable.mechanism import WORD, Channel, Window
 
 FEW = 64
-"""Categories whose sets are numbers."""
+"""Bits of a report that is a number."""
 
 Words = Callable[[int], NDArray[np.uint32]]
 """Gives that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
 
 
 def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.bool_]:
-    """Perturbs one question's categories, an array of n integers in [0, k), into bits of shape (n, k).
+    """Perturbs one question's categories, an array of n integers in [0, k), into bits of shape (n, outputs).
 
     Each row has exactly d bits set. Takes from `words`, for all n at once, first the coin, then d
-    choices; which of them are used depends on the coin, how many are drawn does not.
+    choices, or two for a window; which of them are used depends on the coin, how many are drawn does not.
     """
-    n, k = len(categories), channel.k
-    bits = np.empty((n, k), dtype=np.bool_)
-    if k <= FEW:
+    n, k, outputs = len(categories), channel.k, channel.outputs
+    bits = np.empty((n, outputs), dtype=np.bool_)
+    if outputs <= FEW:
         sets = numbers(channel, categories, words)
-        bits[:, :-1] = sets[:, None] >> np.arange(k - 2, -1, -1, dtype=sets.dtype) & sets.dtype.type(1)
+        bits[:, :-1] = sets[:, None] >> np.arange(outputs - 2, -1, -1, dtype=sets.dtype) & sets.dtype.type(1)
         bits[:, -1] = bits[:, :-1].sum(axis=1) < channel.d
+        return bits
+    if isinstance(channel, Window):
+        bits[:] = _output_near(channel, categories, words)[:, None] == np.arange(outputs)
         return bits
     kept = _kept(channel, n, words)
     others = choose(channel.d, k - 1, n, words, channel.coin, one_less=kept)
@@ -47,7 +51,11 @@ def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Wor
 
 
 def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:
-    """The same for at most FEW categories, shape (n,): the bits of all but the last as a binary number, the first one's highest."""
+    """The same for at most FEW outputs, shape (n,): the bits of all but the last as a binary number, the first one's highest."""
+    if isinstance(channel, Window):
+        number: Any = np.min_scalar_type((1 << channel.outputs) - 1).type
+        place = channel.outputs - 1 - _output_near(channel, categories, words)
+        return np.asarray((number(1) << place.astype(number)) >> number(1))
     n, k = len(categories), channel.k
     kept = _kept(channel, n, words)
     if k == 2:
@@ -65,6 +73,17 @@ def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words
 def _kept(channel: Channel, n: int, words: Words) -> NDArray[np.bool_]:
     """The coins: who reports the own category."""
     return words(n) < channel.keep_threshold
+
+
+def _output_near(channel: Window, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.int64]:
+    """The outputs of n reports through a window: a place in it and one outside are drawn, and the coin chooses."""
+    n = len(categories)
+    first = np.where(categories < channel.levels, categories.astype(np.int64), channel.places - channel.width)
+    kept = _kept(channel, n, words)
+    near = first + _uniform_below(channel.width, n, channel.coin, words)
+    far = _uniform_below(channel.outside, n, channel.coin, words).astype(np.int64)
+    far += np.where(far < first, 0, channel.width)
+    return np.minimum(np.where(kept, near, far), channel.outputs - 1)
 
 
 def _choose_few(channel: Channel, kept: NDArray[np.bool_], words: Words) -> NDArray[np.unsignedinteger[Any]]:

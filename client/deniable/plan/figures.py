@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from deniable.estimate.moments.pseudo_answers import second_moments
-from deniable.mechanism import Channel
+from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
+from deniable.mechanism import Channel, Window
 from deniable.plan.precision import Mechanism, check_count, check_inside, std_error
 
 _Floats = NDArray[np.float64]
@@ -64,6 +64,8 @@ def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
 
 def _squares(channel: Channel, weights: _Floats) -> _Floats:
     """E[(sum of weights u)^2 | x] for each category x."""
+    if isinstance(channel, Window):
+        return np.asarray(np.array(channel.chances, dtype=np.float64) @ score_of_bits(weights, channel) ** 2)
     own, other, either, neither = second_moments(channel)
     rest, rest_squared = weights.sum() - weights, (weights**2).sum() - weights**2
     return np.asarray(own * weights**2 + other * rest_squared + 2 * either * weights * rest + neither * (rest**2 - rest_squared))

@@ -19,7 +19,8 @@ from scipy.special import gammaln as log_gamma
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.mechanism import Channel
+from deniable.estimate.moments.output_values import largest_variance
+from deniable.mechanism import Channel, Window
 
 MOST = 10**12  # respondents that are looked at
 # Steps in which the expected width of an interval is summed: a sum over counts 0.3 standard deviations apart is exact where it is smooth.
@@ -68,7 +69,11 @@ NO_PRIVACY = Mechanism(0.0, 1.0)
 
 
 def private(channel: Channel) -> Mechanism:
-    """The coins of a question, for any one of its categories."""
+    """The coins of a question, for any one of its categories; for a number whose reports tell its mean only, the yes/no coins whose
+    share is at its hardest as precise as that mean, as a part of its range."""
+    if isinstance(channel, Window):
+        gap = 1 / (2 * math.sqrt(largest_variance(channel)))
+        return Mechanism((1 - gap) / 2, (1 + gap) / 2)
     return Mechanism(float(channel.phi), float(channel.theta))
 
 

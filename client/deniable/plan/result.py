@@ -212,7 +212,8 @@ def _legend(plan: Plan) -> Table:
         "part": "of the survey's epsilon that the question takes",
         "recorded, if given": "so many of the people who give an answer have it in their record",
         "recorded, if not": "so many of the people who give another answer have that one in their record",
-        "private": "half the width of the interval of one option's share, at the share where it is widest or the one you gave",
+        "private": "half the width of the interval of one option's share, at the share where it is widest or the one you gave; "
+        "of a number's mean, as a part of its range, where there are no shares",
         "no privacy": "the same people asked openly",
         "curator": "the same people, trusting one party who adds Laplace noise of scale 1/epsilon to each published count",
         "same …": "so many people would be enough for the same precision without privacy, or with a curator",

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from deniable.errors import EstimateError
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 from deniable.plan import power, precision
 from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
 from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
@@ -125,7 +125,7 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
     coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), wanted.confidence
     share = precision.widest_share(coins, n, confidence=confidence) if wanted.share is None else wanted.share
     half = precision.planned_half_width(coins, n, confidence=confidence, share=share)
-    both = int(n * wanted.pairs)
+    both = 0 if isinstance(channel, Window) else int(n * wanted.pairs)  # of a window's levels there are no cells
 
     def of(design: precision.Mechanism) -> float:
         return precision.planned_half_width(design, n, confidence=confidence, share=wanted.share)

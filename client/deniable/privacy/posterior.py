@@ -51,13 +51,25 @@ def odds_of_sum(epsilon: float) -> Fraction:
 
 
 def people(channel: Channel) -> People:
-    """A channel's odds in people of 100, or of more where that would round to never, to always, or to no difference."""
+    """A channel's odds in people of 100, for a window of records that lie in it; in more people where that
+    would round to never, to always, or to no difference."""
     of = 100
     while True:
         found = People(of, _nearest(of * channel.theta), _nearest(of * channel.phi))
         if of == MAX_PEOPLE or 0 < found.other < found.own:
             return found
         of *= 10
+
+
+def in_words(item: Question) -> str:
+    """The same of a question in a sentence, without its full stop."""
+    of, own, other = people(item.channel)
+    if item.shared != item.categories:  # a number of which only the mean is estimated
+        far = f"of as many with a number far from it, {other:,} have one there"
+        return f"Of {of:,} people with one number, {own:,} have a record near it; {far}"
+    return (
+        f"Of {of:,} people who give an answer, {own:,} have it in their record; of as many who give another, {other:,} have that one there"
+    )
 
 
 def least_protected(items: Sequence[Question]) -> Question:

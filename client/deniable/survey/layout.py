@@ -12,7 +12,7 @@ from deniable.survey.question import Question
 
 @dataclass(frozen=True)
 class Field:
-    """One item's k - 1 stored bits in a record, and the bit that says whether it was asked, if there is one."""
+    """One item's stored bits in a record, all of a report but the last, and the bit that says whether it was asked, if there is one."""
 
     item: Question
     bits: slice
@@ -44,8 +44,8 @@ class Layout:
         start, fields = len(questions) if masked else 0, []
         for number, question in enumerate(questions):
             for item in question.items:
-                fields.append(Field(item, slice(start, start + item.k - 1), number if masked else None))
-                start += item.k - 1
+                fields.append(Field(item, slice(start, start + item.channel.outputs - 1), number if masked else None))
+                start += item.channel.outputs - 1
         return cls(tuple(fields), start)
 
     @property
@@ -64,7 +64,7 @@ class Layout:
         rules = []
         for field in self.fields:
             bits = sum(first >> 1 + place for place in range(field.bits.start, field.bits.stop))
-            if field.mask is not None or field.item.k > 2:
+            if field.mask is not None or field.item.channel.outputs > 2:
                 rules.append(Rule(field, bits, field.item.d, 0 if field.mask is None else first >> 1 + field.mask))
         return tuple(rules)
 

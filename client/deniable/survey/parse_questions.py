@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from deniable.mechanism import Channel
 from deniable.survey.epsilon import parse_epsilon
 from deniable.survey.parse_condition import Conditions
 from deniable.survey.question import Question, Section, block_numbers, dependence
@@ -47,7 +46,7 @@ def parse_questions(reading: Reading, top: Mapping[str, Any], most_bits: int) ->
 
 def bits_of(question: Question) -> int:
     """The bits that a record has for a question."""
-    return (question.k - 1) * max(1, len(question.labels))
+    return (question.channel.outputs - 1) * max(1, len(question.labels))
 
 
 def _shares(written: Sequence[Any], ask: int | None) -> list[Fraction]:
@@ -116,7 +115,7 @@ class _Questions:
             return None
         categories += () if required else (NO_ANSWER,)
         labels = kind.items(settings)
-        channel = Channel.for_epsilon(Fraction(epsilon) / max(1, len(labels)), len(categories))
+        channel = kind.channel(settings, Fraction(epsilon) / max(1, len(labels)), len(categories))
         if channel.odds <= 1:
             reading.refuse(f"{where}.epsilon", f"is too small for a 32-bit coin over {channel.k} categories: it would reveal nothing")
             return None

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 from deniable.survey.condition import ShowIf, named
 from deniable.survey.types import TYPES
 
@@ -96,6 +96,24 @@ class Question:
     def rounds(self) -> bool:
         """Whether an answer may stand between two categories, and is rounded to one of them at random."""
         return TYPES[self.type].rounds(self.settings)
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """What a report can name, one for each of its bits: the categories, or the outputs of a number that goes through a window."""
+        if not isinstance(self.channel, Window):
+            return self.categories
+        alone = self.channel.outputs - self.channel.apart
+        return (*(f"output {number} of {alone}" for number in range(1, alone + 1)), *self.shared)
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The categories of which there are shares: of a number through a window only "no answer", where that can be given."""
+        return self.categories[self.channel.levels :] if isinstance(self.channel, Window) else self.categories
+
+    @property
+    def levelled(self) -> bool:
+        """Whether it is a number whose levels are categories, with a share each, to which answers are rounded at random."""
+        return self.rounds and bool(self.shared) and self.shared == self.categories
 
     @property
     def scores(self) -> tuple[float, ...] | None:

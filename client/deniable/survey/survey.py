@@ -42,7 +42,7 @@ _DEFAULTS: dict[str, Any] = {
     "translations": {},
     "accept_high_epsilon": False,
 }
-_COMPUTED = ("categories", "k", "d", "keep_threshold")
+_COMPUTED = ("categories", "k", "d", "outputs", "keep_threshold")
 MAX_DEFINITION = 1 << 20
 """The bytes of the longest definition: clients read no more."""
 
@@ -149,7 +149,7 @@ class Survey:
     @cached_property
     def definition(self) -> bytes:
         """What clients receive and hash: canonical JSON (RFC 8785), UTF-8."""
-        computed = [{"categories": list(q.categories), "k": q.k, "d": q.d, "keep_threshold": q.keep_threshold} for q in self.questions]
+        computed = [{"categories": list(q.categories), **q.channel.published} for q in self.questions]
         source = self.to_dict()
         return rfc8785.dumps({**source, "questions": [q | more for q, more in zip(source["questions"], computed, strict=True)]})
 
@@ -233,8 +233,7 @@ class Survey:
 
     def _refuse_other_mechanism(self, served: Sequence[Mapping[str, Any]]) -> None:
         for question, received in zip(self.questions, served, strict=True):
-            expected = {"k": question.k, "d": question.d, "keep_threshold": question.keep_threshold}
-            for name, value in expected.items():
+            for name, value in question.channel.published.items():
                 if received.get(name) != value:
                     raise RefusedError(
                         f"question {question.id}: {name} must be {value}, which epsilon {question.declared_epsilon} implies, "

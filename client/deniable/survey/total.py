@@ -65,5 +65,5 @@ def _largest(questions: Sequence[Question], ask: int | None) -> tuple[int, int]:
 
 def _odds(questions: Sequence[Question]) -> tuple[int, int]:
     """The largest ratio of the chances of one report under two answers, as a numerator and a denominator with common factors left in."""
-    channels = [item.channel for question in questions for item in question.items]
-    return math.prod(c.keep_threshold * (c.k - c.d) for c in channels), math.prod((c.coin - c.keep_threshold) * c.d for c in channels)
+    pairs = [item.channel.likelihoods for question in questions for item in question.items]
+    return math.prod(own for own, _ in pairs), math.prod(other for _, other in pairs)

@@ -27,7 +27,7 @@ class Records:
             self._put_bits(0, asked)
 
     def put(self, field: Field, stored: NDArray[Any]) -> None:
-        """A question's k - 1 stored bits: a number for each record, the first bit highest, or bool of shape (n, k - 1)."""
+        """A question's stored bits: a number for each record, the first bit highest, or bool of shape (n, stored bits)."""
         if field.mask is not None and self._asked is not None:
             asked = self._asked[:, field.mask]
             stored = stored * (asked if stored.ndim == 1 else asked[:, None])

@@ -103,10 +103,10 @@ def _masks(bits: int, size: int) -> tuple[tuple[int, np.uint8], ...]:
 
 
 def _explained(rule: Rule) -> str:
-    item = rule.field.item
+    item, size = rule.field.item, rule.field.item.channel.outputs
     unasked = ", and none where it was not asked" if rule.asked else ""
-    stored = f"so {item.d - 1} or {item.d} of the {item.k - 1} that are stored"
-    return f", question {item.id}: exactly {item.d} of {item.k} bits must be set, {stored}{unasked}"
+    stored = f"so {item.d - 1} or {item.d} of the {size - 1} that are stored"
+    return f", question {item.id}: exactly {item.d} of {size} bits must be set, {stored}{unasked}"
 
 
 def _refuse_if(wrong: NDArray[np.bool_], first: int, rule: str, message: str) -> None:

@@ -1,9 +1,9 @@
 """The bits on the wire: fixed-size records, packed and unpacked here and nowhere else.
 
 Where a survey asks a sample of its questions, a record begins with a mask, a bit for each question, set if it was asked; all
-bits of the others are zero. Then a record holds the questions in order. A question stores its first k - 1 bits; since exactly d of k are
-set, the last one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant
-one; the bits left over in the last byte are zero. A record's length depends on the survey alone: `Survey.layout`.
+bits of the others are zero. Then a record holds the questions in order. A question stores all bits of its report but the last; since
+exactly d of them are set, that one is implied (Yes/no is one bit, the `yes` bit). Bits fill bytes from the most significant one; the
+bits left over in the last byte are zero. A record's length depends on the survey alone: `Survey.layout`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from deniable.wire.possible import check
 
 
 def pack(survey: Survey, bits: Sequence[NDArray[np.bool_]], asked: NDArray[np.bool_] | None = None) -> bytes:
-    """Packs each item's perturbed bits, shape (n, k) each and in the survey's order, into n records.
+    """Packs each item's perturbed bits, shape (n, outputs) each and in the survey's order, into n records.
 
     asked: shape (n, questions), which questions each respondent was asked, where the survey asks a sample.
     """

@@ -66,7 +66,7 @@ def _table(form: str, file: IO[bytes], survey: Survey, parts: Parts) -> None:
         import pyarrow.parquet as pq
     except ModuleNotFoundError:
         raise MissingExtraError(f"form={form} needs pyarrow on the server: pip install 'deniable[tables]'") from None
-    names = [f"{item.id}={option}" for item in survey.items for option in item.categories]
+    names = [f"{item.id}={option}" for item in survey.items for option in item.recorded]
     public = [("group", pa.string())] if survey.groups else []
     schema = pa.schema([*public, ("mode", pa.string()), *((name, pa.bool_()) for name in names)], {"digest": survey.digest})
     writer: Callable[..., Any] = pa.ipc.new_stream if form == "arrow" else pq.ParquetWriter

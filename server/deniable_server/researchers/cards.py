@@ -35,12 +35,12 @@ class Card:
     @property
     def n(self) -> int:
         """Records with this question."""
-        return max(row.n for row in (*self.rows, *self.levels))
+        return max([*(row.n for row in (*self.rows, *self.levels)), *([self.mean.n] if self.mean else [])])
 
     @property
-    def chance_rate(self) -> float:
-        """The share of records that name an option that nobody chose."""
-        return (self.rows or self.levels)[0].chance_rate
+    def chance_rate(self) -> float | None:
+        """The share of records that name an option that nobody chose; None of a number of which only the mean is estimated."""
+        return next((row.chance_rate for row in (*self.rows, *self.levels)), None)
 
     @property
     def scale(self) -> Scale | None:
@@ -130,8 +130,8 @@ def cards(survey: Survey, results: Results) -> tuple[Card, ...]:
 def _card(question: Question, rows: dict[str, list[Row]], mean: MeanRow | None) -> Card:
     if question.labels:
         return _multiple(question, [rows[item.id] for item in question.items])
-    own = tuple(rows[question.id])
-    if question.rounds:
+    own = tuple(rows.get(question.id, ()))
+    if question.levelled:
         scores = question.scores or ()
         names = [figures.plain(score, scores[1] - scores[0]) for score in scores]
         levels = tuple(replace(row, option=name) for row, name in zip(own, names, strict=False))

@@ -69,7 +69,7 @@ class ComparedQuestion:
         if self.question.labels:
             return tuple((one.label, one, 0) for one in self.items)
         (one,) = self.items
-        return tuple((option, one, place) for place, option in enumerate(one.item.categories[: _shown(one.item)]))
+        return tuple((option, one, place) for place, option in enumerate(one.item.shared[: _shown(one.item)]))
 
     @property
     def different(self) -> tuple[tuple[str, ...], int]:
@@ -81,7 +81,7 @@ class ComparedQuestion:
     @property
     def levels(self) -> bool:
         """Whether it is a number that was rounded to levels: its mean is right, and their shares are shown below it."""
-        return self.question.rounds
+        return self.question.levelled
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _pages(survey: Survey) -> Iterator[tuple[Question, ...]]:
     page: list[Question] = []
     room = FIGURES
     for question in survey.questions:
-        figures = len(survey.groups) * sum(map(_shown, question.items))
+        figures = len(survey.groups) * (sum(map(_shown, question.items)) or 1)
         if page and figures > room:
             yield tuple(page)
             page, room = [], FIGURES
@@ -143,7 +143,7 @@ def _pages(survey: Survey) -> Iterator[tuple[Question, ...]]:
 
 def _shown(item: Question) -> int:
     """How many options are shown: of two, the second is the first one's mirror image."""
-    return item.k - (item.k == 2)
+    return len(item.shared) - (len(item.shared) == 2)
 
 
 def _page(pages: Sequence[Sequence[Question]], wanted: str | None) -> int:
@@ -195,7 +195,7 @@ class _Among:
 
     def _item(self, item: Question, label: str) -> Compared:
         rows, comparison = self._rows[item.id], None
-        if all(rows[group][0].estimate is not None for group in self._pair):
+        if item.shared == item.categories and all(rows[group][0].estimate is not None for group in self._pair):
             first, second = (self._tallies[group] for group in self._pair)
             confidence, target = self._interval.confidence, self._interval.target
             comparison = compare(self._survey, first, second, item.id, confidence=confidence, target=target)

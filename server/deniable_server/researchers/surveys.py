@@ -42,7 +42,7 @@ def survey(survey_id: str) -> Page:
         return withheld(published, error)
     shown = {"published": published, "settings": store.life.settings(survey_id), "sizes": sizes_of(store, published.survey)}
     figured = {"results": results, "cards": cards(published.survey, results), "widest_half": widest_half}
-    needed = figures.needed(published.survey, results.rows[0].confidence)
+    needed = figures.needed(published.survey, (results.rows or results.means)[0].confidence)
     clusters = asked.get("clusters") or None
     return render_template("researchers/results.html", **shown, **figured, needed=needed, clusters=clusters, form=ActionForm())
 

@@ -78,7 +78,9 @@ def _alarms(definition: bytes, n: int, pairs: bytes) -> tuple[str, ...]:
         return ()
     for check in checks:
         item = items[check.question]
-        if check.alarm and (item.k > 2 or check.option == item.categories[0]):  # of two options the second is the first one's mirror image
+        if check.alarm and (
+            len(item.recorded) > 2 or check.option == item.categories[0]
+        ):  # of two options the second is the first one's mirror image
             remark = plausibility.remark(check.ones, check.n, check.lowest, check.highest, check.level)
             said.append(f"{item.text} {check.option}: {remark}.")
     return (*said, *([whole.words] if whole and whole.alarm else []))

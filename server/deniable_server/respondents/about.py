@@ -20,9 +20,11 @@ from fractions import Fraction
 raw = sys.stdin.buffer.read()
 print(hashlib.sha256(raw).hexdigest())
 for q in json.loads(raw)["questions"]:
-    k, d, keep, coin = q["k"], q["d"], q["keep_threshold"], 2**32
-    own, other = Fraction(keep, coin), Fraction(d * coin - keep, coin * (k - 1))
-    print(q["id"], own, other, Fraction(keep * (k - d), (coin - keep) * d))
+    k, keep, coin = q["k"], q["keep_threshold"], 2**32
+    w = q.get("window", 0)
+    near, far = (w, q["outputs"] - (1 if k > q["levels"] else w)) if w else (q["d"], k - q["d"])
+    own, other = Fraction(keep, coin * (w or 1)), Fraction(coin - keep, coin * far) if w else Fraction(near * coin - keep, coin * (k - 1))
+    print(q["id"], own, other, Fraction(keep * far, (coin - keep) * near))
 """
 """Reads a definition and prints its digest and the odds of its coins, by itself and in whole numbers only."""
 

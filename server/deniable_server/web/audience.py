@@ -64,10 +64,18 @@ def least_role(endpoint: str) -> Role:
     return _LEAST.get(current_app.view_functions.get(endpoint), Role.OWNER)
 
 
-def register(app: Flask, user: Callable[[], str | None], door: str, instead: Callable[[], Response | None] = lambda: None) -> None:
+@dataclass(frozen=True)
+class Return:
+    """What somebody gets in place of the door who was logged in before. known: whether it is one of those; page: what they get."""
+
+    known: Callable[[], bool]
+    page: Callable[[], Response]
+
+
+def register(app: Flask, user: Callable[[], str | None], door: str, back: Return) -> None:
     """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to.
 
-    instead: gives the page that somebody gets in place of the door, if there is one.
+    back: for those who are to get something else.
     Templates get `may_open` and `may_do`.
     """
 
@@ -78,11 +86,11 @@ def register(app: Flask, user: Callable[[], str | None], door: str, instead: Cal
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
         if not let_in():
-            return instead() or redirect(url_for(door, next=request.path))
+            return back.page() if back.known() else redirect(url_for(door, next=request.path))
         _ask_role()
         return None
 
-    app.extensions["deniable_user"] = user
+    app.extensions["deniable_user"], app.extensions["deniable_back"] = user, back
     app.before_request(admit)
     app.teardown_request(lambda _: set_actor(None))
     app.add_template_global(may_open)
@@ -95,6 +103,11 @@ def let_in() -> bool:
         return True
     g.user = current_app.extensions["deniable_user"]()
     return g.user is not None
+
+
+def known() -> bool:
+    """Whether whoever sent it is let in, or gets what they sent back."""
+    return let_in() or bool(current_app.extensions["deniable_back"].known())
 
 
 def _ask_role() -> None:

@@ -15,7 +15,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from deniable.survey import Survey
 from deniable_server.context import current_store
 from deniable_server.store.errors import StoreError
-from deniable_server.web.audience import let_in
+from deniable_server.web.audience import known
 
 SMALL = 8 << 10  # bytes that any request may have, which nobody can make much work of
 View = TypeVar("View", bound=Callable[..., Any])
@@ -53,7 +53,7 @@ def whole_body() -> bytes:
 def most_bytes() -> int:
     """The most bytes that the body of the current request may have. Raises StoreError where the database fails."""
     size = _SIZES.get(current_app.view_functions.get(request.endpoint or ""))
-    if size is None or 0 < (request.content_length or 0) <= SMALL or not let_in():
+    if size is None or 0 < (request.content_length or 0) <= SMALL or not known():
         return SMALL  # from a stranger, too: large bodies share a room that those who have a key need
     if isinstance(size, int):
         return size

@@ -150,7 +150,7 @@ def recorded(survey: Survey, row: Any) -> Recorded:
     for field in survey.record.fields:
         stored = row[field.bits].tolist()
         every = [*stored, sum(stored) < field.item.d]
-        named = frozenset(option for option, bit in zip(field.item.categories, every, strict=True) if bit)
+        named = frozenset(option for option, bit in zip(field.item.recorded, every, strict=True) if bit)
         told[field.item.id] = None if field.mask is not None and not row[field.mask] else named
     return told
 

@@ -15,7 +15,7 @@ import pytest
 from tests.client.bundle.conftest import SURVEYS, Made
 
 from deniable.bundle.codebook import channel, plain
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 
 
 def enumerated(coins: Channel) -> list[list[Fraction]]:
@@ -42,6 +42,15 @@ def test_a_channels_matrix_is_what_its_coins_do(epsilon: float, k: int) -> None:
     assert exact == enumerated(coins)
     assert all(sum(row) == coins.d for row in exact)
     assert (told["own"]["probability"], told["other"]["probability"]) == (float(exact[0][0]), float(exact[0][1]))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_windows_matrix_is_what_its_coins_do(apart: bool) -> None:
+    coins = Window.over_levels(2, 9, 4, apart=apart)
+    told = channel(coins)
+    assert [[Fraction(cell, told["denominator"]) for cell in row] for row in told["matrix"]] == [list(row) for row in coins.chances]
+    assert all(sum(row) == told["denominator"] for row in told["matrix"])
+    assert (told["own"]["numerator"], told["other"]["numerator"]) == (told["matrix"][0][0], told["matrix"][0][8])
 
 
 def test_a_wrong_channel_is_found() -> None:
@@ -73,11 +82,13 @@ def test_every_question_text_option_and_epsilon_is_in_all_three_forms(make: Call
         assert plain(question.help) in markdown
         assert f"epsilon {question.epsilon:.6f}" in markdown
         for item, one in zip(question.items, own["items"], strict=True):
-            assert [recorded["option"] for recorded in one["recorded"]] == list(item.categories)
+            assert [recorded["option"] for recorded in one["recorded"]] == list(item.recorded)
             assert one["channel"]["threshold"] == item.keep_threshold
             rows = [line for line in lines if line["question"] == item.id and line["k"]]
-            assert [line["option"] for line in rows] == [harmless(option) for option in item.categories]
-            assert {(line["k"], line["d"], line["threshold"]) for line in rows} == {tuple(map(str, (item.k, item.d, item.keep_threshold)))}
+            assert [line["option"] for line in rows] == [harmless(option) for option in item.recorded]
+            assert {(line["k"], line["d"], line["threshold"]) for line in rows} == {
+                tuple(map(str, (len(item.recorded), item.d, item.keep_threshold)))
+            }
     names = [one["name"] for one in told["variables"]]
     assert all(f"`{name}`" in markdown for name in names)
     assert (made.folder / "rows.csv").read_text(encoding="ascii").splitlines()[0] == ",".join(names)

@@ -37,6 +37,8 @@ SIZES = {
         *({"id": f"k{k}", "text": "?", "type": "choice", "options": [f"o{i}" for i in range(k)], "epsilon": 2} for k in (4, 9, 70)),
         {"id": "m", "text": "?", "type": "scale", "options": ["a", "b", "c", "d"], "epsilon": 8},
         {"id": "s", "text": "?", "type": "scale", "options": ["a", "b", "c"], "required": False, "epsilon": 0.5},
+        *({"id": f"n{e}", "text": "?", "type": "number", "low": -3, "high": 9, "epsilon": e} for e in (1, 5)),
+        {"id": "o", "text": "?", "type": "number", "low": -3, "high": 9, "required": False, "epsilon": 2},
     ],
 }
 
@@ -147,7 +149,9 @@ def test_a_survey_that_nobody_answered_has_the_same_lines_without_figures(run: R
     assert run(tmp_path).returncode == 0
     with open(tmp_path / "reproduced.csv", newline="", encoding="utf-8") as file:
         found = list(csv.DictReader(file))
-    assert len(found) == sum(item.k for item in counted.survey.items) + 2
+    assert len(found) == sum(len(item.shared) for item in counted.survey.items) + sum(
+        item.scores is not None for item in counted.survey.items
+    )
     assert {line["estimate"] for line in found} == {""}
 
 

@@ -100,5 +100,5 @@ def test_every_option_has_one_place_and_no_two_have_the_same() -> None:
     for source in (EVERY, ASKED):
         survey = Survey.from_dict(source)
         found = options(variables(survey))
-        assert [(one.item.id, one.label) for one in found] == [(item.id, option) for item in survey.items for option in item.categories]
+        assert [(one.item.id, one.label) for one in found] == [(item.id, option) for item in survey.items for option in item.recorded]
         assert len({(one.variable, one.code) for one in found}) == len(found)

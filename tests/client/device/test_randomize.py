@@ -25,7 +25,7 @@ from scipy import stats
 from deniable.device.encode import encode
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
-from deniable.mechanism import WORD, Channel
+from deniable.mechanism import WORD, Channel, Window
 from deniable.survey import Survey
 from deniable.wire.record import pack, unpack
 
@@ -36,7 +36,7 @@ MECHANISM = import_module("deniable.mechanism")
 def one_source() -> str:
     """The mechanism and the randomizer as one file."""
     mechanism, randomizer = (Path(str(module.__file__)).read_text(encoding="utf-8") for module in (MECHANISM, RANDOMIZER))
-    for line in ("from __future__ import annotations\n", "from deniable.mechanism import WORD, Channel\n"):
+    for line in ("from __future__ import annotations\n", "from deniable.mechanism import WORD, Channel, Window\n"):
         assert randomizer.count(line) == 1
         randomizer = randomizer.replace(line, "")
     return mechanism + randomizer
@@ -65,6 +65,7 @@ def with_bug(*changes: tuple[str | None, str | None]) -> ModuleType:
         exec(compile(source, "broken", "exec"), module.__dict__)
     finally:
         del sys.modules["broken"]
+    module.__dict__["Window"] = Window  # which it must know again in the channels that it is given
     return module
 
 
@@ -186,19 +187,30 @@ def enumerated(randomizer: ModuleType, channel: Channel, length: int, category: 
     columns = Columns(streams[~dropped])
     bits = randomizer.randomize(channel, np.full(len(columns.streams), category), columns)
     assert columns.used == length
-    counts = np.bincount(bits @ (1 << np.arange(channel.k)))
+    counts = np.bincount(bits @ (1 << np.arange(channel.outputs)))
     found = np.flatnonzero(counts).tolist()
-    return {tuple(i for i in range(channel.k) if one >> i & 1): Fraction(int(counts[one]), len(bits)) for one in found}
+    return {tuple(i for i in range(channel.outputs) if one >> i & 1): Fraction(int(counts[one]), len(bits)) for one in found}
 
 
 def probability(channel: Channel, subset: tuple[int, ...], category: int) -> Fraction:
-    """P(subset | category) as Ye and Barg define it."""
+    """P(subset | category) as Ye and Barg define it; for a window, that of its one output, counted out place by place."""
+    if isinstance(channel, Window):
+        return window_probability(channel, subset[0], category)
     k, d = channel.k, channel.d
     return channel.theta / math.comb(k - 1, d - 1) if category in subset else (1 - channel.theta) / math.comb(k - 1, d)
 
 
+def window_probability(channel: Window, output: int, category: int) -> Fraction:
+    """Places in a row, one each for the outputs of the levels and as many as a window is wide for an output that stands apart."""
+    alone = channel.levels + channel.width - 1
+    row = [*range(alone), *[alone] * channel.width * channel.apart]
+    first = category if category < channel.levels else len(row) - channel.width
+    window, others = row[first : first + channel.width], row[:first] + row[first + channel.width :]
+    return channel.theta * Fraction(window.count(output), len(window)) + (1 - channel.theta) * Fraction(others.count(output), len(others))
+
+
 def exact_channel(channel: Channel, category: int) -> dict[tuple[int, ...], Fraction]:
-    return {subset: probability(channel, subset, category) for subset in combinations(range(channel.k), channel.d)}
+    return {subset: probability(channel, subset, category) for subset in combinations(range(channel.outputs), channel.d)}
 
 
 TOYS = [  # the channel, and how many words a report takes where none is rejected
@@ -210,12 +222,22 @@ TOYS = [  # the channel, and how many words a report takes where none is rejecte
     (Channel(4, 2, 45, coin=64), 3),
     (Channel(4, 3, 55, coin=64), 3),
     (Channel(5, 3, 12, coin=16), 4),
+    (Window(3, 1, 24, 32, width=2), 3),
+    (Window(4, 1, 21, 32, width=3), 3),
+    (Window(4, 1, 20, 64, width=1), 2),
+    (Window(4, 1, 22, 32, width=2, apart=True), 3),
+    (Window(5, 1, 19, 32, width=3, apart=True), 3),
 ]
+
+
+def name(channel: Channel) -> str:
+    kind = f"w={channel.width}{', apart' * channel.apart}" if isinstance(channel, Window) else f"d={channel.d}"
+    return f"k={channel.k},{kind},T={channel.keep_threshold}/{channel.coin}"
 
 
 @pytest.mark.slow
 @WAYS
-@pytest.mark.parametrize(("channel", "length"), TOYS, ids=[f"k={c.k},d={c.d},T={c.keep_threshold}/{c.coin}" for c, _ in TOYS])
+@pytest.mark.parametrize(("channel", "length"), TOYS, ids=[name(c) for c, _ in TOYS])
 def test_all_words_of_a_toy_coin_give_the_exact_channel(channel: Channel, length: int, way: tuple[str | None, str | None]) -> None:
     table = [enumerated(with_bug(way), channel, length, category) for category in range(channel.k)]
     assert table == [exact_channel(channel, category) for category in range(channel.k)]
@@ -258,7 +280,28 @@ BUGS = {
     "the first draw misses one other, of many": (MANY, ("_uniform_below(first + 1, n, coin", "_uniform_below(first, n, coin")),
     "one step too few, of many": (MANY, ("range(first + 1, of)", "range(first + 1, of - 1)")),
     "the own bit lands elsewhere, of many": (MANY, ("bits[np.arange(n), categories] = kept", "bits[np.arange(n), categories - 1] = kept")),
+    "the window is shifted by one": (FEW, ("near = first +", "near = first + 1 +")),
+    "the window of no answer is that of the last level": (FEW, ("channel.places - channel.width)", "channel.levels - 1)")),
+    "the window is one output narrower": (FEW, ("_uniform_below(channel.width, n", "_uniform_below(channel.width - 1, n")),
+    "the outputs outside leave one out": (FEW, ("_uniform_below(channel.outside, n", "_uniform_below(channel.outside - 1, n")),
+    "the outputs outside are one too many": (FEW, ("_uniform_below(channel.outside, n", "_uniform_below(channel.places, n")),
+    "what lies outside begins inside": (FEW, ("np.where(far < first, 0", "np.where(far <= first, 0")),
+    "what lies outside jumps one output less": (FEW, ("0, channel.width)", "0, channel.width - 1)")),
+    "no answer is reported as the last output of the levels": (
+        FEW,
+        ("near, far), channel.outputs - 1)", "near, far), channel.outputs - 2)"),
+    ),
+    "every output is the next one": (FEW, ("place = channel.outputs - 1 - _output", "place = channel.outputs - 2 - _output")),
 }
+
+
+@pytest.mark.slow
+def test_without_a_bug_the_changed_source_agrees_with_every_channel() -> None:
+    """Else each of them would look noticed."""
+    right = with_bug()
+    for channel, length in TOYS:
+        if channel.coin == 32:
+            assert enumerated(right, channel, length, channel.k - 1) == exact_channel(channel, channel.k - 1)
 
 
 def agrees(check: Callable[[], bool]) -> bool:
@@ -400,7 +443,7 @@ def test_two_million_draws_of_a_seeded_bug_do_not_fit(right: str, wrong: str) ->
 # ---- what the source may not hold ----------------------------------------------------------------
 
 
-REPORTING = ("phi", "epsilon")  # properties that describe a channel in Fractions; no coin is tossed by them
+REPORTING = ("phi", "epsilon", "chances")  # properties that describe a channel in Fractions; no coin is tossed by them
 
 
 def forbidden(source: str) -> list[str]:

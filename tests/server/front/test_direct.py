@@ -19,8 +19,9 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
 from deniable.wire.submission import Submission
 from deniable_server.api.submissions import Door
-from deniable_server.front import Front, direct
+from deniable_server.front import Front, application, direct
 from deniable_server.store.protocol import Store
+from deniable_server.web.limiter import Rate
 
 Make = Callable[..., Submission]
 Head = dict[str, str]
@@ -131,6 +132,18 @@ def test_whatever_is_refused_is_told_as_flask_tells_it(front: Front, store: Stor
     store.surveys.set_open("study", False)
     statuses.append(same_both_ways(front, SUBMIT, submissions().to_json()))
     assert statuses == [400, 400, 409, 401, 400, 400, 400, 400, 401, 409, 409, 404, 503, 403]
+
+
+def test_when_too_many_come_in_a_second_the_next_are_told_when_to_come_back(
+    app: Flask, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rate = app.extensions["deniable_rate"] = Rate(0.001, 1, clock=lambda: 0.0)
+    app.extensions["deniable_door"] = Door(store, rate)
+    monkeypatch.setattr(application, "HOLD_SECONDS", 0)
+    front = Front(app, "localhost", 8000)
+    assert send(front, submissions().to_json())[0] == 200
+    assert same_both_ways(front, SUBMIT, submissions().to_json()) == 429
+    assert dict(send(front, submissions().to_json())[1])["Retry-After"] == "1000"
 
 
 def same_both_ways(front: Front, path: str, body: bytes) -> int:

@@ -18,7 +18,7 @@ from tests.client.test_xlsform import workbook
 from tests.kit.documents import documents
 from tests.kit.forms import filled
 from tests.kit.patience import wait_for
-from werkzeug.test import TestResponse
+from werkzeug.test import EnvironBuilder, TestResponse
 
 from deniable.plan import outlook, plan, proposals
 from deniable.survey import Survey
@@ -26,10 +26,12 @@ from deniable.survey.document import parse
 from deniable.survey.dump import to_yaml
 from deniable.topics import TOPICS
 from deniable.xlsform import read_xlsform
+from deniable_server.researchers import sessions
 from deniable_server.researchers.drafting import EXAMPLE
 from deniable_server.researchers.editor.drafted import title_in
 from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store
+from deniable_server.web import limits
 
 NEW = "/manage/new"
 WRONG = EXAMPLE.replace("ln 9", "99").replace("yes_no", "yess")
@@ -515,6 +517,17 @@ def test_who_goes_back_after_publishing_is_told_that_the_draft_is_gone_and_led_o
     assert 'href="/manage"' in gone.text
 
 
+def from_known_device(logged_in: Callable[[Flask], FlaskClient], app: Flask) -> FlaskClient:
+    """Ada's browser, with what says that she logged in from it before."""
+    client = logged_in(app)
+    with app.test_request_context():
+        reply = app.make_response("")
+        sessions.remember_device(reply, "ada")
+    name, _, value = reply.headers["Set-Cookie"].partition(";")[0].partition("=")
+    client.set_cookie(name, value)
+    return client
+
+
 BY_HAND = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "same-origin"}
 
 
@@ -522,8 +535,9 @@ BY_HAND = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "same-origin"}
 def test_who_was_logged_out_sends_the_same_again_without_javascript_once_logged_in_anew(
     app: Flask, store: Store, logged_in: Callable[[Flask], FlaskClient], page: str
 ) -> None:
-    path, text = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE).id}", '\nTyped <b>after</b>\n the end & "quoted"'
-    client = logged_in(app)
+    path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE).id}"
+    text = f'\nTyped <b>after</b>\n the end & "quoted"{" and long" * 2000}'
+    client = from_known_device(logged_in, app)
     sent = filled(client.get(f"{path}{page}").text, "source-file" if page else "editor")
     sent |= {"title": text.strip(), "do": "save"} if not page else {"source": EXAMPLE + f"# {text}", "save": "1"}
     client.delete_cookie("deniable", path="/manage")
@@ -539,13 +553,19 @@ def test_who_was_logged_out_sends_the_same_again_without_javascript_once_logged_
     assert parse(kept).value["title"] == text.strip() if not page else kept == EXAMPLE + f"# {text}"
 
 
-@pytest.mark.parametrize(
-    "told", [{}, {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}, {**BY_HAND, "Sec-Fetch-Mode": "cors"}]
-)
-def test_nothing_is_given_back_to_a_script_or_for_a_page_of_another_site(client: FlaskClient, store: Store, told: dict[str, str]) -> None:
+@pytest.mark.parametrize("told", [{}, {**BY_HAND, "Sec-Fetch-Site": "cross-site"}, {**BY_HAND, "Sec-Fetch-Mode": "cors"}, None])
+def test_nothing_is_given_back_to_a_script_a_stranger_or_for_a_page_of_another_site(
+    app: Flask, store: Store, logged_in: Callable[[Flask], FlaskClient], told: dict[str, str] | None
+) -> None:
+    """None: a stranger who says all that a browser does; nor may any of them send more than anybody."""
     path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE).id}"
-    reply = client.post(path, data={"title": "of another site"}, headers=told)
-    assert (reply.status_code, "of another site" in reply.text) == (302, False)
+    client = app.test_client() if told is None else from_known_device(logged_in, app)
+    client.delete_cookie("deniable", path="/manage")
+    client.delete_cookie("deniable")
+    sent: dict[str, Any] = {"data": {"title": "typed" + "x" * 20_000}, "headers": BY_HAND if told is None else told}
+    reply = client.post(path, **sent)
+    assert (reply.status_code, "typed" in reply.text) == (302, False)
+    assert limits.most_bytes_of(app, EnvironBuilder(path, method="POST", **sent).get_environ()) == limits.SMALL
 
 
 @pytest.mark.parametrize(

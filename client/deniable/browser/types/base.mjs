@@ -1,6 +1,7 @@
 /** What several types of question share. The twin of `survey/types/base.py`. */
 
 import { t } from "../language.mjs";
+import { channelForEpsilon } from "../randomize.mjs";
 
 export const MAX_OPTIONS = 1024;
 export const MAX_OPTION_LENGTH = 200;
@@ -19,6 +20,7 @@ const PRINTABLE = /^[\n\t\x20-\x7e\xa0-\ud7ff\ue000-\u{10ffff}]*$/u;
 export const oneOf = {
   keys: [], // that it must have
   either: [], // of which it must have one
+  beside: [], // that it may have besides
   itemType: "yes_no", // the type of its items, where it consists of items
   control: "radios", // how the page asks: "radios", "boxes" or a "field"
 
@@ -35,6 +37,11 @@ export const oneOf = {
   /** The survey's own texts that people choose from; none where the page has words or a field for it. */
   options() {
     return [];
+  },
+
+  /** The coins for one of k categories, "no answer" among them where it is one, whose loss is at most `epsilon` / `parts`. */
+  channel(source, epsilon, k, parts) {
+    return channelForEpsilon(epsilon, k, parts);
   },
 
   /** What a reader sees for each option, item or category. */
@@ -76,7 +83,7 @@ export const oneOf = {
     ];
   },
 
-  /** What a record says that names these categories, and how often one does by chance alone. */
+  /** What a record says that names these categories, and how often one does by chance alone; of all `labels` and `bits` where more is told. */
   recorded(source, { d }, said) {
     if (d === 1) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", said);
     return t("Your record names {d} of the {k} options: {named}. By chance alone, each of these is named in {chance} of {of} records of people who choose something else.", said);

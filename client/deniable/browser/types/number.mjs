@@ -1,6 +1,7 @@
-/** A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
+/** A number in [low, high], through a window over levels, as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
 
 import { number as written, t } from "../language.mjs";
+import { channelForEpsilon, windowForEpsilon } from "../randomize.mjs";
 import { MAX_NUMBER, MAX_OPTIONS, labelProblem, oneOf } from "./base.mjs";
 
 const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?$/;
@@ -9,14 +10,22 @@ export const number = {
   ...oneOf,
   keys: ["low", "high"],
   either: ["levels", "bins"],
+  beside: ["window"],
   control: "field", // with bins too: the device finds the bin
 
-  problem({ low, high, levels, bins }) {
+  problem({ low, high, levels, window, bins }) {
     if (![low, high].every((end) => typeof end === "number" && Math.abs(end) <= MAX_NUMBER)) return "low and high must be numbers";
     if (!(low < high)) return "high must be above low";
-    if (bins !== undefined) return binProblem(bins, low, high);
+    if (bins !== undefined) return window === undefined ? binProblem(bins, low, high) : "window must not stand beside bins";
     if (!Number.isInteger(levels) || levels < 2 || levels > MAX_OPTIONS) return `levels must be a whole number from 2 to ${MAX_OPTIONS}`;
-    return new Set(grid(low, high, levels)).size === levels ? undefined : "levels must be fewer";
+    if (new Set(grid(low, high, levels)).size !== levels) return "levels must be fewer";
+    if (window === undefined) return undefined;
+    if (!Number.isInteger(window) || window < 1 || window >= levels) return "window must be a whole number from 1 to one less than levels";
+    return levels + window - 1 > MAX_OPTIONS ? "window must be smaller" : undefined;
+  },
+
+  channel({ levels, window }, epsilon, k, parts) {
+    return window === undefined ? channelForEpsilon(epsilon, k, parts) : windowForEpsilon(epsilon, levels, window, k > levels);
   },
 
   categories(source) {
@@ -47,17 +56,34 @@ export const number = {
 
   odds(source, channel, own, other) {
     if (!this.rounds(source)) return oneOf.odds(source, channel, own, other);
+    if (source.window) {
+      return [
+        t("Of {of} people with one number, {counted} have a record near it, {rest} have one elsewhere.", own),
+        t("Of {of} people with a number far from it, {counted} have a record near that first one all the same, {rest} do not.", other),
+      ];
+    }
     return [
       t("Of {of} people at a level, {counted} have it among the {d} of {k} in their record, {rest} do not.", own),
       t("Of {of} people at another level, {counted} have that first one among the {d} of {k} in their record, {rest} do not.", other),
     ];
   },
 
-  recorded(source, channel, said) {
+  recorded(source, channel, said, labels, bits) {
     if (!this.rounds(source)) return oneOf.recorded(source, channel, said);
+    if (source.window) return near(source, channel, said, labels, bits.indexOf(1));
     return t("Your record names these levels, to which numbers are rounded: {named}. By chance alone, a level is named in {chance} of {of} records of people at another one.", said);
   },
 };
+
+/** What a record says through a window: near which numbers its place is, or that there is no answer. */
+function near({ levels, window }, { outputs, k }, said, labels, place) {
+  const places = outputs - (k - levels);
+  if (place === places) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", { ...said, named: labels[levels] });
+  const ends = { low: labels[Math.max(0, place - window + 1)], high: labels[Math.min(levels - 1, place)] };
+  const at = { ...said, ...ends, place: written(place + 1), places: written(places) };
+  if (ends.low === ends.high) return t("Your record names place {place} of {places}, which is near the number {low}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
+  return t("Your record names place {place} of {places}, which is near the numbers from {low} to {high}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
+}
 
 function binProblem(bins, low, high) {
   const isBin = (one) => typeof one === "object" && one !== null && !Array.isArray(one) && Object.keys(one).sort().join() === "from,name";

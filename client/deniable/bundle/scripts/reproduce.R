@@ -6,7 +6,8 @@
 # where any of them differs in the first 6 digits. To see how a figure is made, read from `shares` and `mean_of` down.
 #
 # A record shows an option if the coins say so: with chance theta the option that was chosen, with chance phi each other one. Of n records of
-# which a share f shows an option, the unbiased estimate of its share is (f - phi) / (theta - phi).
+# which a share f shows an option, the unbiased estimate of its share is (f - phi) / (theta - phi). A record of a number that goes through a
+# window shows one output; the mean of their scores is an unbiased estimate of the numbers' mean (see `window`).
 
 CONFIDENCE <- 0.95  # at least 0.75
 ALPHA <- 1 - CONFIDENCE
@@ -235,11 +236,43 @@ mean_of <- function(scores, ones, n, records, channel) {
   plain <- weights %*% covariance(p, 1, channel) %*% t(weights) / n
   beyond <- eigen((plain - coins + t(plain - coins)) / 2, symmetric = TRUE)
   c0 <- coins + beyond$vectors %*% diag(pmax(beyond$values, 0)) %*% t(beyond$vectors)
+  ratio(parts, c0, ends, n, none)
+}
+
+# The same of a ratio of two means with this covariance; `none` where the records do not tell.
+ratio <- function(parts, c0, ends, n, none) {
   if (parts[2] <= 0) return(none)
   limits <- ratio_limits(parts[1], parts[2], c0, ends)
   if (all(limits == ends)) return(none)
   value <- parts[1] / parts[2]
   c(n, NA, value, sqrt(c0[1, 1] - 2 * value * c0[1, 2] + value^2 * c0[2, 2]) / parts[2], limits, NA)
+}
+
+# A number that goes through a window: the share of "no answer", where that can be given, and the mean among those who answered. The score of
+# each output is so chosen that its mean is that of the numbers; "no answer" has an output of its own, which chance alone shows `width`
+# times as often as another one.
+window_of <- function(scores, ones, n, records, sizes, theta) {
+  width <- sizes[1]
+  ends <- sizes[2:3]
+  answered <- !is.na(scores)
+  apart <- sum(!answered)
+  size <- length(scores)
+  phi <- width * (1 - theta) / (if (apart) size - 1 else size - width)
+  shown <- if (apart) shares(ones[size], n, phi, theta)
+  if (apart && n > 0) shown[1, 7] <- min(1, max(0, shown[1, 3]))
+  none <- c(records, rep(NA, 6))
+  if (n == 0) return(list(shown = shown, mean = none))
+  rates <- (ones + 1 / size) / (n + 1)  # as if one more record had come, any output alike
+  if (!apart) {
+    value <- sum(ones * scores) / n
+    error <- sqrt(sum(rates * (scores - sum(rates * scores))^2) / n)
+    return(list(shown = shown, mean = c(n, NA, value, error, normal_limits(value, error, ends[1], ends[2]), NA)))
+  }
+  counts <- ifelse(answered, theta, theta - 1) / (theta - phi)  # how many people who answered a record stands for
+  added <- rbind(mean(ends) * counts + ifelse(answered, scores - mean(ends), 0), counts)
+  spread <- added - as.vector(added %*% rates)
+  c0 <- (spread * rep(rates, each = 2)) %*% t(spread) / n
+  list(shown = shown, mean = ratio(as.vector(added %*% ones) / n, c0, ends, n, none))
 }
 
 # The lines of some rows: the shares of every question, then the means.
@@ -250,6 +283,11 @@ figures <- function(rows, items) {
     channel$phi <- (channel$d - channel$theta) / (channel$k - 1)
     n <- sum(!is.na(rows[[part$variable[1]]]))
     ones <- mapply(function(name, code) sum(rows[[name]] == code, na.rm = TRUE), part$variable, part$code, USE.NAMES = FALSE)
+    if (!is.na(part$window[1])) {
+      found <- window_of(part$score, ones, n, nrow(rows), c(part$window[1], part$low[1], part$high[1]), channel$theta)
+      shown <- if (!is.null(found$shown)) setNames(data.frame("share", question, "no answer", found$shown), COLUMNS[-(1:2)])
+      return(list(shown = shown, mean = setNames(data.frame("mean", question, "", t(found$mean)), COLUMNS[-(1:2)])))
+    }
     shown <- data.frame("share", question, part$option, shares(ones, n, channel$phi, channel$theta))
     scored <- if (all(is.na(part$score))) NULL else data.frame("mean", question, "", t(mean_of(part$score, ones, n, nrow(rows), channel)))
     list(shown = setNames(shown, COLUMNS[-(1:2)]), mean = if (!is.null(scored)) setNames(scored, COLUMNS[-(1:2)]))
@@ -273,7 +311,7 @@ numbers <- function(texts) suppressWarnings(as.numeric(texts))
 
 rows <- read.csv(file.path(folder, "rows.csv"), check.names = FALSE, colClasses = "integer")
 options <- read("codebook.csv", colClasses = "character")
-for (name in c("code", "k", "d", "threshold", "score")) options[[name]] <- numbers(options[[name]])
+for (name in c("code", "k", "d", "threshold", "score", "window", "low", "high")) options[[name]] <- numbers(options[[name]])
 groups <- options[is.na(options$k) & options$question == "group", ]
 items <- options[!is.na(options$k), ]
 

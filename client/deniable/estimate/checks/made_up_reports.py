@@ -33,20 +33,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.estimate.checks.method import worst_case_shift
+from deniable.estimate.checks.method import worst_case_shift, worst_case_shift_of_mean
 from deniable.estimate.limits.roots import root
 from deniable.estimate.present.figures import percent
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.mechanism import Channel
+from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
 from deniable.survey.layout import Field
+from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
@@ -98,13 +100,14 @@ def made_up(survey: Survey, tally: Tally) -> MadeUp | None:
         return None
     design = _best(survey, tally.n)
     reports = _Reports(survey, tally, design.places)
-    ends = [0] if all(place.item.k == 2 for place in design.places) else [0, -1]  # of yes and no, one is the other inverted
+    ends = [0] if all(place.item.channel.outputs == 2 for place in design.places) else [0, -1]  # of yes and no, one is the other inverted
     chances = [design.chance_of_eigenvalue(reports.largest_eigenvalue), *(design.chance_of_option(reports.agreement(end)) for end in ends)]
     p_value = min(1.0, len(chances) * min(chances))
     shows_from = design.shows_from
     known = shows_from if shows_from < _MOST else None
     question, shift = _farthest_moved(survey)
-    words = _in_words(p_value < LEVEL, known, question, shift)
+    shares = any(item.shared == item.categories for item in survey.items)
+    words = _in_words(p_value < LEVEL, known, (question, shift), shares)
     return MadeUp(p_value, p_value < LEVEL, known, question, shift, words)
 
 
@@ -120,12 +123,25 @@ class _Moments:
     @classmethod
     @lru_cache(maxsize=256)
     def of(cls, channel: Channel) -> _Moments:
+        if isinstance(channel, Window):
+            return cls._of_window(channel)
         k, d, theta, phi = channel.k, channel.d, float(channel.theta), float(channel.phi)
         middle, rho = d / k, d * (k - d) / k
         mean = (theta - phi) ** 2 * (1 - 1 / k) * (k - 1) / rho
         own = (theta * (1 - middle) ** 2 + (1 - theta) * middle**2) * (k - 1) / (rho * (1 - 1 / k))
         values = [own - mean, *([(k - 1 - own) / (k - 2)] if k > 2 else [])]
         return cls(k - 1, mean, max(values), min(values))
+
+    @classmethod
+    def _of_window(cls, channel: Window) -> _Moments:
+        """The extremes over the categories. A number between two levels is at one of them given its rounding, so it has no others."""
+        outputs = channel.outputs
+        scale = outputs  # (outputs - 1) / rho, where rho = (outputs - 1) / outputs
+        means, values = [], []
+        for row in np.array(channel.chances, dtype=np.float64):
+            means.append(scale * float(((row - 1 / outputs) ** 2).sum()))
+            values.append(scale * np.linalg.eigvalsh(np.diag(row) - np.outer(row, row))[1:])  # the first is 0, along the sum of all bits
+        return cls(outputs - 1, max(means), float(np.max(values)), float(np.min(values)))
 
 
 @dataclass(frozen=True)
@@ -148,7 +164,7 @@ class _Design:
 
     @property
     def dimension(self) -> int:
-        return sum(place.item.k - 1 for place in self.places)
+        return sum(place.item.channel.outputs - 1 for place in self.places)
 
     def chance_of_eigenvalue(self, seen: float) -> float:
         """At most this, for honest reports."""
@@ -209,7 +225,7 @@ def _design(survey: Survey, places: tuple[Field, ...], n: int) -> _Design:
         strength=_strength(survey, sizes),
         mu=drawn * (max(one.most for one in moments) + sum(one.mean for one in moments)),
         least=min(one.least for one in moments),
-        option_mean=largest([float(channel.theta) - channel.d / channel.k for channel in channels]),
+        option_mean=largest(list(map(_strays, channels))),
         option_square=largest([0.25] * len(channels)),
     )
 
@@ -253,7 +269,7 @@ class _Reports:
         entries: list[tuple[int, int, float]] = []
         start = 0
         for place in self._places:
-            k, d, asked = place.item.k, place.item.d, width - 1 if place.mask is None else place.mask
+            k, d, asked = place.item.channel.outputs, place.item.d, width - 1 if place.mask is None else place.mask
             for i, column in enumerate(range(place.bits.start, place.bits.stop)):
                 entries += [(start + i, column, 1.0), (start + i, asked, -d / k)]
                 entries += [(start + k - 1, column, -1.0)] if k > 2 else []
@@ -264,7 +280,7 @@ class _Reports:
 
     def agreement(self, end: int) -> float:
         """The mean of T^2 over the first (0) or the last (-1) options."""
-        sizes = np.array([place.item.k for place in self._places])
+        sizes = np.array([place.item.channel.outputs for place in self._places])
         starts = np.cumsum([0, *map(_rows, sizes.tolist())])
         chosen = starts[:-1] if end == 0 else starts[1:] - 1
         signs = np.where((sizes == 2) & (end == -1), -1.0, 1.0)
@@ -290,29 +306,47 @@ class _Reports:
         return [place.item.channel for place in self._places]
 
 
+def _strays(channel: Channel) -> float:
+    """How far the chance of the first or the last bit can be from d / k, whatever the answer."""
+    if not isinstance(channel, Window):
+        return float(channel.theta) - channel.d / channel.k
+    return float(max(abs(row[end] - Fraction(1, channel.outputs)) for row in channel.chances for end in (0, -1)))
+
+
 def _rows(k: int) -> int:
     return k if k > 2 else 1
 
 
 def _scales(channel: Channel) -> _Floats:
     """What makes z of the rows of one question: |z|^2 = k - 1."""
-    k, d = channel.k, channel.d
+    k, d = channel.outputs, channel.d
     return np.full(_rows(k), math.sqrt((k - 1) * k / (d * (k - d)) * (k / _rows(k))))
 
 
 def _farthest_moved(survey: Survey) -> tuple[str, float]:
     """The question of which 1% made-up reports can move a share farthest, and how far."""
-    shifts = ((item.id, worst_case_shift(item, STATED)) for item in survey.items)
-    return max(((name, max(shift.fakes_up, shift.fakes_down)) for name, shift in shifts), key=lambda one: one[1])
+    shifts = ((item.id, worst_case_shift(item, STATED)) for item in survey.items if item.shared == item.categories)
+    of_shares = [(name, max(shift.fakes_up, shift.fakes_down)) for name, shift in shifts]
+    return max(of_shares or map(_mean_moved, survey.items), key=lambda one: one[1])
 
 
-def _in_words(alarm: bool, shows_from: float | None, question: str, shift: float) -> str:
+def _mean_moved(item: Question) -> tuple[str, float]:
+    """The same of a number's mean, as a part of its range."""
+    scores = np.array([*(item.scores or ()), *[0.0] * (item.k - len(item.scores or ()))])
+    scores[: len(item.scores or ())] = np.linspace(0, 1, len(item.scores or ()))
+    shift = worst_case_shift_of_mean(item, STATED, scores, 0.5)
+    return item.id, 0.5 * STATED + max(shift.fakes_up, shift.fakes_down)
+
+
+def _in_words(alarm: bool, shows_from: float | None, moved_most: tuple[str, float], shares: bool) -> str:
+    question, shift = moved_most
     if alarm:
         return (
             "Some reports are made up, or a client is faulty: more of them repeat the same answers than honest coins allow, whatever "
             "people answer. Of honest surveys, fewer than 1 in 100 look like this. The estimates cannot be relied on."
         )
-    moved = f"move a share by up to {100 * shift:.2g} percentage points ({question})"
+    figure = "a share" if shares else "the mean of a number, as a part of its range,"
+    moved = f"move {figure} by up to {100 * shift:.2g} percentage points ({question})"
     if shows_from is None:
         return f"Made-up reports cannot be told from honest ones in this survey. Each 1% of them can {moved}."
     return (

@@ -5,6 +5,7 @@ None of them proves that all is well: fake reports that keep to what honest ones
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,8 @@ from scipy.special import bdtr, bdtrc
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
 from deniable.estimate.limits.normal import HypothesisTest
-from deniable.estimate.moments import applicability, counts
+from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
@@ -63,15 +65,24 @@ def check_range(survey: Survey, tally: Tally) -> tuple[RangeCheck, ...]:
     A one-sided exact binomial test against the nearest end. The warnings in `estimate` are these alarms. Raises EstimateError
     where there are no reports.
     """
-    level = plausibility.level(question.k for question in survey.items)
+    level = plausibility.level(question.channel.outputs for question in survey.items)
     checks = []
     for question in survey.items:
         _, n, ones = counts.counts(survey, tally, question.id)
-        phi, theta = float(question.channel.phi), float(question.channel.theta)
-        for option, count in zip(question.categories, ones.tolist(), strict=True):
+        for (option, phi, theta), count in zip(_bits(question), ones.tolist(), strict=True):
             chance = _chance_beyond(count, n, phi, theta)
             checks.append(RangeCheck(question.id, option, n, count, count / n, phi, theta, chance, level))
     return tuple(checks)
+
+
+def _bits(question: Question) -> Iterator[tuple[str, float, float]]:
+    """Each bit of a report: what it is called, and the least and the greatest chance that it is set, over all answers."""
+    channel = question.channel
+    if not isinstance(channel, Window):
+        yield from ((option, float(channel.phi), float(channel.theta)) for option in question.categories)
+        return
+    for name, chances in zip(question.recorded, zip(*channel.chances, strict=True), strict=True):
+        yield name, float(min(chances)), float(max(chances))
 
 
 def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, truth: float) -> HypothesisTest:
@@ -83,6 +94,7 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
     """
     applicability.require_of("comparison with a known share", survey, (question,))
     asked, n, ones = counts.counts(survey, tally, question)
+    applicability.require_shares("comparison with a known share", asked)
     category = counts.option_index(asked, option)
     share = _fraction("truth", truth)
     count = int(ones[category])
@@ -101,6 +113,7 @@ def worst_case_shift(question: Question, fraction: float, share: float | None = 
     """
     part = _fraction("fraction", fraction)
     lowest, highest = (0.0, 1.0) if share is None else (_fraction("share", share),) * 2
+    applicability.require_shares("shift of a share", question)
     phi, gap = float(question.channel.phi), float(question.channel.theta - question.channel.phi)
     return Shift(
         liars_down=part * highest,
@@ -115,8 +128,8 @@ def worst_case_shift_of_mean(question: Question, fraction: float, scores: NDArra
     part, values = _fraction("fraction", fraction), np.sort(np.asarray(scores, dtype=np.float64))
     if values.shape != (question.k,) or not np.isfinite(values).all():
         raise EstimateError(f"scores must be {question.k} finite numbers for question {question.id}, one a category, got {scores!r}")
-    phi, gap = float(question.channel.phi), float(question.channel.theta - question.channel.phi)
-    least, most = ((values[chosen].sum() - phi * values.sum()) / gap for chosen in (slice(question.d), slice(-question.d, None)))
+    of_bits = np.sort(pseudo_answers.score_of_bits(np.asarray(scores, dtype=np.float64), question.channel))
+    least, most = float(of_bits[: question.d].sum()), float(of_bits[-question.d :].sum())
     return Shift(part * (honest - values[0]), part * (values[-1] - honest), part * (honest - least), part * (most - honest))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
@@ -42,6 +43,18 @@ LEVELS_NOTE = (
 def on_grid(question: Question) -> bool:
     """Whether a question is a number that is rounded at random to a level of its grid. Named bins are categories."""
     return question.rounds
+
+
+def require_shares(figure: str, question: Question, option: str | None = None) -> None:
+    """Raises EstimateError, with the reason, for a figure of the shares of a number's levels, where its reports are no levels.
+
+    option: the only category that the figure is of.
+    """
+    if isinstance(question.channel, Window) and (option is None or option not in question.shared):
+        raise EstimateError(
+            f"{figure}: there is none of {question.id}, a number whose reports tell its mean only; a survey can name `bins` or `levels`, "
+            "whose shares are estimated like a choice's"
+        )
 
 
 def require(figure: str, numbers: Collection[str]) -> None:

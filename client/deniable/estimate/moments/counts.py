@@ -42,18 +42,18 @@ def option_index(question: Question, option: str) -> int:
 
 
 def counts(survey: Survey, tally: Tally, name: str) -> tuple[Question, int, NDArray[np.int64]]:
-    """The question, the reports of those who were asked it, and how many of these have each of its k bits set, shape (k,).
+    """The question, the reports of those who were asked it, and how many of these have each of its bits set, shape (outputs,).
 
     Raises EstimateError.
     """
     place = place_of(survey, name)
     n = _reports(survey, tally, place)
     stored = tally.ones[place.bits]
-    return place.item, n, np.append(stored, n * place.item.d - stored.sum())
+    return place.item, n, np.append(stored, n * place.item.channel.d - stored.sum())
 
 
 def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Question, Question], int, NDArray[np.int64]]:
-    """Both questions, the reports of those who were asked both, and how many of these have bits i of a and j of b set, shape (k_a, k_b)."""
+    """Both questions, the reports of those who were asked both, and how many of these have bits i of a and j of b set."""
     first, second = place_of(survey, a), place_of(survey, b)
     if a == b:
         raise EstimateError(f"the two questions must differ, got {a} twice")
@@ -68,7 +68,7 @@ def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Que
 
 
 def bits_of(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> tuple[list[Question], list[NDArray[np.bool_]]]:
-    """The questions and all k bits of each, shape (n, k), from unpacked reports, shape (n, record_bits). Raises EstimateError.
+    """The questions and all bits of each, shape (n, outputs), from unpacked reports, shape (n, record_bits). Raises EstimateError.
 
     Where the survey asks a sample, n are those who were asked all of them; `asked` says which.
     """

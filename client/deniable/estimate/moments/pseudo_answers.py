@@ -1,6 +1,7 @@
 """Pseudo-answers: what one report says about the true answer, and the moments that the channel gives them.
 
-A report's bits b become u_i = (b_i - phi) / (theta - phi), which is 1 on average for the own category and 0 for each other.
+A report's bits b become u_i = (b_i - phi) / (theta - phi), which is 1 on average for the own category and 0 for each other. Through a
+window they become another linear function of the bits with these means (`output_values.inverse`).
 Questions are randomized independently, so given the true answers the pseudo-answers of two questions are independent, and a
 product of them is 1 on average in the respondent's own cell and 0 elsewhere.
 
@@ -17,7 +18,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.mechanism import Channel
+from deniable.estimate.moments.output_values import inverse
+from deniable.mechanism import Channel, Window
 
 _Floats = NDArray[np.float64]
 
@@ -25,13 +27,24 @@ _Floats = NDArray[np.float64]
 def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
     """The mean product of pseudo-answers in each cell, from the rates at which that cell's bits are all set.
 
-    All k bits of each question are needed: they add to d, which stands in for the constant term.
+    All bits of each question are needed: they add to d, which stands in for the constant term.
     """
     shares = np.asarray(rates, dtype=np.float64)
     for axis, channel in enumerate(channels):
+        if isinstance(channel, Window):
+            shares = np.moveaxis(np.tensordot(inverse(channel), shares, axes=(1, axis)), 0, axis)
+            continue
         phi, gap = float(channel.phi), float(channel.theta - channel.phi)
         shares = (shares - shares.sum(axis=axis, keepdims=True) * (phi / channel.d)) / gap
     return shares
+
+
+def score_of_bits(scores: _Floats, channel: Channel) -> _Floats:
+    """What each set bit of a report adds to its sum of scores times pseudo-answers, shape (outputs,); d bits are set."""
+    if isinstance(channel, Window):
+        return np.asarray(scores @ inverse(channel))
+    phi, gap = float(channel.phi), float(channel.theta - channel.phi)
+    return np.asarray((scores - phi * scores.sum() / channel.d) / gap)
 
 
 def squares(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
@@ -125,6 +138,17 @@ def covariance_of(weights: _Floats, shares: _Floats, channels: Sequence[Channel]
     return at_least(coins, weights @ covariance(shares, channels, sampling) @ weights.T)
 
 
+def reported_covariance(weights: _Floats, channel: Window, ones: NDArray[np.int64], n: int) -> _Floats:
+    """The same of one question through a window, for a population: that of what the reports themselves add, since each has one output.
+
+    As if one more report had come, any output alike, so that it is never 0.
+    """
+    rates = (ones + 1 / channel.outputs) / (n + 1)
+    added = weights @ inverse(channel)
+    apart = added - (added @ rates)[:, None]
+    return np.asarray((apart * rates) @ apart.T)
+
+
 def at_least(coins: _Floats, plain: _Floats) -> _Floats:
     """A covariance, shape (m, m), made one in which nothing varies less than by the coins alone: what it has beyond them is
     projected onto the matrices that can be a covariance."""
@@ -135,6 +159,9 @@ def at_least(coins: _Floats, plain: _Floats) -> _Floats:
 
 def _pairs(weights: _Floats, channel: Channel) -> _Floats:
     """The sum over x of weights[.., x] E[u_i u_j | x], shape (.., k, k)."""
+    if isinstance(channel, Window):
+        reported = weights @ np.array(channel.chances, dtype=np.float64)
+        return np.asarray((inverse(channel) * reported[..., None, :]) @ inverse(channel).T)
     own, other, either, neither = second_moments(channel)
     total = weights.sum(axis=-1)[..., None]
     touched = weights[..., :, None] + weights[..., None, :]
@@ -146,7 +173,9 @@ def _pairs(weights: _Floats, channel: Channel) -> _Floats:
 
 @lru_cache(maxsize=256)
 def second_moments(channel: Channel) -> tuple[float, float, float, float]:
-    """E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither."""
+    """E[u_i u_j | x] for i = j = x, for i = j other than x, for x one of i and j, and for x neither; not of a window."""
+    if isinstance(channel, Window):
+        raise TypeError("a window's outputs are not alike, so four moments do not say what they are")
     k, d, theta, phi = channel.k, channel.d, channel.theta, channel.phi
     either = theta * (d - 1) / (k - 1)
     neither = (theta * (d - 1) * (d - 2) + (1 - theta) * d * (d - 1)) / ((k - 1) * (k - 2)) if k > 2 else 0

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.design_matrix import checked_matrix
-from deniable.mechanism import Channel
+from deniable.estimate.moments.output_values import inverse
+from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
 
 _Floats = NDArray[np.float64]
@@ -23,8 +24,9 @@ _Floats = NDArray[np.float64]
 class Perturbed:
     """One perturbed variable of n respondents.
 
-    bits: shape (n, k), the reported categories of each respondent, all k of them. channel: the `Channel` they went through, or
-    a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then exactly one bit is set. categories: k labels.
+    bits: shape (n, k), the reported categories of each respondent, all k of them; the outputs of a `Window`. channel: the `Channel` they
+    went through, or a matrix P[reported, true] of shape (k, k), or (n, k, k) for one per respondent; then exactly one bit is set.
+    categories: k labels.
     scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
     reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
     answers were rounded at random to the categories, as a number's are; it can only be the outcome of a linear model.
@@ -40,13 +42,14 @@ class Perturbed:
 
     def __post_init__(self) -> None:
         bits, k = np.asarray(self.bits), len(self.categories)
-        if bits.ndim != 2 or bits.shape[1] != k or not np.isin(bits, (0, 1)).all():
-            raise EstimateError(f"bits must be 0 or 1 in {k} columns, one per category, got shape {bits.shape}")
+        wide = self.channel.outputs if isinstance(self.channel, Window) else k
+        if bits.ndim != 2 or bits.shape[1] != wide or not np.isin(bits, (0, 1)).all():
+            raise EstimateError(f"bits must be 0 or 1 in {wide} columns, one per category, got shape {bits.shape}")
         if len(set(self.categories)) != k or k < 2:
             raise EstimateError("categories must be at least 2 different labels")
         d = self._check_channel(k, len(bits))
         if wrong := int((bits.sum(axis=1) != d).sum()):
-            raise EstimateError(f"exactly {d} of {k} bits must be set in every report, which fails in {wrong:,} of {len(bits):,}")
+            raise EstimateError(f"exactly {d} of {wide} bits must be set in every report, which fails in {wrong:,} of {len(bits):,}")
         if self.scores is not None and (len(self.scores) != k or not np.isfinite(self.scores).all()):
             raise EstimateError(f"scores must be {k} numbers, one per category, got {len(self.scores)}")
         reference = self.reference or ("no" if set(self.categories) == {"yes", "no"} else self.categories[0])
@@ -81,6 +84,8 @@ class Perturbed:
 
     def likelihood(self) -> _Floats:
         """P(report | true category), shape (n, k), where the true categories are in the order of `categories`."""
+        if isinstance(self.channel, Window):
+            return np.asarray(np.array(self.channel.chances, dtype=np.float64).T[self.bits.argmax(axis=1)])
         if isinstance(self.channel, Channel):
             theta, k, d = float(self.channel.theta), self.channel.k, self.channel.d
             return np.asarray(np.where(self.bits, theta / math.comb(k - 1, d - 1), (1 - theta) / math.comb(k - 1, d)))
@@ -90,13 +95,15 @@ class Perturbed:
 
     def pseudo_answers(self) -> _Floats:
         """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself."""
+        if isinstance(self.channel, Window):
+            return np.asarray(inverse(self.channel).T[self.bits.argmax(axis=1)])
         if isinstance(self.channel, Channel):
             theta, phi = float(self.channel.theta), float(self.channel.phi)
             return np.asarray((self.bits - phi) / (theta - phi))
-        inverse = np.asarray(np.linalg.inv(self.channel), dtype=np.float64)
-        if inverse.ndim == 2:
-            return np.asarray(inverse.T[self.bits.argmax(axis=1)])
-        return np.asarray(inverse[np.arange(self.n), :, self.bits.argmax(axis=1)])
+        inverted = np.asarray(np.linalg.inv(self.channel), dtype=np.float64)
+        if inverted.ndim == 2:
+            return np.asarray(inverted.T[self.bits.argmax(axis=1)])
+        return np.asarray(inverted[np.arange(self.n), :, self.bits.argmax(axis=1)])
 
     def patterns(self) -> NDArray[Any]:
         """One opaque value per respondent, shape (n,), equal where likelihood and pseudo-answer are equal."""

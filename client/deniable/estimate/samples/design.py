@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.moments import applicability
 from deniable.estimate.samples.raking import Margin
 from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
@@ -38,7 +39,11 @@ class Design:
     @property
     def known(self) -> Question | None:
         """The question whose shares the sample takes as known, if there is one."""
-        return self.survey.record.field(self.sample.question).item if self.sample.question else None
+        if not self.sample.question:
+            return None
+        item = self.survey.record.field(self.sample.question).item
+        applicability.require_shares("known shares", item)
+        return item
 
     def margins(self) -> list[Margin]:
         """The known margins. Cells are groups, and within each the answers to the question whose shares are known, if there is one."""

@@ -77,7 +77,7 @@ def _counted(survey: Survey, tally: Tally, names: Sequence[str]) -> tuple[int, N
     places = [counts.place_of(survey, name) for name in names]
     masks = [place.mask for place in places if place.mask is not None]
     if not tally.n or (masks and not tally.pairs[masks[0], masks[-1]]):
-        return 0, np.zeros([place.item.k for place in places], dtype=np.int64)
+        return 0, np.zeros([place.item.channel.outputs for place in places], dtype=np.int64)
     if len(names) == 1:
         return counts.counts(survey, tally, names[0])[1:]
     return counts.pair_counts(survey, tally, *names)[1:]

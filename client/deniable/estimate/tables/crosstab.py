@@ -274,6 +274,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def of(cls, question: Question) -> Axis:
+        applicability.require_shares("cross table", question)
         return cls(question.id, question.categories, question.channel, applicability.on_grid(question))
 
 

@@ -17,7 +17,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share, proportion
-from deniable.estimate.moments import counts, pseudo_answers
+from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import resampled, respondents
@@ -109,6 +109,7 @@ def between_options(
     """
     interval = Interval(confidence, target=target)
     asked, n, ones = counts.counts(survey, tally, question)
+    applicability.require_shares("difference of two options", asked)
     i, j = counts.option_index(asked, one), counts.option_index(asked, other)
     if i == j:
         raise EstimateError(f"the two options must differ, got {one!r} twice")
@@ -180,6 +181,7 @@ class _Group:
     @classmethod
     def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> _Group:
         asked, n, ones = counts.counts(survey, tally, question)
+        applicability.require_shares("difference of shares", asked)
         own = respondents.about(interval, tally.n, [asked])
         phi, theta = float(asked.channel.phi), float(asked.channel.theta)
         return cls(n, ones, own, tuple(proportion(count, n, phi, theta, own) for count in ones.tolist()))

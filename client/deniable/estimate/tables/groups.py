@@ -152,7 +152,7 @@ def against(reference: str, question: Question, interval: Interval, others: int,
 
 def _counted(question: Question) -> int:
     """How many options have a figure of their own: of two, the second is the first one's mirror image."""
-    return question.k - (question.k == 2)
+    return len(question.shared) - (len(question.shared) == 2)
 
 
 def _apart(one: Row | Estimate | None, reference: Row | Estimate | None) -> Difference | None:

@@ -17,6 +17,7 @@ from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.tables import interpolated, respondents
+from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
@@ -70,13 +71,20 @@ def mean(
     bounds = float(values[counted].min()), float(values[counted].max())
     what, warning = f"mean of {asked.id}", few.scores(int(ones.max()), n)
     if counted.all():
-        variance = pseudo_answers.variance_of(values, shares, [channel], interval.sampling(n)) / n
+        variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
         return replace(normal.limited(what, n, float(values @ shares), variance, interval, bounds), warning=warning)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
-    covariance = pseudo_answers.covariance_of(weights, shares, [channel], interval.sampling(n)) / n
+    covariance = _covariance(weights, shares, ones, n, channel, interval) / n
     found = normal.ratio(what, n, parts, covariance, interval, bounds)
     return replace(found, warning=found.warning or warning)
+
+
+def _covariance(weights: _Floats, shares: _Floats, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval) -> _Floats:
+    """Of one report's sums of weights times pseudo-answers."""
+    if isinstance(channel, Window) and interval.sampling(n) == 1:
+        return pseudo_answers.reported_covariance(weights, channel, ones, n)
+    return pseudo_answers.covariance_of(weights, shares, [channel], interval.sampling(n))
 
 
 def quantile(

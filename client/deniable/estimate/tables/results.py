@@ -159,7 +159,7 @@ class Results(Tabular):
         rows = tuple(row for row in self.rows if key in _names(row.question))
         means = tuple(row for row in self.means if key in _names(row.question))
         if not rows and not means:
-            known = ", ".join(list(dict.fromkeys(row.question for row in self.rows))[:8])
+            known = ", ".join(list(dict.fromkeys(row.question for part in (self.rows, self.means) for row in part))[:8])
             raise EstimateError(f"the question must be one of {known}, got {key!r}")
         return replace(self, rows=rows, means=means)
 
@@ -170,7 +170,7 @@ class Results(Tabular):
         return len(self.rows)
 
     def __contains__(self, question: object) -> bool:
-        return any(question in _names(row.question) for row in self.rows)
+        return any(question in _names(row.question) for part in (self.rows, self.means) for row in part)
 
     def tables(self) -> tuple[Table, ...]:
         """The means, where there are any, with their scales; then the shares, and what is to be said of both."""
@@ -180,6 +180,8 @@ class Results(Tabular):
         shares = Table("", _SHARES, tuple((*_share_cells(row), marks.get(row.warning, "")) for row in self.rows), notes, texts=2)
         means = Table("", _MEANS, tuple((*_mean_cells(row), marks.get(row.warning, "")) for row in self.means))
         first, *rest = [means, shares] if self.means else [shares]
+        if self.means and not self.rows:  # of numbers through windows there is nothing else
+            first, rest = replace(means, notes=notes), []
         return replace(first, title=self.heading, about=(self.caption,)), *rest
 
     def records(self) -> tuple[Table, ...]:
@@ -224,7 +226,8 @@ class Results(Tabular):
         for row in shown.rows:
             if row.estimate is not None:
                 groups.setdefault(_names(row.question)[0], []).append(row)
-        panels = [panel for name, rows in groups.items() for panel in (means.get(name), _share_panel(name, rows)) if panel]
+        panels = [panel for name, rows in groups.items() for panel in (means.pop(name, None), _share_panel(name, rows)) if panel]
+        panels += means.values()  # of numbers of which nothing else is estimated
         if not panels:
             raise EstimateError("a chart needs at least 1 estimate, got 0")
         return tuple(panels)
@@ -251,6 +254,8 @@ class Results(Tabular):
         if self.rows:
             first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g}% intervals ({first.method}){together}", f"target: {first.target}"]
+        elif self.means:
+            parts += [f"{100 * self.means[0].confidence:g}% intervals", f"target: {self.means[0].target}"]
         if self.n_organisation:
             parts.append(f"{self.n_organisation:,} of them randomized by an organisation that had the answers")
         if self.n_by_hand:

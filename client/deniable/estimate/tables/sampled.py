@@ -14,7 +14,7 @@ from deniable.estimate.limits import effective, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share
-from deniable.estimate.moments import counts, pseudo_answers
+from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.moments.structural_zeros import impossible, removal
 from deniable.estimate.samples.drawn import Drawn
@@ -40,11 +40,12 @@ def adjusted_shares(drawn: Drawn, question: Question) -> _Floats:
 
 
 def shares(drawn: Drawn, question: Question, interval: Interval) -> tuple[Share, ...]:
-    """The share of each of a question's options. Raises EstimateError where nobody was asked."""
+    """The share of each of a question's options of which there are shares. Raises EstimateError where nobody was asked."""
     found, interval = drawn.linear(question.id), drawn.about(interval)
     _, n, ones = counts.counts(drawn.survey, drawn.tally, question.id)
     q = float(question.channel.phi), float(question.channel.theta)
-    rows = zip(found.shares.tolist(), found.variances.tolist(), ones.tolist(), strict=True)
+    first, unknown = question.k - len(question.shared), ones.size - len(question.shared)
+    rows = zip(found.shares[first:].tolist(), found.variances[first:].tolist(), ones[unknown:].tolist(), strict=True)
     return tuple(_share(found, row, n, q, interval) for row in rows)
 
 
@@ -119,6 +120,7 @@ def compare(first: Drawn, second: Drawn, question: str, interval: Interval) -> C
     if common := sorted(set(first.tallies) & set(second.tallies)):
         raise EstimateError(f"two samples that are compared must be of other groups, got {common[0]} in both")
     asked, _ = counts.find(first.survey, question)
+    applicability.require_shares("difference of shares", asked)
     pairs = zip(asked.categories, *(shares(one, asked, interval) for one in (first, second)), strict=True)
     apart = tuple(difference(b, a, what=f"{question} = {option}: second less first") for option, a, b in pairs)
     what = f"both samples have the same shares of {question}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
@@ -17,6 +19,7 @@ from deniable.estimate.samples.unsaid import as_if_alone
 from deniable.estimate.tables import respondents, sampled
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.survey_means import mean_rows
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.layout import Field
 from deniable.survey.question import Question
@@ -48,7 +51,8 @@ def estimate(
     counts.check(survey, tally)
     if drawn:
         interval = drawn.about(interval)
-    request = _Request(replace(interval, everybody=tally.n), simultaneous, plausibility.level(q.k for q in survey.items), drawn)
+    level = plausibility.level(q.channel.outputs for q in survey.items)
+    request = _Request(replace(interval, everybody=tally.n), simultaneous, level, drawn)
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
     means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=drawn)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
@@ -58,7 +62,7 @@ def estimate(
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
     """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
-    request = _Request(replace(interval, everybody=tally.n), False, plausibility.level(q.k for q in survey.items))
+    request = _Request(replace(interval, everybody=tally.n), False, plausibility.level(q.channel.outputs for q in survey.items))
     return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
 
 
@@ -78,7 +82,7 @@ class _Request:
 def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iterator[Row]:
     question = place.item
     if not (tally.n if place.mask is None else tally.pairs[place.mask, place.mask]):  # nobody was asked
-        for option in question.categories:
+        for option in question.shared:
             yield _row(question, option, None, None, request, plausibility.NO_REPORTS)
         return
     _, n, ones = counts.counts(survey, tally, question.id)
@@ -89,11 +93,17 @@ def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iter
         for option in question.categories:
             yield _row(question, option, None, None, request, sampled.KNOWN)
         return
+    if isinstance(question.channel, Window):  # of its levels there are no shares, only their mean
+        ones, note = ones[ones.size - len(question.shared) :], ""
     if request.drawn:
-        found, fitted = sampled.shares(request.drawn, question, each), sampled.adjusted_shares(request.drawn, question)
+        found = sampled.shares(request.drawn, question, each)
     else:
-        found, fitted = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist()), adjusted(ones, n, phi, theta)
-    for option, one, possible in zip(question.categories, found, fitted.tolist(), strict=True):
+        found = tuple(proportion(count, n, phi, theta, each) for count in ones.tolist())
+    if isinstance(question.channel, Window):
+        fitted = np.clip([one.estimate for one in found], 0.0, 1.0)
+    else:
+        fitted = sampled.adjusted_shares(request.drawn, question) if request.drawn else adjusted(ones, n, phi, theta)
+    for option, one, possible in zip(question.shared, found, fitted.tolist(), strict=True):
         remark = plausibility.remark(one.ones, n, phi, theta, request.false_alarm)
         yield _row(question, option, one, possible, request, "; ".join(filter(None, [remark, note])))
 

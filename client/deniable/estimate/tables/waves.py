@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from deniable.errors import EstimateError
@@ -15,6 +15,7 @@ from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import difference
 from deniable.estimate.tables.results import MeanRow, Results, Row
 from deniable.estimate.tables.survey_means import estimate_of
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
@@ -71,7 +72,7 @@ class Waves(Tabular):
 
     def tables(self) -> tuple[Table, ...]:
         """The means, where there are any, then the shares; a row for each, with what is left out below."""
-        level = f"{100 * self.first.rows[0].confidence:g}% intervals"
+        level = f"{100 * (self.first.rows or self.first.means)[0].confidence:g}% intervals"
         about = (f"first: {self.first.heading}, {self.first.caption}", f"second: {self.second.heading}, {self.second.caption}")
         means = [change for change in self.changes if isinstance(change.first, MeanRow)]
         shares = [change for change in self.changes if isinstance(change.first, Row)]
@@ -79,7 +80,9 @@ class Waves(Tabular):
         out = tuple(f"{question} is left out: {why}" for question, why in self.left_out)
         share_table = Table("", _SHARES, tuple(map(_share_cells, shares)), out, texts=2)
         mean_table = Table("", _MEANS, tuple(_mean_cells(change, marks) for change in means), told(marks))
-        found = [mean_table, share_table] if means else [share_table]
+        if not shares:
+            mean_table = replace(mean_table, notes=(*mean_table.notes, *out))
+        found = [table for table in (mean_table, share_table) if table.rows]
         title = f"From the first to the second wave, second less first ({level})"
         return Table(title, found[0].columns, found[0].rows, found[0].notes, about, found[0].texts), *found[1:]
 
@@ -111,6 +114,9 @@ def _why(one: Question | None, other: Question | None) -> str:
         return "only the second survey has it" if one is None else "only the first survey has it"
     if one.type != other.type:
         return f"it is a {one.type} in the first survey and a {other.type} in the second"
+    if isinstance(one.channel, Window) and isinstance(other.channel, Window):  # their levels follow from epsilon, and are not told
+        ends = [(question.settings["low"], question.settings["high"], question.required) for question in (one, other)]
+        return "" if ends[0] == ends[1] else "its scale is not the same"
     if one.categories != other.categories:
         return "its options are not the same"
     return "" if one.scores == other.scores and one.rounds == other.rounds else "its scale is not the same"
@@ -123,7 +129,7 @@ def _changes(shared: list[str], results: tuple[Results, Results]) -> Iterator[Ch
         if name in means:
             mean, other = means[name], other_means[name]
             yield Change(name, "", mean, other, _difference(estimate_of(other), estimate_of(mean)))
-        for row, second in zip(rows[name], others[name], strict=True):
+        for row, second in zip(rows.get(name, ()), others.get(name, ()), strict=True):
             yield Change(name, row.option, row, second, _difference(second, row))
 
 

@@ -84,6 +84,7 @@ def weighted_shares(
     """
     interval = Interval(confidence, target=target)
     found = _Weighed.of(survey, bits, weights, question)
+    applicability.require_shares("weighted share", found.question)
     asked, interval = found.question, respondents.about(interval, found.everybody, [found.question])
     shares = tuple(
         found.mean(f"{asked.id} = {option}", row, interval, (0.0, 1.0))
@@ -139,8 +140,7 @@ class _Weighed:
 
     def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
         channel, w = self.question.channel, self.weights
-        # the score of a report is linear in its bits: sum of scores (b - phi) / (theta - phi)
-        answers = (self.bits @ scores - float(channel.phi) * scores.sum()) / float(channel.theta - channel.phi)
+        answers = self.bits @ pseudo_answers.score_of_bits(scores, channel)
         value = float(w @ answers / w.sum())
         squared = w**2 / w.sum() ** 2
         coins = float(squared.sum()) * pseudo_answers.variance_of(scores, self.typical, [channel], 0.0)

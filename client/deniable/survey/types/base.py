@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
+
+from deniable.mechanism import Channel
 
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
@@ -52,6 +55,10 @@ class QuestionType:
     def items(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         """The labels of the items of `item_type` that it consists of, each randomized by itself; none where it is one."""
         return ()
+
+    def channel(self, settings: Mapping[str, Any], epsilon: Fraction, k: int) -> Channel:
+        """The coins for one of k categories, "no answer" among them where it is one, whose loss is at most `epsilon`."""
+        return Channel.for_epsilon(epsilon, k)
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         """A number for each category where means have a meaning, else None."""

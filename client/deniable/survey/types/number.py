@@ -1,16 +1,18 @@
-"""A number, as a level of a grid or as one of named bins."""
+"""A number, through a window over levels, as a level of a grid, or as one of named bins."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import rfc8785
 
+from deniable.mechanism import Channel, Window
 from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, Answer, QuestionType, label_problems, number
-from deniable.survey.types.grid import best_levels
+from deniable.survey.types.window import MOST_LEVELS, best_window
 
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 _SPACE = " \t\r\n"
@@ -18,7 +20,10 @@ _NUMBER_SCHEMA = {"type": ["number", "string"]}
 
 
 class Number(QuestionType):
-    """A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text."""
+    """A number in [low, high], as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text.
+
+    Levels go through a window, unless the author names levels and no window: then they are categories like a choice's.
+    """
 
     title = "a number"
     required_keys: Mapping[str, Mapping[str, Any]] = {
@@ -28,7 +33,11 @@ class Number(QuestionType):
     optional_keys: Mapping[str, Mapping[str, Any]] = {
         "levels": {
             "type": ["integer", "string"],
-            "description": f"The levels of the grid, 2 to {MAX_OPTIONS:,}; those of the least error of the mean if left out.",
+            "description": f"The levels of a grid, 2 to {MAX_OPTIONS:,}, each with its share; a window, for the mean alone, if left out.",
+        },
+        "window": {
+            "type": ["integer", "string"],
+            "description": "Beside levels: how many outputs the window of each has, fewer than there are levels. Both follow from epsilon.",
         },
         "bins": {
             "type": "array",
@@ -54,20 +63,33 @@ class Number(QuestionType):
             return
         if "bins" in source:
             yield from _bin_problems(source["bins"], *ends)
-            if "levels" in source:
-                yield "levels", "must not stand beside bins; keep one of the two"
+            for key in ("levels", "window"):
+                if key in source:
+                    yield key, "must not stand beside bins; keep one of the two"
             return
+        if "levels" not in source and None not in ends and len(set(_grid(ends[0] or 0.0, ends[1] or 0.0, MOST_LEVELS))) < MOST_LEVELS:
+            yield "high", "must be further from low: between them there are hardly any numbers"
         levels = _whole_number(source.get("levels", 2))
         if levels is None or not 2 <= levels <= MAX_OPTIONS:
             yield "levels", f"must be a whole number from 2 to {MAX_OPTIONS:,}"
         elif None not in ends and len(set(_grid(ends[0] or 0.0, ends[1] or 0.0, levels))) < levels:
             yield "levels", "must be fewer: low and high are too close for so many"
+        if "window" in source:
+            yield from _window_problems(source, levels)
 
     def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         ends = {"low": number(source["low"]), "high": number(source["high"])}
         if "bins" in source:
             return {**ends, "bins": [{"name": one["name"], "from": number(one["from"])} for one in source["bins"]]}
-        return {**ends, "levels": _whole_number(source["levels"]) if "levels" in source else best_levels(epsilon)}
+        if "levels" in source:
+            return {**ends, **{key: _whole_number(source[key]) for key in ("levels", "window") if key in source}}
+        levels, window = best_window(epsilon)
+        return {**ends, "levels": levels, "window": window}
+
+    def channel(self, settings: Mapping[str, Any], epsilon: Fraction, k: int) -> Channel:
+        if "window" not in settings:
+            return super().channel(settings, epsilon, k)
+        return Window.over_levels(epsilon, settings["levels"], settings["window"], apart=k > settings["levels"])
 
     def categories(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
         if "bins" in settings:
@@ -112,6 +134,16 @@ def _bin_problems(bins: Any, low: float | None, high: float | None) -> Iterator[
             yield f"bins[{index}].from", "must be above that of the bin before it"
         elif high is not None and edge > high:
             yield f"bins[{index}].from", "must not be above high"
+
+
+def _window_problems(source: Mapping[str, Any], levels: int | None) -> Iterator[tuple[str, str]]:
+    window = _whole_number(source["window"])
+    if "levels" not in source:
+        yield "window", "must stand beside levels, or both be left out"
+    elif window is None or (levels is not None and not 1 <= window < levels):
+        yield "window", "must be a whole number from 1 to one less than levels"
+    elif levels is not None and levels + window - 1 > MAX_OPTIONS:
+        yield "window", f"must be smaller: levels and window less one must be at most {MAX_OPTIONS:,} together"
 
 
 def _grid(low: float, high: float, levels: int) -> tuple[float, ...]:

@@ -171,7 +171,10 @@ def _question_value(fields: Fields, renamed: Mapping[str, str]) -> dict[str, Any
     value |= {"required": "false"} if fields["optional"] else {}
     condition = condition_of(fields["joined"], fields["conditions"], renamed)
     value |= {"show_if": condition} if condition else {}
-    return {**_rest(fields), **value}
+    rest = _rest(fields)
+    if "levels" not in value:
+        rest.pop("window", None)  # which is wide for so many levels
+    return {**rest, **value}
 
 
 def _renamed(questions: Sequence[Fields]) -> dict[str, str]:

@@ -58,7 +58,7 @@ class QuestionForm(Form):  # type: ignore[misc]
     scores = StringField("Scores", description="A rising number for each option, with commas; 1, 2, 3 … if left out.")
     low = StringField("Least", render_kw={"inputmode": "decimal"})
     high = StringField("Greatest", render_kw={"inputmode": "decimal"})
-    levels = StringField("Levels", description="How many levels it is rounded to; the best for the mean if left out.")
+    levels = StringField("Levels", description="Only where you want the share of each level: the mean is then less precise.")
     bins = TextAreaField("Or bins, one a line", render_kw={"rows": 3}, description="Each from its number on: “30: 30 to 59”.")
     optional = BooleanField("May be left unanswered")
     joined = SelectField("It is asked if", validate_choice=False)

@@ -203,6 +203,7 @@ def test_twenty_clinics_are_covered_as_the_intervals_say() -> None:
     assert wider > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["no clusters", "normal"])
 def test_the_slice_notices_wrong_errors(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Controls: clusters whose spread is that of people, and two clusters taken for many."""

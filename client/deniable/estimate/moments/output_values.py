@@ -1,0 +1,141 @@
+"""What a report through a window says of the number: a value for each output, right on average whatever the level is.
+
+Levels are counted in steps from their middle here: s_j = j - (L - 1) / 2. With a = theta / w and b = (1 - theta) / outside, the values v
+must have (a - b) (v_j + .. + v_(j+w-1)) + b sum v = s_j for every level. Neighbouring windows share all but one output, so v_(j+w) =
+v_j + c with c = 1 / (a - b), and if v is antisymmetric the sum is 0 and all equations hold: v_i = c (floor(i / w) + r_(i mod w)), where
+r_i + r_i' is a whole number for residues i and i' that mirror each other. What is left free, half of the w numbers r, is chosen for the
+least worst-case variance of a number anywhere in the range, rounding to levels included: a convex problem. Its solution is rounded to
+multiples of 2^-16 before anything else is computed, so the values are fractions and unbiased exactly. "No answer" has the value 0.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanism import Window
+
+_Floats = NDArray[np.float64]
+_GRAIN = 1 << 16
+
+
+@lru_cache(maxsize=256)
+def output_values(channel: Window) -> tuple[Fraction, ...]:
+    """The value of each output, in steps between levels from their middle; E[value | level j] = s_j, exactly. Needs two levels."""
+    m, w = channel.levels + channel.width - 1, channel.width
+    size = 1 / (channel.theta / w - (1 - channel.theta) / channel.outside)
+    free = [Fraction(round(x * _GRAIN), _GRAIN) for x in _least_worst(m, w, *_rates(channel)).tolist()]
+    residues = _residues(m, w, free)
+    values = tuple(size * (i // w + residues[i % w]) for i in range(m))
+    return (*values, Fraction(0)) if channel.apart else values
+
+
+@lru_cache(maxsize=256)
+def inverse(channel: Window) -> _Floats:
+    """What one report says of each category, shape (k, outputs): E[row | category] = 1 for its own and 0 for the others.
+
+    Any scores that are evenly spaced over the levels give the values above; "no answer" is told by its own output alone.
+    Among what is left free, the least squares at even shares of all categories.
+    """
+    chances = np.array(channel.chances, dtype=np.float64).T
+    weighted = chances / chances.mean(axis=1)[:, None]
+    found = np.linalg.solve(chances.T @ weighted, weighted.T)
+    levels = np.arange(channel.levels)
+    steps, ones = np.zeros(channel.k), np.zeros(channel.k)
+    steps[levels], ones[levels] = levels - levels.mean(), 1.0
+    values = np.array([float(value) for value in output_values(channel)])
+    answered = np.ones(channel.outputs)
+    if channel.apart:
+        gap = float(channel.theta - channel.phi)
+        found[-1] = -float(channel.phi) / gap
+        found[-1, -1] += 1 / gap
+        answered -= found[-1]
+    found += np.outer(steps, values - steps @ found) / (steps @ steps)
+    found += np.outer(ones, answered - ones @ found) / (ones @ ones)
+    found.setflags(write=False)
+    return np.asarray(found)
+
+
+def worst_variance(channel: Window) -> float:
+    """The largest variance of one report's value, about a number anywhere in the range, which is 1 long; of those who gave a number."""
+    m = channel.levels + channel.width - 1
+    values = np.array([float(value) for value in output_values(channel)[:m]])
+    return float(_peaks(values, channel.width, *_rates(channel)).max() / (channel.levels - 1) ** 2)
+
+
+def largest_variance(channel: Window) -> float:
+    """The same of people's numbers and coins together, at the numbers that make it largest: half of them at each of two mirrored levels."""
+    values = np.array([float(value) for value in output_values(channel)])
+    squares = np.array(channel.chances, dtype=np.float64)[: channel.levels] @ values**2
+    return float(squares.max() / (channel.levels - 1) ** 2)
+
+
+def _rates(channel: Window) -> tuple[float, float]:
+    """The chances of one output in the window, and of one outside."""
+    return float(channel.theta / channel.width), float((1 - channel.theta) / channel.outside)
+
+
+def _mirrored(m: int, w: int) -> list[tuple[int, int, int]]:
+    """(i, j, r_i + r_j) for the residues that antisymmetry ties together, each once; i = j where one is its own mirror image."""
+    blocks, last = divmod(m - 1, w)
+    pairs = ((i, last - i, -blocks) if i <= last else (i, w + last - i, 1 - blocks) for i in range(w))
+    return [(i, j, total) for i, j, total in pairs if i <= j]
+
+
+def _residues(m: int, w: int, free: list[Fraction]) -> list[Fraction]:
+    """All of r, from the differences that are left free."""
+    found, rest = [Fraction(0)] * w, iter(free)
+    for i, j, total in _mirrored(m, w):
+        apart = next(rest) if i < j else Fraction(0)
+        found[i], found[j] = Fraction(total, 2) - apart, Fraction(total, 2) + apart
+    return found
+
+
+def _least_worst(m: int, w: int, near: float, far: float) -> _Floats:
+    """The free numbers of least worst-case variance."""
+    pairs = _mirrored(m, w)
+    free = [(i, j) for i, j, _ in pairs if i < j]
+    if not free:
+        return np.empty(0)
+    from scipy.optimize import minimize  # which takes long to load
+
+    outputs, size = np.arange(m), 1 / (near - far)
+    fixed = np.zeros(w)
+    spread = np.zeros((w, len(free)))
+    for i, j, total in pairs:
+        fixed[i] = fixed[j] = total / 2
+    for place, (i, j) in enumerate(free):
+        spread[i, place], spread[j, place] = -1.0, 1.0
+
+    def peaks(x: _Floats) -> _Floats:
+        return _peaks(size * (outputs // w + (fixed + spread @ x)[outputs % w]), w, near, far)
+
+    start = np.array([(j - i) / (2 * w) for i, j in free])
+    unit = float(peaks(start).max())
+
+    def largest(z: _Floats) -> float:
+        return float(z[-1])
+
+    def below(z: _Floats) -> _Floats:
+        return np.asarray(z[-1] - peaks(z[:-1]) / unit)
+
+    least: Any = {"method": "SLSQP", "constraints": {"type": "ineq", "fun": below}, "options": {"maxiter": 500, "ftol": 1e-13}}
+    best = np.asarray(minimize(largest, np.append(start, 1.0), **least).x[:-1])
+    return np.asarray(best if peaks(best).max() <= unit else start)
+
+
+def _peaks(values: _Floats, w: int, near: float, far: float) -> _Floats:
+    """Between each two neighbouring levels, the largest variance of a report's value about the number, in steps squared.
+
+    Rounding makes E[value^2] linear there, so the variance is a parabola in the place t of the number, 0 <= t <= 1.
+    """
+    running = np.concatenate([[0.0], np.cumsum(values**2)])
+    squares = (near - far) * (running[w:] - running[:-w]) + far * running[-1]
+    lower = np.arange(len(squares) - 1) - (len(squares) - 1) / 2
+    slope = np.diff(squares)
+    t = np.clip(slope / 2 - lower, 0.0, 1.0)
+    return np.asarray(squares[:-1] + t * slope - (lower + t) ** 2)
