@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import sqlite3
-import threading
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
