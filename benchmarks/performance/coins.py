@@ -65,6 +65,6 @@ def lines(quick: bool) -> Iterator[Line]:
             lambda k=k, d=channel.d: partition(k, d),  # type: ignore[misc]
             "numpy's partition of keys drawn beforehand",
             rounds=3,
-            remark="18 words a report for 64 options, each with a remainder and six steps of 64 bits: 2 ns a word",
+            remark="64 options: of 36 ms the words take 9, rejection and remainders 3, six passes over 64-bit numbers a draw 16",
         )
     yield Line("one respondent, 20 questions", "<= 1", one_respondent, 1.0, "1 ms", rounds=3)

@@ -77,5 +77,6 @@ class PrivateDatabase:
         self._db.execute(statement)
 
     def close(self) -> None:
-        """Lets go of the file."""
-        self._db.close()
+        """Lets go of the file, once no other thread uses it: SQLite bears no other order."""
+        with self._mutex:
+            self._db.close()

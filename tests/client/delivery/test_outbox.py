@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -279,3 +280,26 @@ def test_the_default_is_in_the_users_data_folder(monkeypatch):
     assert default_path() == Path("/data/deniable/outbox.sqlite")
     monkeypatch.delenv("XDG_DATA_HOME")
     assert default_path() == Path.home() / ".local/share/deniable/outbox.sqlite"
+
+
+def test_an_outbox_is_not_closed_under_a_thread_that_writes_to_it(outbox):
+    """Whoever is interrupted while a submission travels closes the outbox that its sender is about to use."""
+    box, inside, free = Outbox(outbox), threading.Event(), threading.Event()
+
+    def write() -> None:
+        with box._file.transaction():
+            inside.set()
+            free.wait()
+
+    writer, closer = threading.Thread(target=write), threading.Thread(target=box._file.close)
+    writer.start()
+    inside.wait()
+    closer.start()
+    closer.join(0.2)
+    assert closer.is_alive()
+    free.set()
+    writer.join()
+    closer.join()
+    with pytest.raises(DeliveryError, match="cannot be used"):
+        box.urls()
+    box._life.end()
