@@ -60,6 +60,7 @@ COMMANDS = {
     Command.SCREENSHOT: "TakeScreenshot",
     Command.SET_TIMEOUTS: "SetTimeouts",
     Command.GET_ALL_COOKIES: "GetCookies",
+    Command.SET_WINDOW_RECT: "SetWindowRect",
 }
 FAILED = 500
 
