@@ -75,7 +75,7 @@ def test_every_window_has_its_coin_and_its_people_and_reports_its_output_from_it
 
 
 WRONG_WINDOWS = {
-    "the coin's own value counts as kept": ("randomize.mjs", "keepThreshold;\n  const near", "keepThreshold + 1;\n  const near"),
+    "the coin's own value counts as kept": ("randomize.mjs", "nextWord() < keepThreshold", "nextWord() < keepThreshold + 1"),
     "the window is shifted": ("randomize.mjs", "const near = first +", "const near = first + 1 +"),
     "the window is one narrower": ("randomize.mjs", "uniformBelow(inside, coin", "uniformBelow(inside - 1, coin"),
     "what lies outside begins inside": ("randomize.mjs", "draw < first ? draw", "draw <= first ? draw"),

@@ -494,7 +494,7 @@ class Scenario:
 
     def run(self, server: Server, tracer: Tracer) -> BaseException | None:
         """The error that came of it."""
-        with tempfile.TemporaryDirectory(dir=MEMORY) as name, ExitStack() as stack:
+        with tempfile.TemporaryDirectory(dir=MEMORY, ignore_cleanup_errors=True) as name, ExitStack() as stack:
             folder = Path(name)
             client = SurveyClient(server.url, outbox=folder / "outbox", retries=1, key=server.key)
             stack.callback(_closed, client)

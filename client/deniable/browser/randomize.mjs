@@ -112,8 +112,8 @@ function bestSubsetSize(power, k) {
 export function randomize(channel, category, nextWord) {
   const { k, d, levels, keepThreshold, coin } = channel;
   if (!Number.isInteger(category) || category < 0 || category >= k) throw new RangeError("category must be an integer from 0 to k - 1");
-  if (levels !== undefined) return outputNear(channel, category, nextWord);
   const kept = nextWord() < keepThreshold;
+  if (levels !== undefined) return outputNear(channel, category, kept, nextWord);
   const others = choose(d, k - 1, nextWord, coin, kept);
   const bits = new Uint8Array(k);
   bits.set(others.subarray(0, category));
@@ -122,15 +122,15 @@ export function randomize(channel, category, nextWord) {
   return bits;
 }
 
-/** The bits of a report through a window: a place in it and one outside are drawn, and the coin chooses. */
-function outputNear({ outputs, inside, outside, levels, keepThreshold, coin }, category, nextWord) {
+/** The bits of a report through a window: a place in it and one outside are drawn, and `kept`, the coin, chooses. */
+function outputNear({ outputs, inside, outside, levels, coin }, category, kept, nextWord) {
   const first = category < levels ? category : outside;
-  const kept = nextWord() < keepThreshold;
   const near = first + uniformBelow(inside, coin, nextWord);
   const draw = uniformBelow(outside, coin, nextWord);
   const far = draw < first ? draw : draw + inside;
+  const place = kept ? near : far;
   const bits = new Uint8Array(outputs);
-  bits[Math.min(kept ? near : far, outputs - 1)] = 1;
+  bits[place < outputs ? place : outputs - 1] = 1;
   return bits;
 }
 

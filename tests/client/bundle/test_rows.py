@@ -154,7 +154,7 @@ def decoded(made: Made, read: Read) -> list[tuple[str, str, Recorded]]:
     """Group, mode and what is recorded, by the labels in the file alone; of a label that was cut, the one that begins with it."""
     columns, values, labels = read
     modes = {label: mode for mode, label in MODE_LABELS.items()}
-    texts = {text for item in made.survey.items for text in item.categories} | set(made.survey.groups)
+    texts = {text for item in made.survey.items for text in item.recorded} | set(made.survey.groups)
     found = []
     for row in zip(*columns.values(), strict=True):
         cells = dict(zip(columns, row, strict=True))
@@ -176,7 +176,7 @@ def recorded_in(made: Made, cells: Mapping[str, int | None], values: Values, lab
         else:
             known = named.setdefault(item.id, set())
             if values[variable.name][code] == "recorded" and known is not None:
-                known.add(option_of(labels[variable.name], item.categories))
+                known.add(option_of(labels[variable.name], item.recorded))
     return {name: None if options is None else frozenset(options) for name, options in named.items()}
 
 

@@ -291,7 +291,7 @@ def test_an_outbox_is_not_closed_under_a_thread_that_writes_to_it(outbox):
             inside.set()
             free.wait()
 
-    writer, closer = threading.Thread(target=write), threading.Thread(target=box._file.close)
+    writer, closer = (threading.Thread(target=one, daemon=True) for one in (write, box._file.close))
     writer.start()
     inside.wait()
     closer.start()

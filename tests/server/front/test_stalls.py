@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.kit import breaks
+from tests.kit.patience import wait_for
 from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
@@ -116,8 +118,14 @@ def test_a_server_that_reads_bodies_in_its_threads_is_found_out(make_server: Cal
     server.publish(survey)
     server.start()
     with crowd(server, silent_bodies=40):
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.get(f"{server.url}/s/study", timeout=5)
+
+        def gives_no_answer() -> bool:
+            with contextlib.suppress(httpx.ReadTimeout):
+                httpx.get(f"{server.url}/s/study", timeout=5)
+                return False
+            return True
+
+        wait_for(gives_no_answer, "all threads, held by somebody's body")
         server.process.terminate()
         with pytest.raises(subprocess.TimeoutExpired):
             server.process.wait(timeout=5)
