@@ -15,6 +15,7 @@ def row(name: str, ratio: float, target: str = "<= 1", **told: Any) -> dict[str,
     return Row(name, ratio, 1.0, ratio, target, meets(ratio, target), "ms", "the limit", "cpu", **told).to_dict()
 
 
+@pytest.mark.slow
 def test_ours_and_the_limit_are_called_in_turns_behind_one_that_does_not_count() -> None:
     calls: list[str] = []
     found = measured(Line("a", "<= 1000", lambda: calls.append("ours"), lambda: calls.append("limit"), "it", rounds=3))

@@ -378,6 +378,7 @@ def test_wrong_rows_stop_everything_unless_they_are_left_out(run, server, answer
     assert server.counted == 10
 
 
+@pytest.mark.slow
 def test_what_cannot_be_delivered_is_exit_code_3_and_resend_sends_it(run, server, answers, fault, outbox):
     server.faults.extend([fault(status=503)] * 14)
     result = run("submit", f"{server.url}/s/study", str(answers))

@@ -177,6 +177,7 @@ def refused(server, outbox, **options) -> str:
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_right_pin_and_cap_are_no_obstacle(server, outbox, study):
     for pin in (study.digest, {"study": study.digest}, None):
         for cap in (study.epsilon, "ln 9", 2.2, 8):
@@ -384,6 +385,7 @@ def test_many_rows_without_a_key_are_refused_before_anything_is_randomized(serve
     assert server.posts == []
 
 
+@pytest.mark.slow
 def test_without_a_key_each_row_is_sent_by_itself_where_that_is_asked_for(server, outbox, no_waiting):
     with SurveyClient(server.url, outbox=outbox) as client:
         assert client.submit_many("study", ROWS, batch=1).accepted == 10

@@ -77,6 +77,7 @@ def test_the_command_line_loads_nothing_that_only_estimates_need():
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [

@@ -23,6 +23,7 @@ from deniable.estimate.present.text import one_line
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_the_document_has_every_figure_as_another_reader_sees_it(make: Callable[[str], Made], survey: str) -> None:
     made = make(survey)

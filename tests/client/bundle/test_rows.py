@@ -261,6 +261,7 @@ def test_what_was_not_asked_is_missing_and_nothing_else_is(make: Callable[[str],
     assert UNASKED not in {code for one in variables(make("asked").survey) for code in one.values}
 
 
+@pytest.mark.slow
 def test_as_many_groups_and_options_as_a_survey_may_have_are_written_and_read(tmp_path: Path) -> None:
     most = 1024
     options = [f"o{i}" for i in range(most)]

@@ -216,11 +216,13 @@ def bundles_of(folder: Path, orders: Sequence[Sequence[Sequence[int]]]) -> set[b
 ORDERS = [[[i] for i in range(30)], [[i] for i in reversed(range(30))], [range(15, 30), range(15)]]
 
 
+@pytest.mark.slow
 def test_the_same_records_give_the_same_bundle_byte_for_byte_in_whatever_order_they_came(tmp_path: Path) -> None:
     (found,) = bundles_of(tmp_path, ORDERS)
     assert len(found) > 10_000
 
 
+@pytest.mark.slow
 def test_rows_in_the_order_of_the_database_would_be_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordering, "in_order", lambda store, survey, part: store.submissions.reports(survey.id, part))
     assert len(bundles_of(tmp_path, ORDERS)) > 1

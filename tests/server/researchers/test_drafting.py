@@ -209,6 +209,7 @@ BRANCHED = (
 )
 
 
+@pytest.mark.slow
 def test_conditions_are_joined_row_by_row_and_ends_are_there_for_bins(editor: Open) -> None:
     one = editor(BRANCHED)
     one.press("save", **{"questions-3-conditions-0-question": "affair", "questions-3-conditions-0-answers": "yes"})

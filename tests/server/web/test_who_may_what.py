@@ -258,6 +258,7 @@ def test_every_route_stands_in_the_matrix(app: Flask) -> None:
     assert set(routes(app)) == {(name.split()[0], method) for name, method in MATRIX}
 
 
+@pytest.mark.slow
 def test_everybody_may_what_the_matrix_says(door: Door) -> None:
     assert door.wrong() == []
 

@@ -111,6 +111,7 @@ def test_an_svg_file_is_well_formed_and_described_whatever_its_texts_are(tmp_pat
     assert not [element for element in root.iter() if element.tag.endswith("}b") or element.tag.endswith("}script")]
 
 
+@pytest.mark.slow
 def test_a_png_file_is_a_picture(tmp_path: Path) -> None:
     RESULTS.save_chart(str(tmp_path / "chart.png"), "smokes")
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG\r\n")

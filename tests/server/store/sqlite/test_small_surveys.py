@@ -120,6 +120,7 @@ def test_five_records_that_wait_stand_nowhere_and_five_of_a_closed_survey_in_no_
     assert max(map(abs, found.values())) <= 0.4
 
 
+@pytest.mark.slow
 def test_records_that_are_counted_one_by_one_in_a_file_that_is_left_alone_would_be_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
