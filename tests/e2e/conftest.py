@@ -34,8 +34,9 @@ def proxy(site: Site) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def page(browser: Chrome) -> Page:
-    """The shared browser; a survey of its own for each test keeps tests apart."""
+def page(browser: Chrome, site: Site) -> Page:
+    """The shared browser, which has sent nothing to the shared site; a survey of its own for each test keeps tests apart."""
+    browser.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": site.url, "storageTypes": "local_storage"})
     return Page(browser)
 
 
