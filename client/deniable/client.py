@@ -72,7 +72,8 @@ class SurveyClient:
     Neither travels over plain http to another machine. timeout: seconds for each wait on the network. retries: further attempts after the
     first one fails.
 
-    Randomness comes from the operating system; there is no seed. Raises ValueError for an argument out of its range.
+    Randomness comes from the operating system, for many answers as a key; there is no seed.
+    Raises ValueError for an argument out of its range.
     """
 
     def __init__(

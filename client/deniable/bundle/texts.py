@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from deniable.bundle.codebook import plain
 from deniable.bundle.counted import Counted
 from deniable.bundle.variables import MODE_LABELS
-from deniable.privacy.posterior import in_words, least_protected, posterior_bound
+from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey import Survey
 
 LICENCES = {
@@ -29,9 +29,10 @@ def odds(survey: Survey) -> str:
     """How much a row can tell about a person, in people and in percent."""
     weakest, bound = least_protected(survey.items), posterior_bound(survey.odds)
     return (
-        f"The least protected question is “{' '.join(weakest.text.split())}” {in_words(weakest)}. Whoever can only guess 50:50 whether "
-        f"something about a respondent is true can become, by seeing the whole record, {bound}% sure of it at most. In the terms of the "
-        f"trade, the survey is epsilon-locally differentially private with epsilon = {survey.epsilon:.6f} for a whole record."
+        f"The least protected question is “{' '.join(weakest.text.split())}” {odds_in_words(weakest)}. "
+        f"Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record, {bound}% "
+        f"sure of it at most. In the terms of the trade, the survey is epsilon-locally differentially private with "
+        f"epsilon = {survey.epsilon:.6f} for a whole record."
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from deniable.errors import SurveyError
-from deniable.privacy.posterior import People, in_words, least_protected, people, posterior_bound
+from deniable.privacy.posterior import People, least_protected, odds_in_words, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
@@ -135,15 +135,11 @@ def _overview(survey: Survey, exact: bool) -> str:
 def _least_protected(survey: Survey) -> list[str]:
     """The odds of the question that is hidden least, and what a record can teach, in people of 100."""
     item = least_protected(survey.items)
-    of, own, other = people(item.channel)
-    named = "in their record" if item.d == 1 else f"among the {item.d} of {item.k} that their record names"
     whole, alone = posterior_bound(survey.odds), posterior_bound(max(question.odds for question in survey.questions))
     asked = " ".join(item.text.split())
     return [
         f"The least protected question is {item.id}: {asked}" if len(survey.items) > 1 else f"{item.id}: {asked}",
-        f"{in_words(item)}."
-        if item.shared != item.categories
-        else f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another, {other:,} have that one there.",
+        f"{odds_in_words(item)}.",
         "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,",
         f"{whole}% sure of it at most{f', and {alone}% by one answer alone' if len(survey.questions) > 1 else ''}.",
     ]

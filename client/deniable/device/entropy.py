@@ -1,4 +1,4 @@
-"""Where the words for the coins come from: the operating system's cryptographic generator, and nothing else.
+"""Where the words for the coins come from: the operating system's cryptographic generator, or one that it has given a key.
 
 Many at once come from OpenSSL's generator (AES in counter mode, NIST SP 800-90A), which is twelve times as fast and is given a fresh key of
 the operating system's first. It sees by itself that a process was forked, and keys itself anew. A copy of a whole running machine has the

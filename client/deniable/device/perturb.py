@@ -1,6 +1,6 @@
 """True answers go in, submissions come out: here all coins of a Python client are tossed, under a seal.
 
-The only file besides the browser's form that draws the words for them from the operating system.
+The only file besides the browser's form that draws the words for them from the generators of `entropy.py`.
 """
 
 from __future__ import annotations

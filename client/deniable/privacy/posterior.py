@@ -61,15 +61,14 @@ def people(channel: Channel) -> People:
         of *= 10
 
 
-def in_words(item: Question) -> str:
-    """The same of a question in a sentence, without its full stop."""
+def odds_in_words(item: Question) -> str:
+    """The odds of a question in a sentence, without its full stop."""
     of, own, other = people(item.channel)
     if item.shared != item.categories:  # a number of which only the mean is estimated
-        far = f"of as many with a number far from it, {other:,} have one there"
+        far = f"of {of:,} with a number far from it, {other:,} have one there"
         return f"Of {of:,} people with one number, {own:,} have a record near it; {far}"
-    return (
-        f"Of {of:,} people who give an answer, {own:,} have it in their record; of as many who give another, {other:,} have that one there"
-    )
+    named = "in their record" if item.d == 1 else f"among the {item.d} of {item.k} that their record names"
+    return f"Of {of:,} people who give an answer, {own:,} have it {named}; of {of:,} who give another, {other:,} have that one there"
 
 
 def least_protected(items: Sequence[Question]) -> Question:

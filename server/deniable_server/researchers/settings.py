@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from deniable.errors import EstimateError
 from deniable.plan import plan
-from deniable.privacy.posterior import in_words, least_protected, posterior_bound
+from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable_server.context import current_store
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, DeletionForm, SettingsForm
 from deniable_server.researchers.pages import Page, routes
@@ -28,7 +28,7 @@ def questions(survey_id: str) -> Page:
     published = current_store().surveys.published(survey_id)
     survey = published.survey
     weakest, belief = least_protected(survey.items), posterior_bound(survey.odds)
-    shown = {"published": published, "weakest": weakest, "belief": belief, "in_words": in_words}
+    shown = {"published": published, "weakest": weakest, "belief": belief, "odds_in_words": odds_in_words}
     return render_template("researchers/questions.html", **shown, form=ActionForm())
 
 

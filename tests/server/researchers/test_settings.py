@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from tests.kit.servers.tallies import tally_of
 
 from deniable.plan import plan
-from deniable.privacy.posterior import in_words, posterior_bound
+from deniable.privacy.posterior import odds_in_words, posterior_bound
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server.store.protocol import Store
@@ -39,8 +39,8 @@ def test_every_page_of_a_survey_leads_to_all_others_and_says_which_it_is(ada: Fl
 def test_the_questions_page_has_the_odds_of_each_question_and_of_the_whole_record(ada: FlaskClient, survey: Survey) -> None:
     page = ada.get("/manage/surveys/study/questions").text
     for question in survey.questions:
-        assert in_words(question) in page
-    assert "Of 100 people who give an answer, 75 have it in their record; of as many who give another, 25 have that one there" in page
+        assert odds_in_words(question) in page
+    assert "Of 100 people who give an answer, 75 have it in their record; of 100 who give another, 25 have that one there" in page
     assert f"{posterior_bound(survey.odds)}% sure of it at most" in page
 
 

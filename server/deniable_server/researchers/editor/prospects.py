@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from deniable.plan import ROUGH, outlook, proposals, verdict
-from deniable.privacy.posterior import in_words, least_protected, posterior_bound
+from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
@@ -23,7 +23,7 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
         "rough": max(row.half_width for row in rows) > ROUGH,
         "proposals": proposals(value, n),
         "weakest": least_protected(survey.items),
-        "in_words": in_words,
+        "odds_in_words": odds_in_words,
         "belief": posterior_bound(survey.odds),
         "doubts": (*never_shown(survey.questions), *warnings(survey.groups, n)),
     }
