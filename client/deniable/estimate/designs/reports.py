@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, ndtr
+from scipy.special import bdtr, bdtrc
 
 from deniable.errors import EstimateError
+from deniable.estimate.designs import outside
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.results import Collected, CollectedRow
 from deniable.estimate.designs.varying_designs import Strata
@@ -21,7 +22,6 @@ from deniable.estimate.limits.proportion import Share, proportion
 
 _Floats = NDArray[np.float64]
 _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_FALSE_ALARM = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval)
             yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
         else:
             one = _normal(i, ones, matrix, interval)
-            yield one, _warning(one.estimate, _tail(one))
+            yield one, outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
 
 
 def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
@@ -191,25 +191,7 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval
 def _binary_warning(strata: Strata, one: Share) -> str:
     """What to say about an estimate outside [0, 1]; the chance of one as far is binomial, or normal where designs vary."""
     if len(strata.n) > 1:
-        return _warning(one.estimate, _tail(one))
+        return outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
-    return _warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
-
-
-def _tail(one: Share) -> float:
-    """The normal chance of an estimate this far outside [0, 1]."""
-    outside = max(-one.estimate, one.estimate - 1)
-    return float(ndtr(-outside / one.std_error)) if one.std_error > 0 else 0.0
-
-
-def _warning(estimate: float, chance: float) -> str:
-    if 0 <= estimate <= 1:
-        return ""
-    where = "below 0" if estimate < 0 else "above 100%"
-    if chance >= _FALSE_ALARM:
-        return f"{where} by chance: the estimate is unbiased and not cut off; the interval says what is plausible"
-    return (
-        f"{where} by more than chance (in fewer than 1 of {1 / _FALSE_ALARM:,.0f} surveys): "
-        "the design may not be the one declared, or people did not follow it"
-    )
+    return outside.warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
