@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,23 +57,40 @@ def collected(
     confidence: float = 0.95,
     method: str = DEFAULT_METHOD,
     target: str = "population",
+    population: int | None = None,
 ) -> Collected:
     """Estimates the share of every category from reports that went through a known design.
 
     reports: n of them: yes or no (also true, false, 1, 0) for a `Design` or `RowDesigns`, a category's label for a `CategoryDesign`.
     by: a public label per respondent; each gets estimates of its own. confidence, method, target: as in `share`; where the
     design is no bit with two rates, intervals are "normal", within [0, 1].
+    population: of how many people the n were drawn, at random and without replacement; the shares are then those of just these.
     Raises EstimateError for what breaks a rule. A report is named by its row from 1 and never quoted.
     """
-    interval = Interval(confidence, method, target)
+    interval = _interval(len(reports), population, design, Interval(confidence, method, target))
     labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
     codes = _codes(reports, labels, isinstance(design, CategoryDesign))
     if not len(codes):
         raise EstimateError("there must be at least 1 report, got 0")
     if isinstance(design, RowDesigns) and len(design.q0) != len(codes):
         raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
+    if by is not None and population is not None:
+        raise EstimateError("population must be left out where there are groups: each is drawn from as many people as nobody said")
     found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
+    if population is not None:
+        found = [replace(row, target=f"the {population:,} drawn from") for row in found]
     return Collected(variable, design.name, len(codes), _epsilon(design), tuple(found))
+
+
+def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, wanted: Interval) -> Interval:
+    """Of a population of known size, what `Interval` knows as people of whom some were drawn: their coins, and the draw."""
+    if population is None:
+        return wanted
+    if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
+        raise EstimateError(f"population must be a whole number of people, at least the {n:,} who reported, got {population!r}")
+    if isinstance(design, RowDesigns) or wanted.target != "population":
+        raise EstimateError("population needs one design for all rows, and the target population")
+    return Interval(wanted.confidence, wanted.method, "respondents", everybody=int(population))
 
 
 def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:

@@ -65,9 +65,7 @@ def unrelated_question_in_two_groups(first: Group, second: Group, *, confidence:
     return Estimates("unrelated question, two groups", _finite(max(losses)), figures, assumes)
 
 
-def cheater_detection(
-    first: Group, second: Group, *, forced_no: tuple[float, float] = (0.0, 0.0), confidence: float = 0.95
-) -> Estimates:
+def cheater_detection(first: Group, second: Group, *, forced_no: tuple[float, float] = (0.0, 0.0), confidence: float = 0.95) -> Estimates:
     """The shares of honest yes ("yes"), honest no ("no"), and of those who say no whatever the device orders ("cheaters").
 
     p: the chance that the device orders yes; forced_no: that it orders no, in each group; else the answer is true. What cheaters hold
