@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 
 # Compiled modules are kept, whatever the environment says: without them the tests start half as fast, and so does every server that they start.
 export PYTHONDONTWRITEBYTECODE :=
+# Several tests run at once: were each multiplication of matrices shared out among all processors, too, they would wait for one another.
+test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
