@@ -68,10 +68,7 @@ def collected(
     Raises EstimateError for what breaks a rule. A report is named by its row from 1 and never quoted.
     """
     interval = _interval(len(reports), population, design, Interval(confidence, method, target))
-    labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
-    codes = _codes(reports, labels, isinstance(design, CategoryDesign))
-    if not len(codes):
-        raise EstimateError("there must be at least 1 report, got 0")
+    codes = codes_of(reports, design)
     if isinstance(design, RowDesigns) and len(design.q0) != len(codes):
         raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
     if by is not None and population is not None:
@@ -110,6 +107,15 @@ def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
     inverse = np.linalg.inv(matrix)
     covariance: _Floats = inverse @ (np.diag(rate) - np.outer(rate, rate)) @ inverse.T
     return covariance
+
+
+def codes_of(reports: Sequence[Any] | NDArray[Any], design: Design | RowDesigns | CategoryDesign) -> NDArray[np.int64]:
+    """The place of each report among the design's categories, shape (n,). Raises EstimateError for none, and for a report that is none."""
+    labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
+    codes = _codes(reports, labels, isinstance(design, CategoryDesign))
+    if not len(codes):
+        raise EstimateError("there must be at least 1 report, got 0")
+    return codes
 
 
 def _codes(reports: Sequence[Any] | NDArray[Any], labels: tuple[str, ...], exact: bool) -> NDArray[np.int64]:
