@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -87,7 +88,8 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Client | No
 
     with ExitStack() as stack:
         if workers:
-            scheduler = stack.enter_context(LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)).scheduler_address
+            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR)
+            scheduler = stack.enter_context(local).scheduler_address
         yield stack.enter_context(Client(scheduler))
 
 

@@ -20,6 +20,8 @@ from deniable.wire.tally import Tally
 
 CELL = 1 << 16
 """Records of a cell, at most."""
+CELL_BYTES = 1 << 22
+"""Bytes of them, at most: what is in memory at a time, some times over."""
 
 
 class Cell(NamedTuple):
@@ -39,13 +41,13 @@ class Piece(NamedTuple):
 
 
 def cells(part: Part, chunks: Iterable[bytes], size: int) -> Iterator[Cell]:
-    """Records of `size` bytes, whole ones back to back, cut anew: CELL of them in each cell but the last."""
-    waiting = bytearray()
+    """Records of `size` bytes, whole ones back to back, cut anew: as many in each cell but the last."""
+    n, waiting = min(CELL, CELL_BYTES // size), bytearray()
     for chunk in chunks:
         waiting += chunk
-        while len(waiting) >= CELL * size:
-            yield Cell(part, CELL, bytes(waiting[: CELL * size]))
-            del waiting[: CELL * size]
+        while len(waiting) >= n * size:
+            yield Cell(part, n, bytes(waiting[: n * size]))
+            del waiting[: n * size]
     if waiting:
         yield Cell(part, len(waiting) // size, bytes(waiting))
 
@@ -64,21 +66,19 @@ def write(path: Path, content: Iterable[Cell]) -> Piece:
                 n += cell.n
         file.flush()
         os.fsync(file.fileno())
-    with open(path, "rb") as file:
-        return Piece(path.name, n, hashlib.file_digest(file, "sha256").hexdigest())
+    return Piece(path.name, n, _sha256(path))
 
 
 def read(path: Path, piece: Piece, chosen: Collection[Part]) -> Iterator[Cell]:
     """The cells of some parts. Raises ExportError for other bytes than were written, MissingExtraError, OSError."""
-    pa, pq = _arrow()
-    raw = path.read_bytes()
-    if (found := hashlib.sha256(raw).hexdigest()) != piece.sha256:
+    _, pq = _arrow()
+    if (found := _sha256(path)) != piece.sha256:
         raise ExportError(f"{path}: its SHA-256 must be {piece.sha256}, as its manifest says, got {found}")
-    file = pq.ParquetFile(pa.BufferReader(raw))
-    for row in range(file.num_row_groups):
-        group, mode, n = (column[0].as_py() for column in file.read_row_group(row, ["group", "mode", "n"]).columns)
-        if Part(group, mode) in chosen:
-            yield Cell(Part(group, mode), n, file.read_row_group(row, ["records"])["records"][0].as_py())
+    with pq.ParquetFile(path) as file:
+        for row in range(file.num_row_groups):
+            group, mode, n = (column[0].as_py() for column in file.read_row_group(row, ["group", "mode", "n"]).columns)
+            if Part(group, mode) in chosen:
+                yield Cell(Part(group, mode), n, file.read_row_group(row, ["records"])["records"][0].as_py())
 
 
 def tally(path: Path, piece: Piece, survey: Survey, chosen: Collection[Part]) -> Tally:
@@ -91,6 +91,11 @@ def tally(path: Path, piece: Piece, survey: Survey, chosen: Collection[Part]) ->
         check(survey, cell.records, cell.n)
         found += Tally.from_records(cell.records, survey.record.bits)
     return found
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _arrow() -> tuple[Any, Any]:

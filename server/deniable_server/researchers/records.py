@@ -15,7 +15,7 @@ from deniable.wire.part import Part
 from deniable_server.store.protocol import Store
 
 AT_ONCE = 1 << 20  # records that are sorted together, at most
-AT_ONCE_BYTES = 16 << 20  # of them
+AT_ONCE_BYTES = 8 << 20  # of them
 _MARKS = 128
 _IN_MEMORY = 1 << 17  # bytes between two marks that need no file
 _WORD = 8
@@ -36,7 +36,7 @@ def ordered(reports: Iterable[bytes], size: int) -> Iterator[bytes]:
     that are like a mark are only counted: so it ends, however alike they are.
     """
     most = min(AT_ONCE * size, AT_ONCE_BYTES // size * size)
-    source, held, length = iter(reports), list[bytes](), 0
+    source, held, length = _cut(reports, most), list[bytes](), 0
     for chunk in source:
         held.append(chunk)
         length += len(chunk)
@@ -65,6 +65,10 @@ def _between_marks(sample: Keys, reports: Iterable[bytes], size: int, most: int)
             file.close()
             if number < len(marks):
                 yield from _repeated(_packed(marks[number : number + 1], size), int(alike[number]), most)
+
+
+def _cut(reports: Iterable[bytes], most: int) -> Iterator[bytes]:
+    return (chunk[first : first + most] for chunk in reports for first in range(0, len(chunk), most))
 
 
 def _chunks(file: IO[bytes], length: int) -> Iterator[bytes]:
