@@ -87,7 +87,7 @@ def cluster(folder: Path, bits: int, millions: float) -> Cost:
     begun = time.perf_counter()
     from distributed import Client, LocalCluster
 
-    with LocalCluster(threads_per_worker=1, n_workers=os.cpu_count(), dashboard_address=None) as local, Client(local) as client:
+    with LocalCluster(threads_per_worker=1, n_workers=os.cpu_count(), dashboard_address="127.0.0.1:0") as local, Client(local) as client:
         client.wait_for_workers(os.cpu_count() or 1)
         start = time.perf_counter() - begun
         before, made = sum(client.run(time.process_time).values()), Export.open(folder / "out")

@@ -88,7 +88,7 @@ def _cluster(scheduler: str | None, workers: int | None) -> Iterator[Client | No
 
     with ExitStack() as stack:
         if workers:
-            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR)
+            local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR)
             scheduler = stack.enter_context(local).scheduler_address
         yield stack.enter_context(Client(scheduler))
 

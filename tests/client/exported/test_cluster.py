@@ -38,7 +38,11 @@ def client() -> Iterator[Client]:
     """Of three workers, each a process with one thread. They are forked from one that has loaded all they need."""
     multiprocessing.set_forkserver_preload(["distributed.nanny", "deniable.exported", "pyarrow.parquet"])
     told = {"distributed.worker.multiprocessing-method": "forkserver", "distributed.worker.memory.terminate": False}
-    with dask.config.set(told), LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as local, Client(local) as client:
+    with (
+        dask.config.set(told),
+        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local,
+        Client(local) as client,
+    ):
         yield client
 
 
