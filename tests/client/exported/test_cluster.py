@@ -16,6 +16,7 @@ from typing import Any
 import cloudpickle
 import dask
 import dask.bag
+import distributed
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -127,6 +128,22 @@ def test_the_command_prints_the_same_wherever_it_is_counted(client: Client, make
     here, there = (CliRunner().invoke(main, [*command, *more]) for more in ([], ["--scheduler", client.scheduler.address]))
     assert (here.exit_code, here.output) == (there.exit_code, there.output)
     assert json.loads(here.output)["n"] == 341
+
+
+def test_workers_of_this_machine_are_as_many_as_asked_for_and_listen_to_it_alone(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In threads here: processes take seconds to start, and the other tests have some."""
+    asked: list[dict[str, Any]] = []
+
+    def local(**options: Any) -> LocalCluster:
+        asked.append(options)
+        return LocalCluster(**options, processes=False)
+
+    command = ["tally", str(make().folder)]
+    here = CliRunner().invoke(main, command)
+    monkeypatch.setattr(distributed, "LocalCluster", local)
+    there = CliRunner().invoke(main, [*command, "--workers", "2"])
+    assert (here.exit_code, here.output) == (there.exit_code, there.output) == (0, here.output)
+    assert (asked[0]["n_workers"], asked[0]["threads_per_worker"], asked[0]["dashboard_address"]) == (2, 1, "127.0.0.1:0")
 
 
 def test_what_is_wrong_on_a_worker_is_told_as_it_is_here(client: Client, make: Make) -> None:
