@@ -170,11 +170,13 @@ class Analysis(Tabular):
         self._require_no_sample("a comparison with reports that are no sample")
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
 
-    def compare_groups(self, others: Mapping[str, Analysis], question: str, *, name: str | None = None) -> GroupDifferences:
+    def compare_groups(
+        self, others: Mapping[str, Analysis], question: str, *, name: str | None = None, pairs: bool = False
+    ) -> GroupDifferences:
         """Other groups of people, by their names, each less this one, which is the reference: their shares of a question, and its mean.
 
-        The intervals of all these differences hold together. name: of this group, by default the one that a server says. Raises
-        EstimateError, also where the groups are of another survey.
+        The intervals of all these differences hold together. name: of this group, by default the one that a server says. pairs: each
+        group less every one before it instead. Raises EstimateError, also where the groups are of another survey.
         """
         own = name or self.described.get("group") or "the reference"
         if any(other.survey.digest != self.survey.digest for other in others.values()):
@@ -182,9 +184,9 @@ class Analysis(Tabular):
         for one in (self, *others.values()):
             one._require_no_sample("a comparison of all groups")
         tallies = {own: self.tally, **{group: other.tally for group, other in others.items() if group != own}}
-        return groups.compare_groups(
-            self.survey, tallies, question, reference=own, confidence=self.confidence, method=self.method, target=self.target
-        )
+        interval: dict[str, Any] = {"confidence": self.confidence, "method": self.method, "target": self.target}
+        reference = None if pairs else own
+        return groups.compare_groups(self.survey, tallies, question, reference=reference, pairs=pairs, **interval)
 
     def compare_waves(self, second: Analysis) -> Waves:
         """How the questions that another survey shares with this one have changed from here to there, asked of other people.

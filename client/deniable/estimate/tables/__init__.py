@@ -5,6 +5,7 @@ from __future__ import annotations
 from deniable.estimate.tables.association import conditional_share, cramers_v, independence, odds_ratio, phi_coefficient
 from deniable.estimate.tables.differences import Difference, between_options
 from deniable.estimate.tables.groups import GroupDifference, GroupDifferences, compare_groups
+from deniable.estimate.tables.homogeneity import homogeneity
 from deniable.estimate.tables.means import Quantile
 from deniable.estimate.tables.shares import share_rows
 from deniable.estimate.tables.survey_means import mean_rows
@@ -25,6 +26,7 @@ __all__ = [
     "conditional_share",
     "cramers_v",
     "effective_size",
+    "homogeneity",
     "independence",
     "mean_rows",
     "odds_ratio",
