@@ -206,24 +206,29 @@ class Analysis(Tabular):
         model: str = "logit",
         given: str | None = None,
         errors: str | None = None,
+        weights: str | None = None,
+        clusters: str | None = None,
         scored: Sequence[str] = (),
     ) -> Regression:
         """Fits a formula of the survey's questions, and of public columns of `data`, in the order of the reports; see `estimate.regress`.
 
-        scored: the questions that enter as numbers, by their scores, instead of as categories; by default none.
+        scored: the questions that enter as numbers, by their scores, instead of as categories; by default none. "No answer" is missing:
+        the model is of those who answered all of its questions. Where devices drew who is asked, each report counts by what it has.
         Raises EstimateError, also where there is only a tally, and for a number on a grid that is more than the outcome of a linear model.
         """
         self._require_no_sample("a regression")
-        return regress(formula, data, self.perturbed(scored), model=model, given=given, errors=errors)
+        options: dict[str, Any] = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
+        return regress(formula, data, self.perturbed(scored), **options)
 
     def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, Perturbed]:
         """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
         found = perturbed(self.survey, self._reports("a regression"))
         for name in scored:
             asked, _ = counts.find(self.survey, name)
-            if asked.scores is None or not asked.required:
-                raise EstimateError(f"scored must name required questions that have scores, got {name!r}")
-            found[name] = replace(found[name], scores=asked.scores)
+            if asked.scores is None:
+                raise EstimateError(f"scored must name questions that have scores, got {name!r}")
+            unanswered = (0.0,) * (len(asked.categories) - len(asked.scores))
+            found[name] = replace(found[name], scores=(*asked.scores, *unanswered))
         return found
 
     def _require_no_sample(self, what: str) -> None:
