@@ -61,7 +61,7 @@ def fit(request: Request) -> Coefficients:
         layout=terms.layout,
         asked=request.asked(terms.predictors),
         answered=answered,
-        likelihood=Likelihood(terms, reports, maximum, covariance, scale, outcomes, size, start, latent),
+        likelihood=Likelihood(terms, reports, maximum, covariance, scale, outcome, outcomes, request.drawn, size, start, latent),
     )
 
 

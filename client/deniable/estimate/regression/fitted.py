@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.regression.drawn import Drawn
 from deniable.estimate.regression.formula import Layout, Terms
 from deniable.estimate.regression.likelihood import Maximum, Reports
+from deniable.estimate.regression.variable import Perturbed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +23,9 @@ _Floats = NDArray[np.float64]
 class Likelihood:
     """What a likelihood model keeps beside its coefficients. Columns of its reports' x are divided by `scale`.
 
-    outcomes: the K categories in the family's order. complete: how many of the cells, the first ones, are combinations of answers.
-    covariance: of all parameters, gamma among them, in the scale of the reports. start: of the coefficients.
+    outcome: the outcome, and its K answers in the family's order. drawn: whom people stand for. complete: how many of the cells, the
+    first ones, are combinations of answers. covariance: of all parameters, gamma among them, in the scale of the reports. start: of the
+    coefficients.
     """
 
     terms: Terms
@@ -30,7 +33,9 @@ class Likelihood:
     maximum: Maximum
     covariance: _Floats
     scale: _Floats
+    outcome: Perturbed
     outcomes: tuple[str, ...]
+    drawn: Drawn
     complete: int
     start: _Floats
     latent: pd.Series[float] | None

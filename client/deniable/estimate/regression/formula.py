@@ -43,8 +43,12 @@ class Layout:
 
     def matrix(self, public: pd.DataFrame, codes: NDArray[np.int64]) -> _Floats:
         """The columns' values, shape (n, p), for public values and answers by their places, shape (n, predictors). Raises EstimateError."""
+        return self.of_frame(self.frame(public, codes))
+
+    def frame(self, public: pd.DataFrame, codes: NDArray[np.int64]) -> pd.DataFrame:
+        """The same values as the formula sees them, a column for each variable."""
         latent = {name: _values(variable, codes[:, j]) for j, (name, variable) in enumerate(self.predictors.items())}
-        return self.of_frame(public.reset_index(drop=True).assign(**latent))
+        return public.reset_index(drop=True).assign(**latent)
 
     def of_frame(self, frame: pd.DataFrame) -> _Floats:
         """The same of a table that has every variable as the formula sees it."""

@@ -163,10 +163,19 @@ def scores(reports: Reports, parameters: _Floats) -> _Floats:
     return np.concatenate([np.einsum("rcy,rcyp->rp", at.latent, _scores(at)) for at in points])
 
 
+def reported(reports: Reports, parameters: _Floats) -> _Floats:
+    """The chance of each kind's reports, given their public values, shape (R,)."""
+    return np.concatenate([_Point.of(part, parameters).total for part in reports.chunks()])
+
+
+def distribution(reports: Reports, parameters: _Floats) -> _Floats:
+    """pi: how the perturbed predictors' combinations are distributed among those with each kind's public values, shape (R, C)."""
+    return np.asarray(np.exp(_log_combinations(reports, parameters)))
+
+
 def combinations(reports: Reports, parameters: _Floats) -> _Floats:
     """The estimated joint shares of the perturbed predictors' combinations, shape (C,), over all respondents."""
-    pi = np.exp(_log_combinations(reports, parameters))
-    return np.asarray(reports.count @ pi / reports.count.sum())
+    return np.asarray(reports.count @ distribution(reports, parameters) / reports.count.sum())
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from deniable.errors import EstimateError
+from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.regression import effects, hypotheses
+from deniable.estimate.regression.effects import Effects
 from deniable.estimate.regression.fitted import Coefficients
 from deniable.estimate.regression.request import Request
 
@@ -104,6 +107,32 @@ class Regression(Tabular):
             raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
         half = -stdtrit(self.df, alpha / 2) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
+
+    def wald_test(self, *terms: str) -> HypothesisTest:
+        """Whether all coefficients of these terms are 0: names of coefficients, or terms of the formula. Raises EstimateError."""
+        return hypotheses.wald(self, terms)
+
+    def likelihood_ratio_test(self, *terms: str) -> HypothesisTest:
+        """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+        return hypotheses.likelihood_ratio(self, terms)
+
+    def goodness_of_fit(self) -> HypothesisTest:
+        """The model against one that gives every report a chance of its own (see `hypotheses`).
+
+        Raises EstimateError where predictors are not few and discrete, for weights and clusters, and where not everybody was asked.
+        """
+        return hypotheses.goodness(self)
+
+    def predict(self, rows: pd.DataFrame, *, confidence: float = 0.95) -> Effects:
+        """The chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
+
+        rows: a column for each variable; of a perturbed one its answers, or numbers where it has scores. Raises EstimateError.
+        """
+        return effects.predictions(self, rows, confidence)
+
+    def average_marginal_effects(self, *, confidence: float = 0.95) -> Effects:
+        """What each variable changes in the chance of each answer, on average over the population (see `effects`). Raises EstimateError."""
+        return effects.average_marginal_effects(self, confidence)
 
     @property
     def whom(self) -> tuple[str, ...]:
