@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.moments import counts
+from deniable.estimate.moments import applicability, counts
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
@@ -23,6 +23,8 @@ from deniable.estimate.regression.variable import Perturbed, perturbed
 from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.tables import crosstab, differences, groups, means, sampled, waves
+from deniable.estimate.tables.answered import Answered, answered
+from deniable.estimate.tables.correlation import correlation, correlation_with
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
 from deniable.estimate.tables.groups import GroupDifferences
@@ -31,6 +33,7 @@ from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
 from deniable.estimate.tables.shown import Shown, shown
 from deniable.estimate.tables.survey_means import scores_of
+from deniable.estimate.tables.trends import Trends, trends
 from deniable.estimate.tables.waves import Waves
 from deniable.survey import Survey
 from deniable.survey.types.base import NO_ANSWER
@@ -197,6 +200,44 @@ class Analysis(Tabular):
         if self.simultaneous != second.simultaneous:
             raise EstimateError("both analyses must be simultaneous, or neither")
         return waves.compare_waves((self.survey, second.survey), (self.results, second.results))
+
+    def trend(self, *later: Analysis, times: Sequence[float] | None = None) -> Trends:
+        """How much every share and mean rises by the unit of time over this wave and two later ones or more, asked of other people.
+
+        times: of the waves, by default 1, 2, 3 .. Raises EstimateError, as `compare_waves` does.
+        """
+        waves = (self, *later)
+        if len({one.simultaneous for one in waves}) > 1:
+            raise EstimateError("all analyses must be simultaneous, or none")
+        return trends([one.survey for one in waves], [one.results for one in waves], times)
+
+    def correlation(self, a: str, b: str, data: pd.DataFrame | None = None) -> Estimate:
+        """Pearson's correlation of two questions' scores; of yes and no, and of other choices of two, the first one as 1.
+
+        data: public columns in the order of the reports; b may be one of them, a number. Among those who answered. Raises EstimateError,
+        also of a number that is rounded at random.
+        """
+        if data is not None and b in data.columns:
+            self._require_no_sample("a correlation with a public number")
+            if self.target != "population":
+                raise EstimateError("a correlation with a public number is of a population")
+            bits = self._reports("a correlation with a public number")
+            numbers = data[b].to_numpy()
+            return correlation_with(self.survey, bits, a, self._scores(a), numbers, confidence=self.confidence)
+        applicability.require_of("correlation", self.survey, (a, b))
+        return correlation(self.crosstab(a, b), self._scores(a), self._scores(b))
+
+    def _scores(self, question: str) -> Sequence[float | None]:
+        asked, _ = counts.find(self.survey, question)
+        answers = [category for category in asked.categories if asked.required or category != NO_ANSWER]
+        scores = scores_of(asked)
+        if scores is None and len(answers) != 2:
+            raise EstimateError(f"question {question} is a {asked.type} and has no scores, which a correlation needs")
+        return scores or [None if category not in answers else float(category == answers[0]) for category in asked.categories]
+
+    def answered(self, question: str) -> Answered:
+        """The shares of a question's options among those who answered it. Raises EstimateError for one that has to be answered."""
+        return answered(self.survey, question, lambda scores: self.mean(question, scores))
 
     def regress(
         self,

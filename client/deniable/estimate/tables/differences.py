@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -129,16 +130,42 @@ def difference(one: Estimated, other: Estimated, *, what: str = "the difference"
     The limits come from those of the two estimates, and have their confidence (see `limits.mover`). Raises EstimateError where an
     estimate is missing, and where targets or confidences differ.
     """
-    if one.target != other.target:
-        raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
-    if one.confidence != other.confidence:
-        raise EstimateError(f"both estimates must have one confidence, got {one.confidence:g} and {other.confidence:g}")
-    first, second = _side(one), _side(other)
-    low, high = mover.difference(first, second)
-    std_error = math.hypot(one.std_error or 0.0, other.std_error or 0.0)
-    value, middle = first.estimate - second.estimate, first.inside - second.inside
-    warning = str(getattr(one, "warning", "") or getattr(other, "warning", "")) if _by_normal_errors(one, other) else ""
-    return Difference(what, one.n + other.n, value, std_error, low, high, one.confidence, one.target, warning, middle)
+    return contrast([one, other], [1.0, -1.0], what=what)
+
+
+def difference_in_differences(
+    first: tuple[Estimated, Estimated], second: tuple[Estimated, Estimated], *, what: str = "the difference in differences"
+) -> Difference:
+    """How the change in the second group differs from that in the first; each (before, after), all four of different people.
+
+    Raises EstimateError, as `difference` does.
+    """
+    return contrast([second[1], second[0], first[1], first[0]], [1.0, -1.0, -1.0, 1.0], what=what)
+
+
+def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: str = "the contrast") -> Difference:
+    """The sum of weights times estimates, all from different people. The limits come from theirs (see `limits.mover`).
+
+    Raises EstimateError where an estimate is missing, and where targets or confidences differ.
+    """
+    if len(estimates) != len(weights) or len(estimates) < 2:
+        raise EstimateError(f"there must be a weight for each of two estimates or more, got {len(weights)} for {len(estimates)}")
+    first = estimates[0]
+    for other in estimates:
+        if first.target != other.target:
+            raise EstimateError(f"both estimates must have one target, got {first.target} and {other.target}")
+        if first.confidence != other.confidence:
+            raise EstimateError(f"both estimates must have one confidence, got {first.confidence:g} and {other.confidence:g}")
+    sides = [_side(one) for one in estimates]
+    low, high = mover.contrast(sides, weights)
+    std_error = math.hypot(*(weight * (one.std_error or 0.0) for one, weight in zip(estimates, weights, strict=True)))
+    value, middle = (
+        sum(weight * one for one, weight in zip(ones, weights, strict=True))
+        for ones in ([side.estimate for side in sides], [side.inside for side in sides])
+    )
+    warnings = [str(getattr(one, "warning", "")) for one in estimates] if _by_normal_errors(*estimates) else []
+    warning, n = next(filter(None, warnings), ""), sum(one.n for one in estimates)
+    return Difference(what, n, value, std_error, low, high, first.confidence, first.target, warning, middle)
 
 
 def _side(one: Estimated) -> mover.Side:

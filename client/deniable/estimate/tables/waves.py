@@ -164,13 +164,25 @@ def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
     return change.question, *cells, *apart, marks.get(found.warning, "") if found else ""
 
 
+def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
+    """The places of (question, option) rows, of the second of two options that of the first, whose mirror image it is."""
+    options = Counter(question for question, option in rows if option)
+    places = []
+    for place, (question, option) in enumerate(rows):
+        second = options[question] == 2 and bool(option) and rows[place - 1][0] == question and bool(rows[place - 1][1])
+        places.append(place - 1 if second and place else place)
+    return places
+
+
+def sides_of(change: Change) -> tuple[Row | Estimate | None, Row | Estimate | None]:
+    """What a change is the difference of: shares, or means."""
+    first, second = (estimate_of(side) if isinstance(side, MeanRow) else side for side in (change.first, change.second))
+    return first, second
+
+
 def _tests(changes: Sequence[Change]) -> list[tuple[float | None, ...]]:
-    """The p-values of all changes; of two options the second repeats the first."""
-    twins, options = [], Counter(change.question for change in changes if change.option)
-    for place, change in enumerate(changes):
-        second = options[change.question] == 2 and bool(change.option) and bool(changes[place - 1].option)
-        twins.append(place - 1 if second and changes[place - 1].question == change.question else place)
-    return adjusted([change.difference.test().p_value if change.difference else None for change in changes], twins)
+    p_values = [change.difference.test().p_value if change.difference else None for change in changes]
+    return adjusted(p_values, mirror_images([(change.question, change.option) for change in changes]))
 
 
 def _record(change: Change, tests: tuple[float | None, ...]) -> tuple[object, ...]:
