@@ -13,6 +13,7 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
 .PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -121,6 +122,9 @@ bench-quick: $(VENV)/.dev
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
+
+bench-designs: $(VENV)/.dev
+	$(BIN)/python benchmarks/classic_designs.py
 
 bench-store: $(VENV)/.dev
 	$(BIN)/python benchmarks/store.py
