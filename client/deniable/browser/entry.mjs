@@ -51,6 +51,7 @@ export class Entry {
   #offer(name, wanted) {
     this.#field(name).closest("label").hidden = !wanted;
     this.#root.hidden = [...this.#root.querySelectorAll("label")].every(({ hidden }) => hidden);
+    if (name === "code") this.#root.closest("section").querySelector(".invited").hidden = wanted || this.#survey.access !== "invited";
   }
 }
 

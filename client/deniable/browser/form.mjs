@@ -121,7 +121,6 @@ function askConsent(context) {
   sayApp(step, context.link);
   offerWords(step, definition.digest);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
-  step.querySelector(".invited").hidden = definition.survey.access !== "invited" || !fragment.get("code");
   let asking;
   const backToConsent = () => {
     show("consent");
