@@ -63,8 +63,8 @@ messages: $(VENV)/.dev
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.operate.released
 
-# Over 200 respondents in browsers of three engines (140, and at least 60 whose profiles are compared), and a search for their answers,
-# and for whatever follows them, in every place.
+# At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
+# for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
 
