@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
@@ -194,13 +194,15 @@ def _binary_warning(strata: Strata, one: Share) -> str:
         return _warning(one.estimate, _tail(one))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
-    return _warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
+    return _warning(
+        one.estimate, float(scipy.special.bdtrc(one.ones - 1, one.n, rate) if more else scipy.special.bdtr(one.ones, one.n, rate))
+    )
 
 
 def _tail(one: Share) -> float:
     """The normal chance of an estimate this far outside [0, 1]."""
     outside = max(-one.estimate, one.estimate - 1)
-    return float(ndtr(-outside / one.std_error)) if one.std_error > 0 else 0.0
+    return float(scipy.special.ndtr(-outside / one.std_error)) if one.std_error > 0 else 0.0
 
 
 def _warning(estimate: float, chance: float) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -74,7 +74,7 @@ class Regression(Tabular):
         """Two-sided, of the hypothesis that a coefficient is 0."""
         import pandas as pd
 
-        return pd.Series(2 * ndtr(-np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
+        return pd.Series(2 * scipy.special.ndtr(-np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance of the coefficients."""
