@@ -87,7 +87,7 @@ def test_the_command_line_loads_nothing_that_only_estimates_need():
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("deniable.estimate", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse"}),
+        ("deniable.estimate", {"pandas", "formulaic", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "numpy.testing"}),
         ("deniable_server.operate.serve", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse", "webauthn"}),
     ],
 )
