@@ -120,7 +120,7 @@ class Bulk:
 
     @property
     def posts(self) -> int:
-        return self.sent.stat().st_size // 67 if self.sent.exists() else 0  # a hash, quotation marks, brackets, end of the line
+        return self.sent.stat().st_size // 69 if self.sent.exists() else 0  # a hash, quotation marks, brackets, end of the line
 
     def go_on(self, until: Callable[[], bool]) -> None:
         """Lets it run for so long; it is not to come to its end before."""
