@@ -14,6 +14,10 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
 .PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 .PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
+.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -88,9 +92,9 @@ order: $(VENV)/.dev
 kills: $(VENV)/.dev
 	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
 
-# A client that sends 1,000,000 rows, killed 200 times: each row is randomized once and counted once.
-kills-client: $(VENV)/.dev
-	DENIABLE_CLIENT_KILLS=200 $(BIN)/python -m pytest -s tests/client/delivery/test_kills.py
+# A client that sends 1,000,000 rows and its server, each killed 200 times: each row is randomized once and counted once.
+kills-bulk: $(VENV)/.dev
+	DENIABLE_BULK_KILLS=200 $(BIN)/python -m pytest -s tests/server/store/test_kill_bulk.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
