@@ -44,7 +44,7 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each coefficient.
+    """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
 
     params: shape (p,), and their covariance, (p, p). asked: respondents who were asked all questions. answered: the part of them that
     answered all, as estimated. likelihood: None of a linear model.
