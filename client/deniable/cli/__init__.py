@@ -14,7 +14,8 @@ from deniable.errors import DeliveryError, DeniableError
 
 MODULES = {
     **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "tally", "verify", "withdraw")},
-    **dict.fromkeys(("compare", "crosstab", "regress", "results", "surveys", "watch", "waves"), "results"),
+    **dict.fromkeys(("answered", "compare", "correlate", "crosstab", "results", "surveys", "watch", "waves"), "results"),
+    "regress": "models",
     "import": "import_",
     "schema": "check",
 }

@@ -54,6 +54,7 @@ def fit(request: Request) -> Coefficients:
     answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
     latent = _latent(terms, shares[:size] / shares[:size].sum())
     return Coefficients(
+        request=request,
         outcome=_in_words(request.model, outcomes),
         names=names,
         params=maximum.parameters[:b] / scales,

@@ -38,6 +38,7 @@ def fit(request: Request) -> Coefficients:
     answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
     return Coefficients(
+        request=request,
         outcome=f"mean of {outcome}",
         names=[(request.outcome, name) for name in terms.names],
         params=beta,

@@ -29,13 +29,11 @@ from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import likelihood
-from deniable.estimate.regression.fitted import Likelihood
+from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.formula import labelled
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from deniable.estimate.regression.result import Regression
 
 _Floats = NDArray[np.float64]
 
@@ -63,12 +61,12 @@ class Effects(Tabular):
         return (Table("effect", header, tuple(rows)),)
 
 
-def predictions(fit: Regression, rows: pd.DataFrame, confidence: float) -> Effects:
+def predictions(fit: Coefficients, rows: pd.DataFrame, confidence: float) -> Effects:
     """The chance of every answer, or the mean of a linear model, for each row of values of the formula's variables.
 
     A perturbed predictor's value is one of its answers, or a number where it has scores. Raises EstimateError.
     """
-    layout = fit.fitted.layout
+    layout = fit.layout
     frame = rows.reset_index(drop=True)
     for name, variable in layout.predictors.items():
         if name not in frame.columns:
@@ -80,10 +78,10 @@ def predictions(fit: Regression, rows: pd.DataFrame, confidence: float) -> Effec
     x = layout.of_frame(frame)
     names = tuple(map(str, rows.columns))
     labels = [tuple(map(str, row)) for row in rows.itertuples(index=False)]
-    if (found := fit.fitted.likelihood) is None:
-        values, errors = x @ fit.fitted.params, np.sqrt(np.einsum("ip,pq,iq->i", x, fit.fitted.covariance, x))
+    if (found := fit.likelihood) is None:
+        values, errors = x @ fit.params, np.sqrt(np.einsum("ip,pq,iq->i", x, fit.covariance, x))
         figures = [_limited(fit, "mean", float(v), float(e), confidence) for v, e in zip(values, errors, strict=True)]
-        return Effects(f"{fit.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
+        return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
     chances, gradients = _chances(found, x)
     b = found.reports.coefficients
     variances = np.einsum("iyb,bc,iyc->iy", gradients, found.covariance[:b, :b], gradients)
@@ -92,15 +90,15 @@ def predictions(fit: Regression, rows: pd.DataFrame, confidence: float) -> Effec
         for i, label in enumerate(labels)
         for y, answer in enumerate(found.outcomes)
     ]
-    return Effects(f"{fit.formula} ({fit.model}): chances", (*names, "answer"), tuple(told))
+    return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(told))
 
 
-def average_marginal_effects(fit: Regression, confidence: float) -> Effects:
+def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
     """The average marginal effect of every variable on the chance of each answer; of two answers, on that of the first.
 
     Raises EstimateError for a linear model, whose coefficients are its effects.
     """
-    if (found := fit.fitted.likelihood) is None:
+    if (found := fit.likelihood) is None:
         raise EstimateError("average marginal effects are those of a model of chances; the coefficients of a linear model are its effects")
     people = _People.of(found)
     answers = found.outcomes[:1] if len(found.outcomes) == 2 else found.outcomes
@@ -110,7 +108,7 @@ def average_marginal_effects(fit: Regression, confidence: float) -> Effects:
         for y, answer in enumerate(answers):
             what = f"{contrast.name}: {contrast.what}, on {answer}"
             rows.append(((contrast.name, contrast.what, answer), _limited(fit, what, float(values[y]), float(errors[y]), confidence)))
-    return Effects(f"{fit.formula} ({fit.model}): average marginal effects", ("variable", "change", "answer"), tuple(rows))
+    return Effects(f"{fit.request.formula} ({fit.request.model}): average marginal effects", ("variable", "change", "answer"), tuple(rows))
 
 
 class _Contrast(NamedTuple):
@@ -207,12 +205,12 @@ def _chances(found: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
     return mu, gradient if reports.constraint is None else gradient @ reports.constraint
 
 
-def _limited(fit: Regression, what: str, value: float, error: float, confidence: float) -> Estimate:
+def _limited(fit: Coefficients, what: str, value: float, error: float, confidence: float) -> Estimate:
     half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 
 
-def _chance(fit: Regression, value: float, error: float, confidence: float) -> Estimate:
+def _chance(fit: Coefficients, value: float, error: float, confidence: float) -> Estimate:
     """Limits by the chance's logit, which are never outside of 0 and 1."""
     half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / max(value * (1 - value), 1e-300)
     odds = math.log(max(value, 1e-300)) - math.log(max(1 - value, 1e-300))

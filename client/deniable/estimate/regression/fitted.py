@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.estimate.regression.drawn import Drawn
 from deniable.estimate.regression.formula import Layout, Terms
 from deniable.estimate.regression.likelihood import Maximum, Reports
+from deniable.estimate.regression.request import Request
 from deniable.estimate.regression.variable import Perturbed
 
 if TYPE_CHECKING:
@@ -43,11 +44,13 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """outcome: what is modelled, in words. names: (of which category of the outcome, term) of each coefficient. params: shape (p,), and
-    their covariance, (p, p). asked: respondents who were asked all questions. answered: the part of them that answered all, as
-    estimated. likelihood: None of a linear model.
+    """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
+
+    params: shape (p,), and their covariance, (p, p). asked: respondents who were asked all questions. answered: the part of them that
+    answered all, as estimated. likelihood: None of a linear model.
     """
 
+    request: Request
     outcome: str
     names: list[tuple[str, str]]
     params: _Floats
@@ -56,3 +59,18 @@ class Coefficients:
     asked: int
     answered: float
     likelihood: Likelihood | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the errors, without end but for clusters."""
+        return self.request.drawn.df
+
+    @property
+    def nobs(self) -> int:
+        """Respondents."""
+        return len(self.request.table)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether respondents have weights."""
+        return self.request.drawn.weights is not None

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -28,9 +27,6 @@ from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.variable import Perturbed
 from deniable.mechanism import Channel, Window
 
-if TYPE_CHECKING:
-    from deniable.estimate.regression.result import Regression
-
 _Floats = NDArray[np.float64]
 
 MAX_REPORTS = 20_000
@@ -38,10 +34,10 @@ MAX_REPORTS = 20_000
 _FEW = 5.0  # expected reports of a kind; a fifth may have fewer, none fewer than 1 (W. Cochran, Biometrics 10 (1954))
 
 
-def wald(fit: Regression, terms: Sequence[str]) -> HypothesisTest:
+def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     """Whether all coefficients of these terms are 0. Raises EstimateError."""
-    places = _places(fit.fitted, terms)
-    b, v = fit.fitted.params[places], fit.fitted.covariance[np.ix_(places, places)]
+    places = _places(fit, terms)
+    b, v = fit.params[places], fit.covariance[np.ix_(places, places)]
     m, statistic = len(places), float(b @ np.linalg.solve(v, b))
     found = normal.chi_squared(_what(terms), statistic, m)
     if np.isinf(fit.df):
@@ -51,14 +47,14 @@ def wald(fit: Regression, terms: Sequence[str]) -> HypothesisTest:
     return replace(found, p_value=float(scipy.special.fdtrc(m, fit.df - m + 1, (fit.df - m + 1) / (fit.df * m) * statistic)))
 
 
-def likelihood_ratio(fit: Regression, terms: Sequence[str]) -> HypothesisTest:
+def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
     found = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
-    places = _places(fit.fitted, terms)
+    places = _places(fit, terms)
     kept = [place for place in range(found.reports.coefficients) if place not in places]
     every = np.eye(found.reports.coefficients) if found.reports.constraint is None else found.reports.constraint
     reports = replace(found.reports, constraint=every[:, kept])
-    names = [fit.fitted.names[place][1] for place in kept]
+    names = [fit.names[place][1] for place in kept]
     if reports.parameters:
         restricted = likelihood.maximize(reports, names, found.start[kept]).at.objective
     else:
@@ -66,7 +62,7 @@ def likelihood_ratio(fit: Regression, terms: Sequence[str]) -> HypothesisTest:
     return normal.chi_squared(_what(terms), max(0.0, 2 * (found.maximum.at.objective - restricted)), len(places))
 
 
-def goodness(fit: Regression) -> HypothesisTest:
+def goodness(fit: Coefficients) -> HypothesisTest:
     """Whether the model explains the reports as well as one that gives each a chance of its own (see above).
 
     Raises EstimateError where there are too many different reports or public values for the reports there are, where not everybody was
@@ -94,7 +90,9 @@ def goodness(fit: Regression) -> HypothesisTest:
         raise EstimateError("the model has as many parameters as there are different reports, so nothing is left to test")
     fitted = likelihood.reported(found.reports, found.maximum.parameters) * people[terms.public_kind]
     statistic = float((found.reports.count**2 / fitted).sum() - found.reports.count.sum())  # all that did not come are in the sum, too
-    return normal.chi_squared(f"{fit.formula} ({fit.model}) fits as well as a chance of its own for every report", statistic, df)
+    return normal.chi_squared(
+        f"{fit.request.formula} ({fit.request.model}) fits as well as a chance of its own for every report", statistic, df
+    )
 
 
 def _chances(found: Likelihood, each: Sequence[Perturbed]) -> _Floats:
@@ -123,12 +121,12 @@ def _every_report(variable: Perturbed) -> Perturbed:
     return replace(variable, bits=bits)
 
 
-def _plain(fit: Regression, what: str, instead: str) -> Likelihood:
+def _plain(fit: Coefficients, what: str, instead: str) -> Likelihood:
     """What the model keeps, where it has a likelihood of people drawn one by one."""
-    if fit.fitted.likelihood is None or fit.weighted or np.isfinite(fit.df):
-        why = "a linear model" if fit.fitted.likelihood is None else "weights" if fit.weighted else "clusters"
+    if fit.likelihood is None or fit.weighted or np.isfinite(fit.df):
+        why = "a linear model" if fit.likelihood is None else "weights" if fit.weighted else "clusters"
         raise EstimateError(f"{what} needs the likelihood of people drawn alone, which there is not with {why}{instead}")
-    return fit.fitted.likelihood
+    return fit.likelihood
 
 
 def _places(found: Coefficients, terms: Sequence[str]) -> list[int]:

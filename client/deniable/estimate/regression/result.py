@@ -17,7 +17,6 @@ from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import effects, hypotheses
 from deniable.estimate.regression.effects import Effects
 from deniable.estimate.regression.fitted import Coefficients
-from deniable.estimate.regression.request import Request
 
 _COLUMNS = ("coef", "std err", "z", "P>|z|", "low", "high")
 
@@ -55,9 +54,9 @@ class Regression(Tabular):
     converged: bool = True
 
     @classmethod
-    def build(cls, request: Request, found: Coefficients) -> Regression:
+    def build(cls, found: Coefficients) -> Regression:
         """Names the numbers, and says how they were found."""
-        index, fit = _index(found.names), found.likelihood
+        request, index, fit = found.request, _index(found.names), found.likelihood
         return cls(
             formula=request.formula,
             model=request.model,
@@ -65,14 +64,14 @@ class Regression(Tabular):
             params=_series(found.params, index, "coef"),
             covariance=_frame(found.covariance, index),
             errors=request.errors,
-            df=request.drawn.df,
-            nobs=len(request.table),
+            df=found.df,
+            nobs=found.nobs,
             asked=found.asked,
             answered=found.answered,
             llf=None if fit is None else fit.maximum.at.llf,
             convergence=f"converged in {fit.maximum.steps} Newton steps from fixed starting values" if fit else "in closed form",
             latent=None if fit is None else fit.latent,
-            weighted=request.drawn.weights is not None,
+            weighted=found.weighted,
             fitted=found,
         )
 
@@ -110,29 +109,29 @@ class Regression(Tabular):
 
     def wald_test(self, *terms: str) -> HypothesisTest:
         """Whether all coefficients of these terms are 0: names of coefficients, or terms of the formula. Raises EstimateError."""
-        return hypotheses.wald(self, terms)
+        return hypotheses.wald(self.fitted, terms)
 
     def likelihood_ratio_test(self, *terms: str) -> HypothesisTest:
         """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
-        return hypotheses.likelihood_ratio(self, terms)
+        return hypotheses.likelihood_ratio(self.fitted, terms)
 
     def goodness_of_fit(self) -> HypothesisTest:
         """The model against one that gives every report a chance of its own (see `hypotheses`).
 
         Raises EstimateError where predictors are not few and discrete, for weights and clusters, and where not everybody was asked.
         """
-        return hypotheses.goodness(self)
+        return hypotheses.goodness(self.fitted)
 
     def predict(self, rows: pd.DataFrame, *, confidence: float = 0.95) -> Effects:
         """The chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
 
         rows: a column for each variable; of a perturbed one its answers, or numbers where it has scores. Raises EstimateError.
         """
-        return effects.predictions(self, rows, confidence)
+        return effects.predictions(self.fitted, rows, confidence)
 
     def average_marginal_effects(self, *, confidence: float = 0.95) -> Effects:
         """What each variable changes in the chance of each answer, on average over the population (see `effects`). Raises EstimateError."""
-        return effects.average_marginal_effects(self, confidence)
+        return effects.average_marginal_effects(self.fitted, confidence)
 
     @property
     def whom(self) -> tuple[str, ...]:
