@@ -13,6 +13,7 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
 .PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -62,8 +63,8 @@ messages: $(VENV)/.dev
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.operate.released
 
-# Over 200 respondents in browsers of three engines (140, and at least 60 whose profiles are compared), and a search for their answers,
-# and for whatever follows them, in every place.
+# At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
+# for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
 
@@ -121,6 +122,9 @@ bench-quick: $(VENV)/.dev
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
+
+bench-designs: $(VENV)/.dev
+	$(BIN)/python benchmarks/classic_designs.py
 
 bench-store: $(VENV)/.dev
 	$(BIN)/python benchmarks/store.py

@@ -115,15 +115,17 @@ def crosstab_command(address: str, questions: tuple[str, ...], form: str | None,
 @click.argument("question")
 @click.option("--first", metavar="LABEL", required=True, help="The group that is compared.")
 @click.option("--second", metavar="LABEL", help="The group whose shares are taken less those of the first.  [default: every other group]")
+@click.option("--pairs", is_flag=True, help="Every pair of groups, not only those with the first.")
 @who_options
 @by_hand_option
 @error_options
 @form_options
-def compare_command(address: str, question: str, first: str, second: str | None, form: str | None, **options: Any) -> None:
+def compare_command(address: str, question: str, first: str, second: str | None, pairs: bool, form: str | None, **options: Any) -> None:
     """Print how groups differ in a question.
 
     Two groups; or, without --second, all groups and the first one, by the shares of a question and its mean, with intervals that hold for
-    all of them together. Groups of which the server shows nothing yet are left out, and named. A key needs the scope results.
+    all of them together, p-values of each alone and corrected, and a test of all groups at once. Groups of which the server shows
+    nothing yet are left out, and named. A key needs the scope results.
 
     \b
     Example:
@@ -132,12 +134,14 @@ def compare_command(address: str, question: str, first: str, second: str | None,
     """
     if first == second:
         raise EstimateError("--second must be another group than --first")
+    if pairs and second is not None:
+        raise click.UsageError("--pairs is of all groups: leave --second out")
     with reader(address, options) as client:
         reference = client.analysis(client.survey_id or "", group=first, **options)
         if second is not None:
             found: Any = reference.compare(client.analysis(client.survey_id or "", group=second, **options), question)
         else:
-            found = reference.compare_groups(_others(client, reference, first, options), question)
+            found = reference.compare_groups(_others(client, reference, first, options), question, pairs=pairs)
     printed(found, form)
 
 
