@@ -22,6 +22,8 @@ from deniable.mechanism import WORD, Channel, Window
 
 FEW = 64
 """Bits of a report that is a number."""
+_ROW = 1 << 11
+"""Reports that are held against the same row of numbers, which stays next to the processor."""
 
 Words = Callable[[int], NDArray[np.uint32]]
 """Gives that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
@@ -85,28 +87,29 @@ def _sets(
 ) -> NDArray[np.unsignedinteger[Any]]:
     """`numbers` for more than two categories: the others as `choose` draws them, and the own category put between them.
 
-    What costs is memory, not arithmetic: three arrays and the words of one step are all there is.
+    What costs is memory, not arithmetic: two arrays and the words of one step are all there is, and one row that all rows are held against.
     """
     n, others, first = len(kept), channel.k - 1, channel.k - 1 - channel.d
     number: Any = np.min_scalar_type((1 << channel.k) - 1).type
     one, top, everybody = number(1), number(1 << (others - 1)), number((1 << others) - 1)
-    spare, other = np.empty(n, dtype=np.uint32), np.empty(n, dtype=number)
-    other[:] = _uniform_below(first + 1, n, channel.coin, words, spare)
+    row = max(1, min(n, _ROW))
+    spare, other = np.empty(n, dtype=np.uint32), np.zeros(-(-n // row) * row, dtype=number)
+    other[:n] = _uniform_below(first + 1, n, channel.coin, words, spare)
     np.right_shift(top, other, out=other)
-    other *= ~kept
+    other[:n] *= ~kept
     left = everybody ^ other  # who is not chosen yet
-    instead = np.full(n, top >> number(first), dtype=number)
+    instead, rows = np.full(row, top >> number(first), dtype=number), other.reshape(-1, row)
     for last in range(first + 1, others):
-        other[:] = _uniform_below(last + 1, n, channel.coin, words, spare)
+        other[:n] = _uniform_below(last + 1, n, channel.coin, words, spare)
         np.right_shift(top, other, out=other)
         other &= left
         instead >>= one
-        np.maximum(other, instead, out=other)  # `last`, whose bit is below all before it, where the choice was in already
+        np.maximum(rows, instead, out=rows)  # `last`, whose bit is below all before it, where the choice was in already
         left ^= other
-    chosen: NDArray[Any] = np.bitwise_xor(left, everybody, out=left)
-    np.subtract(others, categories, out=other, casting="unsafe")
-    own = np.left_shift(one, other, out=other)
-    before = np.negative(own, out=instead)  # all bits but those below the own category's
+    chosen: NDArray[Any] = np.bitwise_xor(left, everybody, out=left)[:n]
+    np.subtract(others, categories, out=other[:n], casting="unsafe")
+    own = np.left_shift(one, other, out=other)[:n]
+    before = np.negative(own)  # all bits but those below the own category's
     before &= chosen
     chosen += before  # they make room for it
     own *= kept
