@@ -12,7 +12,7 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -139,6 +139,11 @@ bench-shown: $(VENV)/.dev
 
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
+
+# What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
+bench-models: $(VENV)/.dev
+	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/contrasts.py
 
 bench-loading: $(VENV)/.dev browser
 	$(BIN)/python benchmarks/loading.py
