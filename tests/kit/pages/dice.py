@@ -11,8 +11,8 @@ from selenium.webdriver import Chrome
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, positions, round_stochastically
+from deniable.device.items import each_answer
 from deniable.device.randomize import randomize
-from deniable.device.tables import each_answer
 from deniable.survey import Survey
 from deniable.wire.record import pack
 
