@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, allowed, positions, round_stochastically
 from deniable.device.entropy import keyed_words, os_words
+from deniable.device.items import each_answer
 from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
-from deniable.device.tables import Batch, Rows, batches, each_answer
+from deniable.device.sources.rows import Rows
+from deniable.device.tables import Batch, batches
 from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
