@@ -13,7 +13,7 @@ import click
 from deniable.errors import DeliveryError, DeniableError
 
 MODULES = {
-    **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "verify", "withdraw")},
+    **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "tally", "verify", "withdraw")},
     **dict.fromkeys(("answered", "compare", "correlate", "crosstab", "results", "surveys", "watch", "waves"), "results"),
     "regress": "models",
     "import": "import_",

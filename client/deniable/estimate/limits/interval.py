@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import ndtri, stdtrit
+import scipy
 
 from deniable.errors import EstimateError
 
@@ -54,7 +54,7 @@ class Interval:
     @property
     def quantile(self) -> float:
         """How many standard errors a limit is away: t with P(|T| > t) = alpha, for Student's T with df degrees of freedom; else normal."""
-        return -float(ndtri(self.alpha / 2) if math.isinf(self.df) else stdtrit(self.df, self.alpha / 2))
+        return -float(scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2))
 
     def sampling(self, n: int) -> float:
         """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.

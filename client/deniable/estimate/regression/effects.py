@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
@@ -206,13 +206,13 @@ def _chances(found: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
 
 
 def _limited(fit: Coefficients, what: str, value: float, error: float, confidence: float) -> Estimate:
-    half = -float(stdtrit(fit.df, Interval(confidence).alpha / 2)) * error
+    half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 
 
 def _chance(fit: Coefficients, value: float, error: float, confidence: float) -> Estimate:
     """Limits by the chance's logit, which are never outside of 0 and 1."""
-    half = -float(stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / max(value * (1 - value), 1e-300)
+    half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / max(value * (1 - value), 1e-300)
     odds = math.log(max(value, 1e-300)) - math.log(max(1 - value, 1e-300))
     low, high = (1 / (1 + math.exp(-min(max(odds + side, -700.0), 700.0))) for side in (-half, half))
     return Estimate("chance", fit.nobs, value, error, low, high, confidence, "population")

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr
 
 _Floats = NDArray[np.float64]
 
@@ -102,16 +102,24 @@ def _extreme(eta: _Floats) -> _Floats:
     return np.exp(np.minimum(eta, 700.0) - _hazard(eta))
 
 
+def _ndtr(eta: _Floats) -> _Floats:
+    return np.asarray(scipy.special.ndtr(eta))
+
+
+def _expit(eta: _Floats) -> _Floats:
+    return np.asarray(scipy.special.expit(eta))
+
+
 LINKS = {
-    "probit": Link(ndtr, lambda eta: ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
+    "probit": Link(_ndtr, lambda eta: _ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
     "cloglog": Link(
         lambda eta: -np.expm1(-_hazard(eta)), lambda eta: np.exp(-_hazard(eta)), _extreme, lambda eta: _extreme(eta) * (1 - _hazard(eta))
     ),
     "ordinal": Link(
-        expit,
-        lambda eta: expit(-eta),
-        lambda eta: expit(eta) * expit(-eta),
-        lambda eta: expit(eta) * expit(-eta) * (expit(-eta) - expit(eta)),
+        _expit,
+        lambda eta: _expit(-eta),
+        lambda eta: _expit(eta) * _expit(-eta),
+        lambda eta: _expit(eta) * _expit(-eta) * (_expit(-eta) - _expit(eta)),
     ),
 }
 

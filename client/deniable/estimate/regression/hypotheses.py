@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits import normal
@@ -44,7 +44,7 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
         return found
     if fit.df < m:
         raise EstimateError(f"a test of {m} coefficients needs at least {m + 1} clusters, got {fit.df + 1:g}")
-    return replace(found, p_value=float(fdtrc(m, fit.df - m + 1, (fit.df - m + 1) / (fit.df * m) * statistic)))
+    return replace(found, p_value=float(scipy.special.fdtrc(m, fit.df - m + 1, (fit.df - m + 1) / (fit.df * m) * statistic)))
 
 
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:

@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression.families import Family
@@ -260,12 +260,12 @@ def _solve(information: _Floats, score: _Floats) -> _Floats | None:
     if not (np.isfinite(scale) & (scale > 0)).all():
         return None
     try:
-        factor = cho_factor(information / np.outer(scale, scale))
-    except (LinAlgError, ValueError):
+        factor = scipy.linalg.cho_factor(information / np.outer(scale, scale))
+    except (np.linalg.LinAlgError, ValueError):
         return None
     if np.diagonal(factor[0]).min() ** 2 < _SINGULAR:
         return None
-    return np.asarray(cho_solve(factor, score / scale) / scale)
+    return np.asarray(scipy.linalg.cho_solve(factor, score / scale) / scale)
 
 
 def _em_step(at: Derivatives, names: list[str]) -> _Floats:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.normal import HypothesisTest
@@ -92,7 +92,7 @@ class Regression(Tabular):
         """Two-sided, of the hypothesis that a coefficient is 0."""
         import pandas as pd
 
-        return pd.Series(2 * stdtr(self.df, -np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
+        return pd.Series(2 * scipy.special.stdtr(self.df, -np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance of the coefficients."""
@@ -104,7 +104,7 @@ class Regression(Tabular):
 
         if not 0 < alpha < 1:
             raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
-        half = -stdtrit(self.df, alpha / 2) * self.bse
+        half = -scipy.special.stdtrit(self.df, alpha / 2) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
 
     def wald_test(self, *terms: str) -> HypothesisTest:
