@@ -14,6 +14,9 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -145,13 +148,14 @@ bench-shown: $(VENV)/.dev
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
 
-# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
-bench-scale: $(VENV)/.dev
-	$(BIN)/python benchmarks/scale.py --folder .
 # What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
 bench-models: $(VENV)/.dev
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/contrasts.py
+
+# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
+bench-scale: $(VENV)/.dev
+	$(BIN)/python benchmarks/scale.py --folder .
 
 bench-loading: $(VENV)/.dev browser
 	$(BIN)/python benchmarks/loading.py
