@@ -18,6 +18,7 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -151,6 +152,10 @@ bench-results: $(VENV)/.dev
 # A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
 bench-scale: $(VENV)/.dev
 	$(BIN)/python benchmarks/scale.py --folder .
+# What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
+bench-models: $(VENV)/.dev
+	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/contrasts.py
 
 bench-loading: $(VENV)/.dev browser
 	$(BIN)/python benchmarks/loading.py
