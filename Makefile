@@ -14,17 +14,6 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
-.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
-.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
