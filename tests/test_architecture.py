@@ -40,6 +40,7 @@ ROOMS = {
     "delivery": ("perturbed records on their way, each exactly once", "errors persons private_files survey privacy wire"),
     "estimate": ("from counts to shares, and how sure they are", "errors extras mechanism survey wire"),
     "bundle": ("all that is downloaded of a survey, and may be published", "errors extras mechanism survey privacy wire estimate"),
+    "exported": ("a survey's records in files of Parquet, counted by one process or by many", "errors extras survey wire"),
     "simulate": ("made-up people, perturbed as real ones are", "errors extras mechanism survey wire device estimate"),
     "plan": ("before anybody is asked", "errors extras mechanism survey privacy estimate"),
     "joined": ("the page's modules as the one file that browsers load", ""),
@@ -51,7 +52,7 @@ ROOMS = {
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
     "cli": (
         "the command line",
-        "errors persons files extras survey xlsform topics privacy wire delivery estimate simulate plan verify client",
+        "errors persons files extras survey xlsform topics privacy wire delivery estimate exported simulate plan verify client",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
@@ -81,7 +82,8 @@ SERVER = {
     ),
     "server/operate": (
         "for whoever runs it",
-        "errors survey wire verify server server/config server/store server/context server/web server/front server/researchers server/api",
+        "errors survey wire exported verify server server/config server/store server/context server/web server/front "
+        "server/researchers server/api",
     ),
 }
 """The server's rooms, likewise. None may import what holds answers or tosses coins."""

@@ -15,6 +15,7 @@ from deniable.survey import Survey
 from deniable.wire.public import Public
 
 COINS, REPORTS = 10_000_000, 1_000_000
+AT_ONCE = 1 << 16  # words, and rows of keys, that numpy is given
 
 
 def yes_no(questions: int, epsilon: float = 8) -> Survey:
@@ -31,14 +32,14 @@ def toss(channel: Channel, total: int) -> None:
 
 def raw_words() -> None:
     generator = np.random.Generator(np.random.PCG64())
-    for start in range(0, COINS, BLOCK):
-        generator.integers(0, 1 << 32, min(BLOCK, COINS - start), dtype=np.uint32)
+    for start in range(0, COINS, AT_ONCE):
+        generator.integers(0, 1 << 32, min(AT_ONCE, COINS - start), dtype=np.uint32)
 
 
 def partition(k: int, d: int) -> None:
     """Random keys for all categories, drawn beforehand; the d lowest of each row."""
-    keys = np.random.default_rng(1).random((BLOCK, k))
-    for start in range(0, REPORTS, BLOCK):
+    keys = np.random.default_rng(1).random((AT_ONCE, k))
+    for start in range(0, REPORTS, AT_ONCE):
         np.partition(keys[: REPORTS - start], d, axis=1)
 
 

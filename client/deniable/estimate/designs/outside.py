@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scipy.special import ndtr
+import scipy
 
 _FALSE_ALARM = 0.001
 
@@ -23,4 +23,4 @@ def warning(estimate: float, chance: float) -> str:
 def tail(estimate: float, std_error: float) -> float:
     """The normal chance of an estimate this far outside [0, 1]."""
     outside = max(-estimate, estimate - 1)
-    return float(ndtr(-outside / std_error)) if std_error > 0 else 0.0
+    return float(scipy.special.ndtr(-outside / std_error)) if std_error > 0 else 0.0

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
 
 from deniable.errors import EstimateError
 from deniable.estimate.designs import outside
@@ -217,4 +217,5 @@ def _binary_warning(strata: Strata, one: Share) -> str:
         return outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
-    return outside.warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
+    chance = float(scipy.special.bdtrc(one.ones - 1, one.n, rate) if more else scipy.special.bdtr(one.ones, one.n, rate))
+    return outside.warning(one.estimate, chance)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.designs import outside
@@ -85,7 +85,7 @@ def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> Hy
     last = _spread(1 - treated[-1:] / treated.sum(), treated.sum()) + spread[0][-1:]
     errors = np.sqrt(np.concatenate([spread[0] + spread[1], spread[1][1:] + spread[0][:-1], last]))
     lowest = min(0.0, float((shares / errors).min()))
-    p = min(1.0, len(shares) * float(ndtr(lowest))) if lowest else 1.0
+    p = min(1.0, len(shares) * float(scipy.special.ndtr(lowest))) if lowest else 1.0
     return HypothesisTest("no kind of people has a share below 0 (no design effect)", lowest**2, 1, p)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from deniable.errors import EstimateError
 from deniable.estimate.designs import outside
@@ -109,7 +109,7 @@ def _share(what: str, ones: int, n: int, prevalence: float, interval: Interval) 
 def _same_share(what: str, table: NDArray[np.int64]) -> HypothesisTest:
     """The likelihood-ratio test of equal shares in the two rows of a table of counts (G. Wilks 1938), 1 degree of freedom."""
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-    found = normal.chi_squared(what, 2 * float((xlogy(table, table) - xlogy(table, expected)).sum()), 1)
+    found = normal.chi_squared(what, 2 * float((scipy.special.xlogy(table, table) - scipy.special.xlogy(table, expected)).sum()), 1)
     few = "fewer than 5 reports of a kind are expected in a group, so the p-value is rough"
     return replace(found, warning=few if expected.min() < 5 else "")
 

@@ -15,8 +15,8 @@ independence given the sum a good approximation to plain independence (a saddlep
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
 
 from deniable.errors import EstimateError
 
@@ -90,7 +90,7 @@ def _given_concentration(estimate: _Floats, variance: _Floats, a: float) -> tupl
         tilt = newton if low < newton < high else (low + high) / 2
     else:
         raise EstimateError(f"the adjusted shares did not converge in {_STEPS} steps")
-    evidence = log_mass.sum() + tilt - np.log(spread.sum()) / 2 - k * gammaln(a) + gammaln(k * a)
+    evidence = log_mass.sum() + tilt - np.log(spread.sum()) / 2 - k * scipy.special.gammaln(a) + scipy.special.gammaln(k * a)
     return float(evidence), mean / mean.sum()
 
 
@@ -112,7 +112,7 @@ def _tilted(estimate: _Floats, variance: _Floats, a: float, tilt: float) -> tupl
     exponent = -((p - peak[:, None]) ** 2) / (2 * variance[:, None]) + slope[:, None] * p
     largest = np.where(middle > 0, -tilt * (estimate + middle) / 2, -(estimate**2) / (2 * variance))
     logs = exponent + np.log(weights)
-    log_mass = logsumexp(logs, axis=1)
+    log_mass = scipy.special.logsumexp(logs, axis=1)
     w = np.exp(logs - log_mass[:, None])
     mean = (w * p).sum(axis=1)
     return log_mass + largest, mean, (w * (p - mean[:, None]) ** 2).sum(axis=1)
