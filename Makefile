@@ -11,7 +11,6 @@ export PYTHONDONTWRITEBYTECODE :=
 test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
