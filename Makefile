@@ -145,9 +145,6 @@ bench-shown: $(VENV)/.dev
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
 
-# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
-bench-scale: $(VENV)/.dev
-	$(BIN)/python benchmarks/scale.py --folder .
 # What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
 bench-models: $(VENV)/.dev
 	$(BIN)/python benchmarks/models.py
