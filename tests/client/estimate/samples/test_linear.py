@@ -99,9 +99,21 @@ def test_shares_and_errors_of_true_answers_are_those_of_r(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if "clusters" in name or name == "raked_to_a_question"])
-def test_the_degrees_of_freedom_are_those_of_r(name: str) -> None:
+def test_the_degrees_of_freedom_are_those_of_r_where_clusters_are_alike_and_fewer_else(name: str) -> None:
     sizes = {clinic: tally.n for clinic, tally in answers().items()}
-    assert Design(SURVEY, sizes, Sample(**SAMPLES[name], attributes=ATTRIBUTES)).df == R["designs"][name]["df"]
+    samples = [Sample(**SAMPLES[name], attributes=ATTRIBUTES)] * 2
+    alike, unlike = (Design(SURVEY, each, sample) for each, sample in zip((dict.fromkeys(sizes, 30), sizes), samples, strict=True))
+    assert (alike.df, alike.wider) == pytest.approx((R["designs"][name]["df"], 1.0))
+    assert R["designs"][name]["df"] > unlike.df > R["designs"][name]["df"] - 3
+    assert 1.0 < unlike.wider < 1.1
+
+
+def test_a_cluster_that_is_half_of_a_sample_counts_as_many_as_it_weighs() -> None:
+    """By hand: parts 1/2, 1/4, 1/4 count as 1 / (3/8) = 8/3 clusters; errors are too small by 3/2 (1 + 3/8 - 2 (5/32) / (3/8)) = 13/16."""
+    found = Design(SURVEY, {"Clinic 1": 40, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
+    assert (found.df, found.wider) == pytest.approx((5 / 3, (16 / 13) ** 0.5))
+    with pytest.raises(EstimateError, match="one cluster is most of it"):
+        Design(SURVEY, {"Clinic 1": 100, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
 
 
 def test_the_order_of_two_questions_is_kept_where_the_first_ones_shares_are_known() -> None:
