@@ -34,7 +34,13 @@ EVERYTHING: dict[str, Any] = {
         {"id": "a", "text": HOSTILE, "help": HOSTILE, "type": "yes_no", "section": {"title": HOSTILE, "note": HOSTILE}},
         {"id": "b", "text": HOSTILE, "type": "choice", "options": [f"@{HOSTILE}", f"-{HOSTILE}"]},
         {"id": "c", "text": HOSTILE, "type": "number", "low": -9, "high": 9, "levels": 3},
-        {"id": "d", "text": HOSTILE, "type": "multi_choice", "options": [f"={HOSTILE}", f"+{HOSTILE}"]},
+        {
+            "id": "d",
+            "text": HOSTILE,
+            "type": "multi_choice",
+            "options": [f"={HOSTILE}", f"+{HOSTILE}"],
+            "show_if": {"question": "b", "is": [f"@{HOSTILE}"]},
+        },
     ],
     "translations": {"de": {**TEXTS, "questions": {"a": {"text": HOSTILE}}}},
 }
