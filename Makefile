@@ -66,7 +66,7 @@ release-hashes: $(VENV)/.dev
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py \
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
 	  tests/e2e/test_engines.py
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.

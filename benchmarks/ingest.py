@@ -112,12 +112,12 @@ def posts(survey: Survey, count: int = 1, key: str | None = None) -> Iterator[by
             yield f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def inserts(token: str) -> Iterator[bytes]:
-    """The same size of a row for Datasette: an id and the answers."""
+def inserts(token: str, rows: int = 1) -> Iterator[bytes]:
+    """Rows of the same size for Datasette: an id and the answers. rows: in each request, at most 100."""
     head = "POST /data/rows/-/insert HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     head += "Authorization: Bearer {}\r\nContent-Length: {}\r\n\r\n"
     while True:
-        body = json.dumps({"row": {"id": secrets.token_hex(16), "reports": secrets.token_hex(3)}}).encode()
+        body = json.dumps({"rows": [{"id": secrets.token_hex(16), "reports": secrets.token_hex(3)} for _ in range(rows)]}).encode()
         yield head.format(token, len(body)).encode() + body
 
 
@@ -182,8 +182,8 @@ def ours(folder: Path, survey: Survey, stored: bool = True, db: str | None = Non
 
 
 @contextmanager
-def datasette(folder: Path, python: str) -> Iterator[Running]:
-    """Datasette with a table of its own, and a token of its root."""
+def datasette(folder: Path, python: str, rows: int = 1) -> Iterator[Running]:
+    """Datasette with a table of its own, and a token of its root. rows: in each request."""
     port, secret, db = free_port(), secrets.token_hex(16), folder / "data.db"
     made = [python, "-c", f"import sqlite3; sqlite3.connect({str(db)!r}).execute('CREATE TABLE rows (id TEXT PRIMARY KEY, reports TEXT)')"]
     subprocess.run(made, check=True)
@@ -193,7 +193,7 @@ def datasette(folder: Path, python: str) -> Iterator[Running]:
     ).stdout.strip()
     serve = [*tool, str(db), "-p", str(port), "--secret", secret, "--root"]
     with started(serve, port, "/-/versions.json") as process:
-        yield Running("Datasette", process, port, inserts(token))
+        yield Running("Datasette", process, port, inserts(token, rows))
 
 
 @contextmanager
