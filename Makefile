@@ -66,7 +66,7 @@ release-hashes: $(VENV)/.dev
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py \
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
 	  tests/e2e/test_engines.py
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
@@ -145,9 +145,6 @@ bench-shown: $(VENV)/.dev
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
 
-# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
-bench-scale: $(VENV)/.dev
-	$(BIN)/python benchmarks/scale.py --folder .
 # What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
 bench-models: $(VENV)/.dev
 	$(BIN)/python benchmarks/models.py

@@ -55,13 +55,15 @@ def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
     """An upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins.
 
     From the coins' own decomposition, so less than `shuffled` says of any coins with that epsilon, and never more. It holds for everything
-    computed from these reports alone, such as the question's shares, whatever the others answered, and against whoever knows what.
+    computed from these reports alone, such as the question's shares, whatever the others answered, and however much of that is known.
     Raises MissingExtraError and ValueError as `shuffled` does.
     """
     general, odds = shuffled(channel.epsilon, n, delta), float(channel.odds)
-    kinds = _kinds(channel)
-    own = max(_crossing(lambda epsilon, kind=kind: _in_blanket(epsilon, odds, n, kind), channel.epsilon, delta)[1] for kind in kinds)
-    return min(general, own)
+
+    def bound(kind: _Kind) -> float:
+        return _crossing(lambda epsilon: _in_blanket(epsilon, odds, n, kind), channel.epsilon, delta)[1]
+
+    return min(general, max(map(bound, _kinds(channel))))
 
 
 def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
@@ -135,8 +137,8 @@ def _kinds(channel: Channel) -> set[_Kind]:
         return found
     k, d = channel.k, channel.d
     gamma = k * (1 - theta) / (k - d)
-    alone, both = d * (k - d) / (k * (k - 1)), d * (d - 1) / (k * (k - 1))
-    return {_Kind(gamma * alone, gamma * (1 - 2 * alone - both), gamma * both)}
+    one, two = d * (k - d) / (k * (k - 1)), d * (d - 1) / (k * (k - 1))
+    return {_Kind(gamma * one, gamma * (1 - 2 * one - two), gamma * two)}
 
 
 def _in_blanket(epsilon: float, odds: float, n: int, kind: _Kind) -> float:

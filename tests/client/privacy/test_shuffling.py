@@ -100,7 +100,7 @@ def test_the_bound_of_one_question_needs_all_that_it_counts(monkeypatch: pytest.
     (channel, n), delta, plain = REAL[0], 0.1, SHUFFLING._in_blanket
     for broken in (lambda *a: plain(a[0], a[1], 10 * n, a[3]), lambda *a: plain(a[0], 1 + (a[1] - 1) / 4, *a[2:])):
         monkeypatch.setattr(SHUFFLING, "_in_blanket", broken)
-        assert worst_delta(channel, n, shuffled_question(channel, n, delta)) > delta
+        assert worst_delta(channel, n, shuffled_question.__wrapped__(channel, n, delta)) > delta  # past its cache
 
 
 @pytest.mark.parametrize("channel", [channel for channel, _ in REAL])

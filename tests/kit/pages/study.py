@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -152,9 +153,9 @@ class Session:
         return found
 
     def _around(self) -> Iterator[str]:
-        """What the network and the server saw of this person: each request with its place, but for those of the tests' own tabs."""
-        own = (head for head in self.proxy.heads[self._heads :] if "mark-" not in head.partition("\n")[0])
-        yield from (f"network: {place} {head}" for place, head in enumerate(own))
+        """What the network and the server saw of this person: each request, but for those of the tests' own tabs."""
+        own = Counter(head for head in self.proxy.heads[self._heads :] if "mark-" not in head.partition("\n")[0])
+        yield from (f"network: {count} times {head}" for head, count in own.items())  # those of one page come in any order
         for body in self.proxy.bodies[self._bodies :]:
             yield from (f"network: body of {len(body)} {leaf}" for leaf in profiles.leaves("", json.loads(body)))
         yield from (f"log: {place} {line}" for place, line in enumerate(IDS.sub("#", self._server_log()[self._log :]).splitlines()))

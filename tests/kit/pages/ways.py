@@ -29,6 +29,16 @@ def answering(session: Session) -> None:
         session.see("loaded anew", last=True)
 
 
+def sending(session: Session) -> None:
+    """Somebody who answers and sends, and nothing else."""
+    person = session.person
+    person.start(session.link)
+    person.answer_all()
+    person.press("send")
+    person.goes("review", "thanks")
+    session.see("sent")
+
+
 def to_the_end_and_beyond(session: Session) -> None:
     """Practice, a mistake, second thoughts, loaded anew, power failure, left and come back, a record that waits, thanks, forgetting."""
     person, proxy = session.person, session.proxy

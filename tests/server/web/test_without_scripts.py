@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
-from flask.testing import FlaskClient
+from tests.server.web.conftest import Site
 from werkzeug.exceptions import HTTPException
-from werkzeug.test import TestResponse
 
-from deniable.survey import Survey
-from deniable.survey.dump import to_yaml
-from deniable_server.researchers import account_links
-from deniable_server.store.protocol import Store
-
-EVERYTHING: dict[str, Any] = {
-    "deniable": 1,
-    "id": "full",
-    "title": "T",
-    "about": "A.",
-    "epsilon": 4,
-    "batch": 1,
-    "access": "invited",
-    "groups": ["North", "South"],
-    "questions": [
-        {"id": "a", "text": "?", "type": "yes_no"},
-        {"id": "b", "text": "?", "type": "choice", "options": ["x", "y"]},
-        {"id": "c", "text": "?", "type": "number", "low": 0, "high": 9},
-    ],
-}
 NEEDS_SCRIPT = ("data-passkey",)
 """Forms that a script alone can fill in. They are hidden, and on each of their pages there is another way."""
 
@@ -107,29 +85,9 @@ def leads(app: Flask, path: str, method: str) -> bool:
     return True
 
 
-@pytest.fixture
-def pages(app: Flask, logged_in: Callable[..., FlaskClient], store: Store) -> dict[str, TestResponse]:
-    """Every page with forms of researchers, by its endpoint: as an operator sees it who owns a survey that has everything."""
-    survey = Survey.from_dict(EVERYTHING)
-    store.surveys.publish(survey, "ada")
-    ada = logged_in(app)
-    store.people.set_operator("ada", True)
-    values = {"survey_id": survey.id, "draft_id": store.drafts.begin("ada", to_yaml(EVERYTHING)).id}
-    values |= {"token": account_links.make(store, "", operator=False).rpartition("/")[2]}
-    found = {}
-    for rule in app.url_map.iter_rules():
-        if rule.arguments <= set(values) and "GET" in (rule.methods or ()) and app.blueprints[rule.endpoint.split(".")[0]].audience.csrf:
-            with app.test_request_context():
-                path = app.url_for(rule.endpoint, **{key: values[key] for key in rule.arguments})
-            page = ada.get(path)
-            if page.mimetype == "text/html" and page.status_code == 200:
-                found[rule.endpoint] = page
-    return found
-
-
 @pytest.mark.slow
-def test_every_form_of_researchers_can_be_sent_without_a_script(app: Flask, pages: dict[str, TestResponse]) -> None:
-    found = {name: list(faults(app, page.request.path, page.text)) for name, page in pages.items()}
+def test_every_form_of_researchers_can_be_sent_without_a_script(app: Flask, everything: Site) -> None:
+    found = {name: list(faults(app, page.request.path, page.text)) for name, page in everything.pages.items()}
     assert {name: said for name, said in found.items() if said} == {}
     needed = {
         "researchers.surveys",

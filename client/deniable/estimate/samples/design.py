@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability
+from deniable.estimate.samples import replicate_weights
 from deniable.estimate.samples.raking import Margin
 from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
@@ -22,8 +23,9 @@ class Design:
     """groups: those of the survey that have reports. sizes: how many, shape (G,). strata, clusters: of each group, numbers from 0.
 
     parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what one report stands for, by group.
-    df: degrees of freedom of the errors: clusters less strata, where clusters of different sizes count as fewer; without end where people
-    were drawn one by one. wider: how many times too small the errors tend to be, for that reason.
+    replicates: numbers that each group's reports are multiplied by, shape (replicates, G). df: degrees of freedom of the errors: clusters
+    less strata, where clusters of different sizes count as fewer; without end where people were drawn one by one. wider: how many times too
+    small the errors tend to be, for that reason.
     """
 
     def __init__(self, survey: Survey, sizes: Mapping[str, int], sample: Sample) -> None:
@@ -35,7 +37,8 @@ class Design:
         self.strata, self.clusters = self._classes(sample.strata), self._classes(sample.clusters)
         self._require_two()
         self.parts, self.weights = self._of_population()
-        self.df, self.wider = (math.inf, 1.0) if sample.clusters is None else self._as_if_alike()
+        self.replicates = replicate_weights.factors(sample.replicates, self.groups)
+        self.df, self.wider = self._certainty()
 
     @property
     def known(self) -> Question | None:
@@ -59,6 +62,8 @@ class Design:
             drawn = int(self.clusters.max()) + 1
             missing = f" and {self._every - drawn} without reports" if self._every > drawn else ""
             parts = [f"{drawn} clusters ({sample.clusters}){missing}, t with {self.df:.3g} degrees of freedom"]
+        if sample.replicates:
+            parts = [f"{len(sample.replicates)} replicate weights, t with {self.df:.3g} degrees of freedom"]
         parts += [f"strata by {sample.strata}"] if sample.strata else []
         parts += ["a population of known size"] if sample.population is not None else []
         parts += [f"weighted to the known {' and '.join(sample.margins)}"] if sample.margins else []
@@ -97,6 +102,16 @@ class Design:
             if drawn < 2:
                 where = f"stratum {name}" if name else "a sample"
                 raise EstimateError(f"sample: {where} must have at least 2 {units}, got {drawn:g}: one says nothing of how they differ")
+
+    def _certainty(self) -> tuple[float, float]:
+        if not len(self.replicates):
+            return (math.inf, 1.0) if self.sample.clusters is None else self._as_if_alike()
+        df = replicate_weights.degrees_of_freedom(self.replicates)
+        if df < 1:
+            raise EstimateError(
+                "sample: replicates must differ between the groups that have reports: these say nothing of how figures vary"
+            )
+        return df, 1.0
 
     def _as_if_alike(self) -> tuple[float, float]:
         """Degrees of freedom, and how many times too small errors are on average, of clusters whose means differ alike whatever their size.
