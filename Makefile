@@ -12,7 +12,8 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
-.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
+.PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -65,7 +66,8 @@ release-hashes: $(VENV)/.dev
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
+	  tests/e2e/test_engines.py
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
 backups: $(VENV)/.dev
