@@ -11,13 +11,9 @@ export PYTHONDONTWRITEBYTECODE :=
 test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
-.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
+.PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -70,7 +66,8 @@ release-hashes: $(VENV)/.dev
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
+	  tests/e2e/test_engines.py
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
 backups: $(VENV)/.dev
@@ -147,6 +144,11 @@ bench-shown: $(VENV)/.dev
 
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
+
+# What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
+bench-models: $(VENV)/.dev
+	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/contrasts.py
 
 # A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
 bench-scale: $(VENV)/.dev

@@ -6,12 +6,9 @@ none of those of the other. What differs from run to run anyway is no trace: whi
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -19,19 +16,14 @@ from tests.kit.pages import profiles
 from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.study import ANSWERS, Session, Study
 from tests.kit.pages.traces import count_in
-from tests.kit.pages.ways import LOSES_ALL, WAYS, answering
+from tests.kit.pages.ways import LOSES_ALL, answering
 from tests.kit.patience import wait_for
 
 from deniable.wire import access_codes
-from deniable_server.web.languages import LANGUAGES
 
 pytestmark = pytest.mark.browser
 
-SESSIONS = int(os.environ.get("DENIABLE_CANARY_SESSIONS", "0"))
-STUDIES = -(-SESSIONS // (4 * len(ENGINES)))
-"""How many studies there are in each engine; each has four people at least."""
-LAYOUTS = ("list", "steps", "steps", "list", "list")  # in turn; no two ways have the same ones in the same languages
-CASES = list(itertools.islice(zip(itertools.cycle(WAYS), itertools.cycle(LANGUAGES), itertools.cycle(LAYOUTS), strict=False), STUDIES))
+LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
 
 
 def on_a_plain_form(session: Session) -> None:
@@ -52,48 +44,14 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=ENGINES if SESSIONS else ["webkit"])
+@pytest.fixture(params=ENGINES if LONG else ["webkit"])
 def controlled(request: pytest.FixtureRequest) -> str:
     """The engines that the controls run in: all of them with `make canaries`."""
     return str(request.param)
 
 
-@pytest.fixture
-def study(proxy: Any, tmp_path: Path) -> Iterator[Callable[..., Study]]:
-    """`study(engine, **keys)`; browsers that a test leaves open are ended with it."""
-    made: list[Study] = []
-
-    def make(engine: str, **keys: Any) -> Study:
-        made.append(Study(engine, proxy, tmp_path / str(len(made)), **keys))
-        return made[-1]
-
-    yield make
-    for driver in (driver for each in made for driver in each.opened):
-        driver.kill()
-
-
 def test_a_browser_keeps_nothing_that_follows_the_answer(study: Callable[..., Study], engine: str) -> None:
     assert study(engine).traces(answering) == {}
-
-
-@pytest.mark.parametrize(("way", "language", "layout"), CASES)
-def test_nothing_follows_the_answer_on_any_way(study: Callable[..., Study], engine: str, way: Any, language: str, layout: str) -> None:
-    visit, keys = way
-    made = study(engine, more=f"?lang={language}", layout=layout, **keys)
-    found = made.traces(visit)
-    print(f"\n{made.sessions} respondents, {engine}, {visit.__name__}, {language}, {layout}: {sum(map(len, found.values()))} traces")
-    assert found == {}
-
-
-def test_people_use_every_control_of_every_page_and_nobody_else_sees_what_they_answer(study: Callable[..., Study]) -> None:
-    there, used = set[str](), set[str]()
-    for (visit, keys), layout in zip(WAYS, itertools.cycle(("list", "steps")), strict=False):
-        made = study("chromium", disk=False, layout=layout, **keys)
-        assert made.traces(visit, each=1) == {}, visit.__name__
-        there |= made.controls.there
-        used |= made.controls.used
-    assert there - used == set()
-    assert len(made.controls.unused) > 20, "the control: not on each way"
 
 
 def test_a_record_that_waits_leaves_no_withdrawal_code_on_the_disk(study: Callable[..., Study], engine: str) -> None:

@@ -39,8 +39,8 @@ Admit = Callable[[Batch], Batch]
 """Takes a stretch of rows, and gives it without those that may not be sent."""
 
 
-BLOCK = 1 << 16
-"""Respondents whose coins are tossed at once: their words and bits stay in the processor's cache."""
+BLOCK = 1 << 15
+"""Respondents whose coins are tossed at once: their words, and three arrays of 64 bits for each of them, stay in the processor's cache."""
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,8 @@ class Person:
         if question["type"] == "number":
             field = element.find_element(By.TAG_NAME, "input")
             self.use(field)
-            field.send_keys("" if given is None else str(given))
+            if given is not None:
+                field.send_keys(str(given))
             return
         options = element.find_elements(By.CSS_SELECTOR, TAPPED)
         for place in self._places(question, given):

@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,8 @@ tell(History.prototype, "replaceState", (state) => JSON.stringify(state));
 tell(window, "fetch", (_, { method, body }) => `${method} ${body?.length}`);
 """
 """What the page asks of the browser, in turn, with how much of it: whoever watches the device or the clock may see that."""
-PAGE = """return { did: (window.did ?? []).join(), address: location.href, title: document.title, name: window.name,
+PAGE = """return { did: location.pathname.startsWith("/s/") ? window.did.join() : "",
+  address: location.href, title: document.title, name: window.name,
   entries: history.length, state: history.state, scrolled: [scrollX, scrollY],
   cookies: document.cookie, local: { ...localStorage }, session: { ...sessionStorage } }"""
 IDS = re.compile(r"[0-9a-f]{16,}|\d+")
@@ -151,9 +153,9 @@ class Session:
         return found
 
     def _around(self) -> Iterator[str]:
-        """What the network and the server saw of this person: each request with its place, but for those of the tests' own tabs."""
-        own = (head for head in self.proxy.heads[self._heads :] if "mark-" not in head.partition("\n")[0])
-        yield from (f"network: {place} {head}" for place, head in enumerate(own))
+        """What the network and the server saw of this person: each request, but for those of the tests' own tabs."""
+        own = Counter(head for head in self.proxy.heads[self._heads :] if "mark-" not in head.partition("\n")[0])
+        yield from (f"network: {count} times {head}" for head, count in own.items())  # those of one page come in any order
         for body in self.proxy.bodies[self._bodies :]:
             yield from (f"network: body of {len(body)} {leaf}" for leaf in profiles.leaves("", json.loads(body)))
         yield from (f"log: {place} {line}" for place, line in enumerate(IDS.sub("#", self._server_log()[self._log :]).splitlines()))
@@ -206,6 +208,8 @@ class Study:
                 found = {s: t for s in states if (t := profiles.traces_of_the_answer([v[s] for v in seen[0]], [v[s] for v in seen[1]]))}
                 if not found or len(seen[0]) == most:
                     break
+        own = [json.loads(body) for body in self.proxy.bodies if self.survey.digest.encode() in body]
+        assert len({body["reports"] for body in own}) <= 1, "coins fall alike, or nothing of this is known"
         return found
 
 

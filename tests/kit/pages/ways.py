@@ -8,6 +8,7 @@ from typing import Any
 from selenium.webdriver.common.by import By
 from tests.kit.pages.person import STEP
 from tests.kit.pages.study import Session
+from tests.kit.patience import patient
 
 LOSES_ALL = 10_000  # replies
 AWAY = "/static/base.css"
@@ -26,6 +27,16 @@ def answering(session: Session) -> None:
     if session.study.engine == "webkit":
         person.driver.refresh()
         session.see("loaded anew", last=True)
+
+
+def sending(session: Session) -> None:
+    """Somebody who answers and sends, and nothing else."""
+    person = session.person
+    person.start(session.link)
+    person.answer_all()
+    person.press("send")
+    person.goes("review", "thanks")
+    session.see("sent")
 
 
 def to_the_end_and_beyond(session: Session) -> None:
@@ -182,9 +193,11 @@ def _follow_and_come_back(session: Session) -> None:
     """Each link that leads away from here."""
     person, away = session.person, f"{STEP} a:not([target], [href^=mailto])"
     for place in range(len(person.shown(away))):
+        here = person.driver.current_url
         person.use(person.shown(away)[place])
+        patient(person.driver).until(lambda d, here=here: d.current_url != here)
         person.driver.back()
-        person.page.step("loading")
+        patient(person.driver).until(lambda _: person.shown(f"{STEP} a"))
 
 
 def _open_survey(session: Session) -> None:

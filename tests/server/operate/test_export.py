@@ -16,13 +16,13 @@ from flask.testing import FlaskClient
 from tests.server.api.test_reports import ORDERS, PARTS, TOWNS, each, records, send
 
 from deniable.cli import main as sdk
-from deniable.exported import Export, writing
+from deniable.exported import Export
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable_server.operate import cli_export
 from deniable_server.operate.cli import main as server
 from deniable_server.store.life import Settings
-from deniable_server.store.protocol import Store, estimated
+from deniable_server.store.protocol import Store
 
 COINS = Survey.from_dict(
     {
@@ -65,7 +65,7 @@ def test_what_an_export_says_is_word_for_word_what_the_server_says(db: Path, sto
     told = run(server, "export", "coins", "--parquet", tmp_path / "out", "--db", db)
     counts = store.submissions.counts("coins")
     assert counts[Part("North")] == (42 if closed else 40)
-    assert told == f"{tmp_path / 'out'} has {sum(counts.values()):,} records of coins, in 1 files and a manifest.\n"
+    assert told == f"{tmp_path / 'out'} has {sum(counts.values()):,} records of coins, in 1 file and a manifest.\n"
     assert Export.open(tmp_path / "out").sizes == counts
     for words in ([], ["--group", "North"], ["--group", "South", "--by-hand"], ["--by-hand", "--confidence", "0.8", "--csv"]):
         assert run(sdk, "tally", tmp_path / "out", *words) == run(server, "results", "coins", "--db", db, *words)
@@ -111,17 +111,6 @@ def test_no_id_and_no_record_that_waits_is_in_an_export(store: Store, tmp_path: 
         + repr(pq.read_table(folder / "records-00000.parquet").to_pylist()).encode()
     )
     assert not any(one in stored or one.hex().encode() in stored or base64.urlsafe_b64encode(one)[:-2] in stored for one in ids)
-
-
-def test_many_pieces_have_the_tally_of_the_store(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "PIECE_BYTES", 1)
-    store.surveys.publish(TOWNS)
-    for part, n in zip(PARTS, (300, 40, 70_000, 7), strict=True):
-        send(store, records(n), part)
-    export = cli_export.export(store, "towns", tmp_path / "out")
-    assert [piece.n for piece in export.pieces] == [300, 40, 65_536, 4_464, 7]
-    expected, found = store.submissions.tally("towns", estimated(TOWNS)), Export.open(export.folder).tally()
-    assert (found.n, found.to_bytes()) == (expected.n, expected.to_bytes())
 
 
 def test_what_cannot_be_exported_is_told_in_one_line(db: Path, store: Store, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Shares that could be true: none below 0, adding to 1, and nearer to the truth than the unbiased estimate.
 
-Two or three categories: the nearest point of the simplex; for two, that is maximum likelihood. More categories:
+Two or three categories: the nearest point of the simplex; for two, that is maximum likelihood. So it is of more categories where all
+of them are clearly above 0, since nothing is cut off then and shrinking gains nothing: the unbiased estimate itself. Else:
 an empirical Bayes estimate, which learns from all of them whether small estimates are mostly noise, as no estimate
 can in fewer than three dimensions (C. Stein, Proc. Third Berkeley Symp. 1, 1956). docs/reference/methods.md has the
 derivation, benchmarks/adjusted.py measures it.
@@ -21,6 +22,7 @@ from deniable.errors import EstimateError
 
 _Floats = NDArray[np.float64]
 
+_CLEAR = 4.0  # standard errors above 0 from which on a share is not mostly noise
 _MANY = 4  # categories from which on the others say something about each
 _CONCENTRATIONS = 0.5 ** np.arange(7)  # of the prior: from uniform on the simplex to nearly all in few categories
 _STEPS = 200  # at most; a few dozen is the most ever seen
@@ -38,7 +40,7 @@ def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: flo
     if len(estimate) < _MANY:
         return nearest
     variance = _variances(phi + (theta - phi) * nearest) / (n * (theta - phi) ** 2)
-    return _posterior_mean(estimate, variance)
+    return nearest if (estimate > _CLEAR * np.sqrt(variance)).all() else _posterior_mean(estimate, variance)
 
 
 def _nearest_on_simplex(point: _Floats) -> _Floats:

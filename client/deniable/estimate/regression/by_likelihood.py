@@ -31,6 +31,7 @@ def fit(request: Request) -> Coefficients:
     outcome = request.perturbed.get(request.outcome) or _public_outcome(request)
     outcomes = _outcomes(outcome, request.model)
     terms = request.terms([outcome.patterns()])
+    asked = request.asked(terms.predictors)
     order = [outcome.categories.index(category) for category in outcomes]
     cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
     scale = np.abs(terms.x).max(axis=(0, 1))
@@ -60,7 +61,7 @@ def fit(request: Request) -> Coefficients:
         params=maximum.parameters[:b] / scales,
         covariance=covariance[:b, :b] / np.outer(scales, scales),
         layout=terms.layout,
-        asked=request.asked(terms.predictors),
+        asked=asked,
         answered=answered,
         likelihood=Likelihood(terms, reports, maximum, covariance, scale, outcome, outcomes, request.drawn, size, start, latent),
     )
