@@ -46,7 +46,10 @@ class Writer:
             self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", button)
 
     def put(self, field: str, text: str) -> None:
-        """Types into a field and goes on, as people do who do not wait for the server. Chooses where there is a list, ticks a box or, for no text, unticks it."""
+        """Types into a field and goes on, as people do who do not wait for the server.
+
+        Chooses where there is a list; ticks a box, or for an empty text unticks it.
+        """
         element = self.unfolded(field)
         if element.get_attribute("type") == "checkbox":
             if element.is_selected() != bool(text):
