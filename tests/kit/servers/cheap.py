@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import argon2
 import jinja2
@@ -20,14 +21,13 @@ class Compiled(jinja2.BytecodeCache):
     """Templates as they were compiled for an application before; one whose text is another is compiled again."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, bytes] = {}
+        self._kept: dict[tuple[str, str], Any] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._kept:
-            bucket.bytecode_from_string(self._kept[bucket.key])
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        self._kept[bucket.key] = bucket.bytecode_to_string()
+        self._kept[bucket.key, bucket.checksum] = bucket.code
 
 
 @contextmanager
