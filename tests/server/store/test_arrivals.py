@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -75,8 +76,8 @@ def test_each_of_many_hears_what_it_would_hear_alone(store: Store, survey: Surve
     store.surveys.pause("paused", True)
     new, again = submissions(), submissions()
     cases = [
-        *(("study", new), ("study", kept), ("study", again), ("study", again), ("study", submissions(id_=new.id))),
-        *(("study", submissions(id_=kept.id)), ("study", submissions(id_=submission_id(secret)))),
+        *(("study", new), ("study", kept), ("study", again), ("study", again), ("study", replace(kept, id=new.id, mode="organisation"))),
+        *(("study", replace(kept, mode="organisation")), ("study", submissions(id_=submission_id(secret)))),
         *(("nowhere", submissions()), ("paused", submissions(to=paused)), ("study", submissions())),
     ]
     with together(store):
