@@ -245,13 +245,6 @@ def told(name: str, poured: Sequence[Poured]) -> str:
     )
 
 
-def single_posts(rounds: int = 5, seconds: float = 3) -> dict[str, list[Poured]]:
-    """Durable posts and those that are only validated, by the name of the server."""
-    survey = survey_of(20)
-    with tempfile.TemporaryDirectory() as name, ExitStack() as running:
-        return measured([running.enter_context(ours(Path(name), survey, stored)) for stored in (True, False)], rounds, seconds)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3)

@@ -38,7 +38,7 @@ def test_a_line_that_needs_what_is_not_there_says_so_and_is_neither_met_nor_miss
     found = measured(Line("beside a package", "<= 0.05", never, never, "the package", missing="make bench-peers sets it up"))
     assert (found.ratio, found.passed) == (None, False)
     page = report.written([found, Row("quick one", 0.5, 1.0, 0.5, "<= 1", True, "ms", "the limit", "cpu")], {})
-    assert "| beside a package | | the package | | | cpu | <= 0.05 | not measured: make bench-peers sets it up |" in page
+    assert "| beside a package | | the package | | | cpu | <= 0.05 | not measured: make bench-peers sets it up |  |" in page
     assert "1 of 1 lines are met. 1 were not measured." in page
     assert "What limits" not in page
     assert json.loads(report.remembered([found], {})) == {"ratios": {}}
@@ -98,11 +98,19 @@ def test_a_results_file_is_read_as_it_was_written_and_no_other(tmp_path: Path) -
 
 
 def test_the_page_has_every_line_and_says_what_limits_those_that_are_not_met() -> None:
-    slow = Row("slow one", 3.0, 1.0, 3.0, "<= 1", False, "ms", "the limit", "wall", 1234.0, 411.0, "the disk")
+    slow = Row("slow one", 3.0, 1.0, 3.0, "<= 1", False, "ms", "the limit", "wall", 1234.0, 411.0, "the disk", "today, 2")
     text = report.written([slow, Row("quick one", 0.5, 1.0, 0.5, "<= 1", True, "ms", "the limit", "cpu")], {"machine": "2 cores"})
-    assert "| slow one | 1,234 ms | the limit | 411 ms | 3 | wall | <= 1 | **not met** |" in text
-    assert "| quick one | 0.5 ms | the limit | 1 ms | 0.5 | cpu | <= 1 | met |" in text
+    assert "| slow one | 1,234 ms | the limit | 411 ms | 3 | wall | <= 1 | **not met** | today, 2 |" in text
+    assert "| quick one | 0.5 ms | the limit | 1 ms | 0.5 | cpu | <= 1 | met |  |" in text
     assert "- **slow one** (3, target <= 1): the disk" in text
     assert "1 of 2 lines are met." in text
     assert "- machine: 2 cores" in text
     assert json.loads(report.remembered([slow], {"machine": "2 cores"})) == {"machine": "2 cores", "ratios": {"slow one": 3.0}}
+
+
+def test_lines_that_are_measured_anew_take_the_place_of_the_old_ones_and_the_others_stay() -> None:
+    old = [row("a", 0.5, when="yesterday"), row("b", 0.7, when="yesterday"), row("c", 0.9, when="yesterday")]
+    fresh = [Row.from_dict(row(name, 0.1, when="today")) for name in ("d", "b")]
+    told = [(one.name, one.ratio, one.when) for one in report.joined(fresh, old)]
+    assert told == [("a", 0.5, "yesterday"), ("b", 0.1, "today"), ("c", 0.9, "yesterday"), ("d", 0.1, "today")]
+    assert [one.to_dict() for one in report.joined([], old)] == old

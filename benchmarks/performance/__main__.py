@@ -1,7 +1,7 @@
 """make bench: measures every line, writes results.json and RESULTS.md into benchmarks/, and its ratios behind those in history.jsonl.
 
---quick: the lines that take no server, or little of one. --only NAME: the lines of one subject. --against FILE: an earlier results.json;
-names what is a fifth worse, and then ends with status 1.
+--quick: the lines that take no server, or little of one. --only NAME: the lines of one subject; the others stay as they were.
+--against FILE: an earlier results.json; names what is a fifth worse, and then ends with status 1.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +46,9 @@ def main() -> int:
     rows, begun, load = [], time.monotonic(), [os.getloadavg()[0]]
     for subject in told.only or SUBJECTS:
         for line in SUBJECTS[subject](told.quick):
-            rows.append(measured(line, 3 if told.quick else None))
             load.append(os.getloadavg()[0])
+            when = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, {load[-1]:.0f}"
+            rows.append(replace(measured(line, 3 if told.quick else None), when=when))
             print(_shown(rows[-1]), flush=True)
     machine = {
         "measured": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC, in {time.monotonic() - begun:,.0f} s"
@@ -54,9 +56,10 @@ def main() -> int:
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}",
         "load average": f"{min(load):.1f} to {max(load):.1f} in this run, of which the run itself is 1 to 2",
     }
-    found = [row.to_dict() for row in rows]
-    (told.into / "results.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    (told.into / "RESULTS.md").write_text(report.written(rows, machine), encoding="utf-8")
+    found, file = [row.to_dict() for row in rows], told.into / "results.json"
+    table = report.joined(rows, report.read(file)) if told.only and file.exists() else rows
+    file.write_text(json.dumps([row.to_dict() for row in table], indent=1) + "\n", encoding="utf-8")
+    (told.into / "RESULTS.md").write_text(report.written(table, machine), encoding="utf-8")
     with (told.into / "history.jsonl").open("a", encoding="utf-8") as history:
         history.write(report.remembered(rows, machine) + "\n")
     worse = report.lost(found, [row for row in earlier if not told.only or row["name"] in {one["name"] for one in found}])

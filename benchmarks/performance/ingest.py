@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks import ingest
-from benchmarks.ingest import Poured, Running, pour, single_posts
+from benchmarks.ingest import Poured, Running, pour
 from benchmarks.performance.coins import yes_no
 from benchmarks.performance.line import Line, Took
 from benchmarks.performance.peers import PYTHON, missing
@@ -56,7 +56,11 @@ RUNTIME = (
 
 @cache
 def poured(rounds: int) -> dict[str, list[Poured]]:
-    return single_posts(rounds=rounds, seconds=2, python=None if missing() else str(PYTHON))
+    survey = ingest.survey_of(20)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        servers = [running.enter_context(ingest.ours(Path(folder), survey, stored)) for stored in (True, False)]
+        servers += [] if missing() else [running.enter_context(ingest.datasette(Path(folder), str(PYTHON)))]
+        return ingest.measured(servers, rounds, 2)
 
 
 def share_of_validated(rounds: int) -> float:

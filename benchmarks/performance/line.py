@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import operator
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
@@ -47,7 +47,7 @@ class Line:
 class Row:
     """What was measured of a line: medians, in `unit`; None where nothing was.
 
-    ours_wall, reference_wall: by the clock, where times were taken.
+    ours_wall, reference_wall: by the clock, where times were taken. when: it was measured, and how busy the machine was then.
     """
 
     name: str
@@ -62,11 +62,17 @@ class Row:
     ours_wall: float | None = None
     reference_wall: float | None = None
     remark: str = ""
+    when: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As results.json has it, where `passed` is `pass`."""
         fields = asdict(self)
         return {"pass" if key == "passed" else key: value for key, value in fields.items()}
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Row:
+        """The inverse of `to_dict`."""
+        return cls(**{"passed" if key == "pass" else key: value for key, value in row.items()})
 
 
 def measured(line: Line, rounds: int | None = None) -> Row:

@@ -14,6 +14,7 @@ HEAD = """
 
 `make bench` wrote this, and `results.json` beside it. Ours and what it is compared with are measured in turns in one run; times are
 medians. *cpu*: the ratio is one of the processor's time; *wall*: of the time by the clock. A rate is beside the rate that it has to reach.
+*when*, with the load average: `--only` measures some lines anew, and leaves the others as they were.
 """
 LOST = 1.2
 """A ratio that is so many times worse is named."""
@@ -22,7 +23,7 @@ LOST = 1.2
 def written(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     """RESULTS.md."""
     told = "\n".join(f"- {key}: {value}" for key, value in machine.items())
-    head = "| line | ours | beside | of that | ratio | by | target | |\n" + "|---" * 8 + "|"
+    head = "| line | ours | beside | of that | ratio | by | target | | when |\n" + "|---" * 9 + "|"
     lines = "\n".join(map(_line, rows))
     measured = [row for row in rows if row.ratio is not None]
     missed = [row for row in measured if not row.passed]
@@ -35,14 +36,21 @@ def written(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
 
 def _line(row: Row) -> str:
     if row.ratio is None or row.ours is None or row.reference is None:
-        return f"| {row.name} | | {row.beside} | | | {row.by} | {row.target} | not measured: {row.remark} |"
+        return f"| {row.name} | | {row.beside} | | | {row.by} | {row.target} | not measured: {row.remark} | {row.when} |"
     cells = [row.name, _figure(row.ours, row.ours_wall, row), row.beside, _figure(row.reference, row.reference_wall, row)]
-    return "| " + " | ".join([*cells, f"{row.ratio:.3g}", row.by, row.target, "met" if row.passed else "**not met**"]) + " |"
+    return "| " + " | ".join([*cells, f"{row.ratio:.3g}", row.by, row.target, "met" if row.passed else "**not met**", row.when]) + " |"
 
 
 def _figure(value: float, wall: float | None, row: Row) -> str:
     shown = wall if row.by == "wall" and wall is not None else value
     return f"{shown:,.0f} {row.unit}" if shown >= 100 else f"{shown:.3g} {row.unit}"
+
+
+def joined(rows: Sequence[Row], earlier: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """The rows of an earlier file, each in its place, with those of the same name that were measured anew; and what is new."""
+    fresh = {row.name: row for row in rows}
+    kept = [fresh.pop(row["name"], None) or Row.from_dict(row) for row in earlier]
+    return kept + list(fresh.values())
 
 
 def remembered(rows: Sequence[Row], machine: Mapping[str, str]) -> str:

@@ -88,6 +88,7 @@ def test_the_command_line_loads_nothing_that_only_estimates_need():
     ("module", "heavy"),
     [
         ("deniable.estimate", {"pandas", "formulaic", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "numpy.testing"}),
+        ("deniable_server.operate.cli", {"flask", "granian", "pandas", "pyarrow", "scipy", "deniable.estimate"}),
         ("deniable_server.operate.serve", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse", "webauthn"}),
     ],
 )

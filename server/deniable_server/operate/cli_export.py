@@ -9,8 +9,6 @@ import click
 from deniable import exported
 from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, opened
-from deniable_server.researchers.records import in_order
-from deniable_server.researchers.results import counted, require_enough
 from deniable_server.store.protocol import Store, by_hand, estimated
 
 
@@ -42,6 +40,9 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
 
     Raises WithheldError where there are too few of them to show anything, what the store raises, and what `exported.write` raises.
     """
+    from deniable_server.researchers.records import in_order  # which take longer to load than all other commands
+    from deniable_server.researchers.results import counted, require_enough
+
     published = store.surveys.published(survey_id)
     survey = published.survey
     counts = store.submissions.counts(survey_id)

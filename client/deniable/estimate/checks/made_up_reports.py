@@ -59,6 +59,7 @@ _Floats = NDArray[np.float64]
 LEVEL = 0.01
 STATED = 0.01  # the part of the reports whose effect is said
 _DENSE = 256  # up to this size the eigenvalues are found without iteration
+_KEPT = 512  # bits up to which what was found is kept: the counts are a megabyte then
 _MOST = 0.5  # who would need more than this has no test
 _SURE = 2.33  # standard errors that 99 of 100 surveys keep to
 
@@ -98,6 +99,18 @@ def made_up(survey: Survey, tally: Tally) -> MadeUp | None:
     """
     if not tally.n:
         return None
+    if survey.record.bits > _KEPT:
+        return _tested(survey, tally)
+    return _tested_once(survey.definition, tally.n, tally.to_bytes())
+
+
+@lru_cache(maxsize=16)  # whoever looks at results looks again, and this takes longer than all the rest then
+def _tested_once(definition: bytes, n: int, pairs: bytes) -> MadeUp:
+    survey = Survey.from_definition(definition)
+    return _tested(survey, Tally.from_bytes(n, survey.record.bits, pairs))
+
+
+def _tested(survey: Survey, tally: Tally) -> MadeUp:
     design = _best(survey, tally.n)
     reports = _Reports(survey, tally, design.places)
     ends = [0] if all(place.item.channel.outputs == 2 for place in design.places) else [0, -1]  # of yes and no, one is the other inverted

@@ -220,3 +220,27 @@ def test_one_question_that_hides_little_does_not_drown_the_others() -> None:
     design = module._best(survey, 5_000)
     assert survey.items[0].id not in {place.item.id for place in design.places}
     assert design.shows_from < 0.03
+
+
+def test_what_was_found_is_kept_with_its_counts_and_with_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, other = people(TWENTY, 1.0, 2_000), people(TWENTY, 2.0, 2_000)
+    tally = made.tally(made.answers(2_000, "independent"))
+    alike = made.tally(made.answers(1_500, "independent"), np.zeros((500, 20), dtype=np.int64))
+    asked = [
+        (made.survey, tally),
+        (made.survey, alike),
+        (made.survey, Tally(tally.n + 1, tally.pairs)),
+        (other.survey, tally),
+    ]
+    alone = [module._tested(*one) for one in asked]
+    assert len({(one.p_value, one.shows_from) for one in alone}) == 4
+    module._tested_once.cache_clear()
+    computed: list[int] = []
+    tested = module._tested
+    monkeypatch.setattr(module, "_tested", lambda survey, tally: computed.append(tally.n) or tested(survey, tally))
+    for _ in range(2):
+        assert [made_up(*one) for one in asked] == alone
+    assert len(computed) == 4
+    monkeypatch.setattr(module, "_KEPT", 19)
+    assert made_up(*asked[0]) == alone[0]
+    assert len(computed) == 5
