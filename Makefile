@@ -11,14 +11,9 @@ export PYTHONDONTWRITEBYTECODE :=
 test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
-.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
+.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
+.PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -150,13 +145,14 @@ bench-shown: $(VENV)/.dev
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
 
-# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
-bench-scale: $(VENV)/.dev
-	$(BIN)/python benchmarks/scale.py --folder .
 # What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
 bench-models: $(VENV)/.dev
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/contrasts.py
+
+# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
+bench-scale: $(VENV)/.dev
+	$(BIN)/python benchmarks/scale.py --folder .
 
 bench-loading: $(VENV)/.dev browser
 	$(BIN)/python benchmarks/loading.py

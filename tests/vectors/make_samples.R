@@ -35,7 +35,15 @@ raked <- function(design, formula, population) suppressWarnings(calibrate(design
 flat <- function(...) svydesign(..., data = people)
 alone <- flat(ids = ~1, weights = ~1)
 drawn <- flat(ids = ~clinic, weights = ~1)
+left_out <- outer(clinic, seq_len(clinics), function(one, out) ifelse(one == out, 0, clinics / (clinics - 1)))
+drawn_again <- outer(clinic, 1:20, function(one, draw) (one * one + one * draw + 2 * draw) %% 4 / 2)
+replicated <- function(numbers, scale) svrepdesign(
+  data = people, weights = ~ rep(1, nrow(people)), repweights = numbers, type = "other", scale = scale,
+  rscales = rep(1, ncol(numbers)), combined.weights = FALSE
+)
 designs <- list(
+  jackknife = replicated(left_out, (clinics - 1) / clinics),
+  bootstrap = replicated(drawn_again, 1 / 20),
   alone = alone,
   clusters = drawn,
   strata = flat(ids = ~1, strata = ~region, weights = ~1),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from deniable.bundle.codebook import plain
 from deniable.bundle.counted import Counted
 from deniable.bundle.variables import MODE_LABELS
+from deniable.privacy import published
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey import Survey
 
@@ -34,6 +35,14 @@ def odds(survey: Survey) -> str:
         f"sure of it at most. In the terms of the trade, the survey is epsilon-locally differentially private with "
         f"epsilon = {survey.epsilon:.6f} for a whole record."
     )
+
+
+def observers(counted: Counted) -> str:
+    """How much less those learn of one person who see no more than what is published; empty where there is a question without reports."""
+    survey, fields = counted.survey, counted.survey.record.fields
+    tallies = [tally for tally in counted.tallies.values() if tally.n]
+    sizes = [tally.n if place.mask is None else int(tally.ones[place.mask]) for tally in tallies for place in fields]
+    return published(survey, min(sizes)).words if min(sizes, default=0) else ""
 
 
 def _windows(survey: Survey) -> str:
@@ -127,7 +136,7 @@ def readme(counted: Counted, licence: str, files: Mapping[str, str], left_out: M
         f"## What is here\n\n{listed}" + (f"\n\n{missing}" if missing else ""),
         "## Every figure again\n\n`python reproduce.py` (with numpy and pandas) or `Rscript --vanilla reproduce.R` (with R alone) "
         "computes each figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and says whether all agree. Neither knows deniable.",
-        f"## How well answers are hidden\n\n{plain(odds(counted.survey))}",
+        f"## How well answers are hidden\n\n{plain(odds(counted.survey))}" + (f"\n\n{plain(less)}" if (less := observers(counted)) else ""),
         "## What to keep in mind\n\n" + "\n".join(f"- {one}" for one in limits(counted.survey)),
         f"## How to cite\n\n{plain(citation(counted))}",
         f"## Licence\n\n{LICENCES[licence]}",

@@ -257,7 +257,8 @@ class Analysis(Tabular):
         the model is of those who answered all of its questions. Where devices drew who is asked, each report counts by what it has.
         Raises EstimateError, also where there is only a tally, and for a number on a grid that is more than the outcome of a linear model.
         """
-        self._require_no_sample("a regression")
+        if self.sample is not None:
+            raise EstimateError("a regression cannot allow for a sample: it takes weights and clusters, columns of the data, instead")
         options: dict[str, Any] = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
         return regress(formula, data, self.perturbed(scored), **options)
 

@@ -43,8 +43,8 @@ def of_export(folder: Path, files: Sequence[Piece], survey: Survey, chosen: Coll
     """Some parts of an export, counted by a cluster. Raises as `Export.tally` does."""
     delayed = _delayed()
     definition, count = delayed(survey.definition), delayed(_of_piece, pure=True)
-    place, parts = folder.absolute(), sorted((part.group or "", part.mode, part) for part in chosen)
-    tallies = [count(definition, place, piece, tuple(part for *_, part in parts)) for piece in files]
+    place, parts = folder.absolute(), tuple(sorted(chosen, key=lambda part: (part.group or "", part.mode)))
+    tallies = [count(definition, place, piece, parts) for piece in files]
     from distributed.scheduler import KilledWorker
 
     try:

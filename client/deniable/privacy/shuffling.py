@@ -8,17 +8,26 @@ closed form; here it is summed exactly, which is several times smaller.
 
 Their later bound with chance 2 / (e^epsilon0 + 1) ("Stronger privacy amplification by shuffling", SODA 2023) is smaller
 still, but an erratum restricts it to some kinds of coins; for submissions of many questions it is unproven, so not used.
+
+Of one question more is known: its coins themselves (B. Balle, J. Bell, A. Gascon and K. Nissim, "The privacy blanket of the shuffle model",
+CRYPTO 2019, lemma 5.3). Whatever the answer, a report is with chance gamma = sum_y min_x P(y | x) drawn from the blanket, P's least row.
+Tell an adversary who is not, and all their answers: a person hides among M reports, M binomial (n, gamma), and
+
+    delta(epsilon) <= (1 / n) E[ max(0, sum over M blanket reports y of (P(y | a) - e^epsilon P(y | b)) / min_x P(y | x)) ].
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.extras import missing
+from deniable.mechanism import Channel, Window
 from deniable.privacy.accounting import check_count, check_epsilon
 
 _Floats = NDArray[np.float64]
@@ -26,6 +35,7 @@ _Floats = NDArray[np.float64]
 _TAIL = 1e-15  # chance of a count outside the range that is summed; it is added to delta
 _LEAST_DELTA = 1e-12  # below, _TAIL and rounding would show
 _CLOSE = 1e-10  # the relative width at which the bisection stops
+_CLASSES = 40  # of counts that are rounded down together
 
 
 def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
@@ -38,6 +48,22 @@ def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     """
     _check(epsilon0, n, delta)
     return _crossing(lambda epsilon: _among_clones(epsilon, epsilon0, n), epsilon0, delta)[1]
+
+
+@lru_cache(maxsize=256)  # a survey has few kinds of coins
+def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
+    """An upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins.
+
+    From the coins' own decomposition, so less than `shuffled` says of any coins with that epsilon, and never more. It holds for everything
+    computed from these reports alone, such as the question's shares, whatever the others answered, and however much of that is known.
+    Raises MissingExtraError and ValueError as `shuffled` does.
+    """
+    general, odds = shuffled(channel.epsilon, n, delta), float(channel.odds)
+
+    def bound(kind: _Kind) -> float:
+        return _crossing(lambda epsilon: _in_blanket(epsilon, odds, n, kind), channel.epsilon, delta)[1]
+
+    return min(general, max(map(bound, _kinds(channel))))
 
 
 def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
@@ -85,6 +111,67 @@ def _among_clones(epsilon: float, epsilon0: float, n: int) -> float:
     if_one, if_other = _fair_tail(first - 1, c), _fair_tail(first, c)
     gain = theta * if_one + (1 - theta) * if_other - grow * ((1 - theta) * if_one + theta * if_other)
     return float(weight @ np.maximum(gain, 0.0)) + _TAIL
+
+
+class _Kind(NamedTuple):
+    """Of a report, in units of what all answers have in common: the chance that it speaks for one of two answers (and as likely for the
+    other), for neither of them, and for both."""
+
+    one: float
+    neither: float
+    both: float
+
+
+def _kinds(channel: Channel) -> set[_Kind]:
+    """For each pair of answers that differs from others; the three chances, the first one twice, add to gamma."""
+    odds, theta = float(channel.odds), float(channel.theta)
+    if isinstance(channel, Window):
+        least = (1 - theta) / channel.outside  # the chance of a place outside an answer's window
+        starts = [channel.first_place(category) for category in range(channel.k)]
+        always = sum(all(start <= place < start + channel.width for start in starts) for place in range(channel.places))
+        found = set()
+        for apart in {min(channel.width, b - a) for a in starts for b in starts if b > a}:
+            both, neither = channel.width - apart, channel.places - channel.width - apart
+            # a place in every window is in the blanket with all its chance, which is `odds` times as much
+            found.add(_Kind(apart * least, (neither + always * odds) * least, (both - always) * least))
+        return found
+    k, d = channel.k, channel.d
+    gamma = k * (1 - theta) / (k - d)
+    one, two = d * (k - d) / (k * (k - 1)), d * (d - 1) / (k * (k - 1))
+    return {_Kind(gamma * one, gamma * (1 - 2 * one - two), gamma * two)}
+
+
+def _in_blanket(epsilon: float, odds: float, n: int, kind: _Kind) -> float:
+    """The bound at epsilon. A report for one answer adds odds - e^epsilon, one for the other takes odds e^epsilon - 1.
+
+    One for neither takes e^epsilon - 1, one for both odds times that. Where counts of these are taken together they are rounded down.
+    """
+    grow, least = math.exp(epsilon), 1e-5 * _LEAST_DELTA / odds
+    c, weight = _binomial(n, 2 * kind.one)
+    common, chances = _at_least(n - c, min(1.0, (kind.neither + kind.both) / (1 - 2 * kind.one)) if kind.one < 0.5 else 0.0)
+    drift = (grow - 1) * (common + (odds - 1) * _surely(n * kind.both, least))
+    step, needed = (odds - 1) * (grow + 1), c[:, None] * (odds * grow - 1) + drift
+    first = np.floor(needed / step) + 1
+    count = np.broadcast_to(c[:, None], first.shape)
+    reached = np.where(count > 0, _fair_tail(first - 1, np.maximum(count - 1, 0)), 0.0)  # E[a; a >= first] is c / 2 times this
+    gain = np.maximum(step * count / 2 * reached - needed * _fair_tail(first, count), 0.0)
+    return float(weight @ (gain * chances).sum(axis=1)) / n + odds * (_TAIL + least)
+
+
+def _at_least(n: NDArray[np.int64], rate: float) -> tuple[_Floats, _Floats]:
+    """Binomial counts (n, rate) in a few classes, shape (n, classes): the least count of each, and its chance."""
+    from scipy.special import bdtr
+
+    centre = (n * rate)[:, None]
+    edges = np.maximum(np.floor(centre + np.sqrt(centre * (1 - rate) + 1) * np.linspace(-8, 4, _CLASSES)), 0.0)
+    edges[:, 0] = 0.0
+    below = np.where(edges > 0, bdtr(np.minimum(edges - 1, n[:, None]), n[:, None], rate), 0.0)
+    return edges, np.diff(np.append(below, np.ones((len(n), 1)), axis=1), axis=1)
+
+
+def _surely(mean: float, chance: float) -> float:
+    """What a binomial count with this mean falls below with this chance at most (Chernoff)."""
+    return max(0.0, mean - math.sqrt(2 * mean * math.log(1 / chance)))
 
 
 def _among_equals(epsilon: float, epsilon0: float, n: int) -> float:

@@ -31,7 +31,10 @@ def export_command(db: Database, survey_id: str, folder: Path) -> None:
     """
     with opened(db) as store:
         made = export(store, survey_id, folder)
-    click.echo(f"{folder} has {sum(made.sizes.values()):,} records of {survey_id}, in {len(made.pieces):,} files and a manifest.")
+    n, files = sum(made.sizes.values()), len(made.pieces)
+    click.echo(
+        f"{folder} has {n:,} record{'' if n == 1 else 's'} of {survey_id}, in {files:,} file{'' if files == 1 else 's'} and a manifest."
+    )
 
 
 def export(store: Store, survey_id: str, folder: Path) -> exported.Export:

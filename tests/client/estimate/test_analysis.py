@@ -102,9 +102,9 @@ def test_scales_enter_a_regression_as_categories_and_on_request_as_numbers(found
 
 
 def test_a_question_without_scores_cannot_be_a_number(found: Analysis) -> None:
-    for name in ("smokes", "mood"):
-        with pytest.raises(EstimateError, match=f"required questions that have scores, got '{name}'"):
-            found.regress("smokes ~ pain", scored=[name])
+    with pytest.raises(EstimateError, match="scored must name questions that have scores, got 'smokes'"):
+        found.regress("smokes ~ pain", scored=["smokes"])
+    assert list(found.regress("smokes ~ mood", scored=["mood"]).params.index) == ["Intercept", "mood"], "of those who answered"
     with pytest.raises(EstimateError, match="is a yes_no and has no scores"):
         found.mean("smokes")
 

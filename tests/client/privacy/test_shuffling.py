@@ -9,8 +9,8 @@ from importlib import import_module
 
 import pytest
 
-from deniable.mechanism import Channel
-from deniable.privacy.shuffling import shuffled, shuffled_at_least
+from deniable.mechanism import Channel, Window
+from deniable.privacy.shuffling import shuffled, shuffled_at_least, shuffled_question
 
 SHUFFLING = import_module("deniable.privacy.shuffling")
 LN3 = math.log(3)
@@ -42,6 +42,8 @@ def test_the_pair_of_distributions_is_summed_as_it_is_defined() -> None:
 
 def outputs(channel: Channel) -> dict[int, dict[tuple[int, ...], float]]:
     """The chance of every report, for every category."""
+    if isinstance(channel, Window):
+        return {x: {(y,): float(chance) for y, chance in enumerate(row)} for x, row in enumerate(channel.chances)}
     theta, k, d = float(channel.theta), channel.k, channel.d
     subsets = list(itertools.combinations(range(k), d))
     own, other = theta / math.comb(k - 1, d - 1), (1 - theta) / math.comb(k - 1, d)
@@ -72,14 +74,49 @@ def worst_delta(channel: Channel, n: int, epsilon: float) -> float:
     return worst
 
 
+REAL = [
+    (Channel.for_epsilon(1.0, 2), 8),
+    (Channel.for_epsilon(1.0, 3), 5),
+    (Channel.for_epsilon(1.0, 6), 3),
+    (Window.over_levels(1.0, levels=3, width=2), 5),
+    (Window.over_levels(1.0, levels=2, width=2), 7),
+    (Window.over_levels(1.0, levels=2, width=2, apart=True), 4),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("k", "n"), [(2, 8), (3, 5), (6, 3)])
+@pytest.mark.parametrize(("channel", "n"), REAL)
 @pytest.mark.parametrize("delta", [0.02, 0.1])
-def test_the_bound_holds_for_real_coins_and_every_set_of_answers(k: int, n: int, delta: float) -> None:
-    channel = Channel.for_epsilon(1.0, k)
-    bound = shuffled(channel.epsilon, n, delta)
-    assert bound < 1.0
+def test_both_bounds_hold_for_real_coins_and_every_set_of_answers(channel: Channel, n: int, delta: float) -> None:
+    """That of the question is the smaller one, so what holds for it holds for the other."""
+    bound = shuffled_question(channel, n, delta)
     assert worst_delta(channel, n, bound) <= delta
+    assert bound <= shuffled(channel.epsilon, n, delta) < 1.0
+
+
+@pytest.mark.slow
+def test_the_bound_of_one_question_needs_all_that_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Controls: ten times the people, and odds that are smaller than the coins', are told apart from the truth."""
+    (channel, n), delta, plain = REAL[0], 0.1, SHUFFLING._in_blanket
+    for broken in (lambda *a: plain(a[0], a[1], 10 * n, a[3]), lambda *a: plain(a[0], 1 + (a[1] - 1) / 4, *a[2:])):
+        monkeypatch.setattr(SHUFFLING, "_in_blanket", broken)
+        assert worst_delta(channel, n, shuffled_question.__wrapped__(channel, n, delta)) > delta  # past its cache
+
+
+@pytest.mark.parametrize("channel", [channel for channel, _ in REAL])
+def test_the_blanket_of_a_question_is_what_all_its_answers_have_in_common(channel: Channel) -> None:
+    chances = outputs(channel)
+    common = sum(min(row[report] for row in chances.values()) for report in chances[0])
+    for kind in SHUFFLING._kinds(channel):
+        assert 2 * kind.one + kind.neither + kind.both == pytest.approx(common)
+
+
+def test_many_options_hide_a_person_among_fewer_others() -> None:
+    """Two options: between the bound for any coins and what no bound can be below. The figures: today's, to 1%."""
+    two = shuffled_question(Channel.for_epsilon(1.0, 2), 1_000)
+    assert shuffled_at_least(1.0, 1_000) < two < shuffled(1.0, 1_000)
+    assert two == pytest.approx(0.1487, rel=0.01)
+    assert shuffled_question(Channel.for_epsilon(2.0, 16), 1_000) == pytest.approx(0.2915, rel=0.01)
 
 
 def test_a_bound_below_what_the_coins_give_away_would_be_noticed() -> None:

@@ -65,7 +65,7 @@ def test_what_an_export_says_is_word_for_word_what_the_server_says(db: Path, sto
     told = run(server, "export", "coins", "--parquet", tmp_path / "out", "--db", db)
     counts = store.submissions.counts("coins")
     assert counts[Part("North")] == (42 if closed else 40)
-    assert told == f"{tmp_path / 'out'} has {sum(counts.values()):,} records of coins, in 1 files and a manifest.\n"
+    assert told == f"{tmp_path / 'out'} has {sum(counts.values()):,} records of coins, in 1 file and a manifest.\n"
     assert Export.open(tmp_path / "out").sizes == counts
     for words in ([], ["--group", "North"], ["--group", "South", "--by-hand"], ["--by-hand", "--confidence", "0.8", "--csv"]):
         assert run(sdk, "tally", tmp_path / "out", *words) == run(server, "results", "coins", "--db", db, *words)

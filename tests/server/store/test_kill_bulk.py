@@ -32,7 +32,7 @@ from deniable_server.store import open_store
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("DENIABLE_BULK_KILLS", "3"))  # of each
-ROWS, BATCH = (1_000_000, 200) if KILLS > 100 else (3_000 * KILLS, 150)
+ROWS, BATCH = (1_000_000, 100) if KILLS > 100 else (3_000 * KILLS, 150)
 OPTIONS, QUESTIONS = 32, 4
 SURVEY = Survey.from_dict(
     {
@@ -113,7 +113,7 @@ class Bulk:
         self.command = [sys.executable, "-c", RUN, server.url, str(folder / "outbox"), str(table), str(self.made), str(self.sent)]
         self.command += [str(BATCH), broken]
         self.environment = {**os.environ, "DENIABLE_KEY": server.key}
-        self.process = self.begun()
+        self.process, self.kills = self.begun(), 0
 
     def begun(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(self.command, stderr=subprocess.DEVNULL, env=self.environment)
@@ -125,7 +125,7 @@ class Bulk:
     def go_on(self, until: Callable[[], bool]) -> None:
         """Lets it run for so long; it is not to come to its end before."""
         while not until():
-            assert self.process.poll() is None, "it came to its end before it was killed so often"
+            assert self.process.poll() is None, f"it came to its end after {self.kills} kills, and was to be killed more often"
             time.sleep(0.0005)
 
     def kill(self) -> None:
@@ -155,6 +155,7 @@ def killed(server: ServerProcess, folder: Path, kills: int, rows: int, broken: s
                 bulk.go_on(lambda enough=enough: bulk.posts >= enough)  # type: ignore[misc]
                 time.sleep(rng.random() * 0.01)
             quiet[who] += bulk.posts == before
+            bulk.kills += 1
             if who == "client":
                 bulk.kill()
                 bulk.process = bulk.begun()

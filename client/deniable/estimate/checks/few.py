@@ -7,6 +7,11 @@ measures it; docs/reference/methods.md has the figures. Single shares need no ru
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanism import Channel, Window
+
 FEW = 8  # reports of a kind
 NOTE = f"* fewer than {FEW} reports name this cell, or all but so few do: its interval can miss the truth far more often than it says"
 
@@ -21,11 +26,20 @@ def bits(ones: int, n: int) -> str:
     return f"only {count:,} of the {n:,} reports {named}: too few for this interval, {_MISSES}"
 
 
-def scores(most: int, n: int) -> str:
-    """The same for a mean, where `most` reports name the option that is named most."""
+def scores(ones: NDArray[np.int64], counted: NDArray[np.bool_], channel: Channel) -> str:
+    """The same for a mean, from how many reports have each bit set: where all but so few of those that count name one option.
+
+    counted: the categories that have a score. A number's reports count as alike where they lie in one window.
+    """
+    if isinstance(channel, Window):
+        every = ones[: len(ones) - channel.apart]
+        n, most = int(every.sum()), int(np.convolve(every, np.ones(channel.width, dtype=np.int64)).max())
+    else:
+        n, most = int(ones[counted].sum()) // channel.d, int(ones[counted].max())
     if n - most >= FEW:
         return ""
-    return f"all but {n - most:,} of the {n:,} reports name one option: too few others for this interval, {_MISSES}"
+    who = f"the {n:,} reports" if counted.all() else f"the {n:,} reports of an answer"
+    return f"all but {n - most:,} of {who} name one option: too few others for this interval, {_MISSES}"
 
 
 def test(unseen: bool) -> str:

@@ -27,7 +27,8 @@ class Interval:
     keyword.
     everybody: how many answered the survey, where devices drew who is asked this; 0 where all were. rounding: of the answers' variance,
     the part that may be rounding to a grid, from 0 to 1. Both say what more than coins is random about the respondents.
-    df: degrees of freedom of the errors, finite where they are those of a few clusters.
+    df: degrees of freedom of the errors, finite where they are those of a few clusters. wider: how many times too small errors tend to be
+    that clusters of different sizes tell.
     """
 
     confidence: float = 0.95
@@ -36,6 +37,7 @@ class Interval:
     everybody: int = 0
     rounding: float = 0.0
     df: float = math.inf
+    wider: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", _confidence(self.confidence))
@@ -53,8 +55,13 @@ class Interval:
 
     @property
     def quantile(self) -> float:
-        """How many standard errors a limit is away: t with P(|T| > t) = alpha, for Student's T with df degrees of freedom; else normal."""
-        return -float(scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2))
+        """How many standard errors a limit is away: t with P(|T| > t) = alpha, for Student's T with df degrees of freedom; else normal.
+
+        Where errors tend to be too small, so many times as far.
+        """
+        return -self.wider * float(
+            scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2)
+        )
 
     def sampling(self, n: int) -> float:
         """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.

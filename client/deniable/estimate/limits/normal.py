@@ -95,14 +95,15 @@ class Estimate(Tabular):
 
 @dataclass(frozen=True)
 class ClusterEstimate(Estimate):
-    """An estimate whose error is told by few clusters. df: its degrees of freedom."""
+    """An estimate whose error is told by few clusters. df, wider: as in `Interval`."""
 
     df: float = math.inf
+    wider: float = 1.0
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by Student's t; the statistic is its square."""
         found = super().test(value)
-        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, found.statistic)))
+        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, found.statistic / self.wider**2)))
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
@@ -172,7 +173,7 @@ def estimated(
 ) -> Estimate:
     """An estimate with these limits, which knows the degrees of freedom of its error."""
     fields = (what, n, value, std_error, *limits, interval.confidence, interval.target, warning)
-    return Estimate(*fields) if math.isinf(interval.df) else ClusterEstimate(*fields, interval.df)
+    return Estimate(*fields) if math.isinf(interval.df) else ClusterEstimate(*fields, interval.df, interval.wider)
 
 
 def stretch(interval: Interval) -> float:

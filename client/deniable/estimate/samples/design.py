@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability
+from deniable.estimate.samples import replicate_weights
 from deniable.estimate.samples.raking import Margin
 from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
@@ -22,7 +23,9 @@ class Design:
     """groups: those of the survey that have reports. sizes: how many, shape (G,). strata, clusters: of each group, numbers from 0.
 
     parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what one report stands for, by group.
-    df: degrees of freedom of the errors: clusters less strata; without end where people were drawn one by one.
+    replicates: numbers that each group's reports are multiplied by, shape (replicates, G). df: degrees of freedom of the errors: clusters
+    less strata, where clusters of different sizes count as fewer; without end where people were drawn one by one. wider: how many times too
+    small the errors tend to be, for that reason.
     """
 
     def __init__(self, survey: Survey, sizes: Mapping[str, int], sample: Sample) -> None:
@@ -34,7 +37,8 @@ class Design:
         self.strata, self.clusters = self._classes(sample.strata), self._classes(sample.clusters)
         self._require_two()
         self.parts, self.weights = self._of_population()
-        self.df = math.inf if sample.clusters is None else float(self.clusters.max() - self.strata.max())
+        self.replicates = replicate_weights.factors(sample.replicates, self.groups)
+        self.df, self.wider = self._certainty()
 
     @property
     def known(self) -> Question | None:
@@ -57,7 +61,9 @@ class Design:
         if sample.clusters:
             drawn = int(self.clusters.max()) + 1
             missing = f" and {self._every - drawn} without reports" if self._every > drawn else ""
-            parts = [f"{drawn} clusters ({sample.clusters}){missing}, t with {self.df:g} degrees of freedom"]
+            parts = [f"{drawn} clusters ({sample.clusters}){missing}, t with {self.df:.3g} degrees of freedom"]
+        if sample.replicates:
+            parts = [f"{len(sample.replicates)} replicate weights, t with {self.df:.3g} degrees of freedom"]
         parts += [f"strata by {sample.strata}"] if sample.strata else []
         parts += ["a population of known size"] if sample.population is not None else []
         parts += [f"weighted to the known {' and '.join(sample.margins)}"] if sample.margins else []
@@ -96,6 +102,37 @@ class Design:
             if drawn < 2:
                 where = f"stratum {name}" if name else "a sample"
                 raise EstimateError(f"sample: {where} must have at least 2 {units}, got {drawn:g}: one says nothing of how they differ")
+
+    def _certainty(self) -> tuple[float, float]:
+        if not len(self.replicates):
+            return (math.inf, 1.0) if self.sample.clusters is None else self._as_if_alike()
+        df = replicate_weights.degrees_of_freedom(self.replicates)
+        if df < 1:
+            raise EstimateError(
+                "sample: replicates must differ between the groups that have reports: these say nothing of how figures vary"
+            )
+        return df, 1.0
+
+    def _as_if_alike(self) -> tuple[float, float]:
+        """Degrees of freedom, and how many times too small errors are on average, of clusters whose means differ alike whatever their size.
+
+        With w a cluster's part of its stratum, a stratum counts as 1 / sum w^2 clusters: as many as there are, where all are alike
+        (A. Carter, K. Schnepel and D. Steigerwald, Rev. Econ. Stat. 99 (2017)). A cluster pulls the estimate its own way, so the square of
+        its distance is too small by 1 - 2 w + sum w^2 (the leverage of R. Bell and D. McCaffrey, Survey Methodology 28 (2002)). Raises
+        EstimateError where so many clusters are fewer than 2 for each stratum.
+        """
+        mass, df, true, seen = self.weights * self.sizes, 0.0, 0.0, 0.0
+        for stratum in range(int(self.strata.max()) + 1):
+            inside = self.strata == stratum
+            sums = np.bincount(self.clusters[inside], mass[inside])
+            parts = sums[sums > 0] / sums.sum()
+            squares, m = float((parts**2).sum()), len(parts)
+            df += 1 / squares - 1
+            true += sums.sum() ** 2 * squares
+            seen += sums.sum() ** 2 * m / (m - 1) * float((parts**2 * (1 - 2 * parts + squares)).sum())
+        if df < 1:
+            raise EstimateError("sample: one cluster is most of it: sizes so different count as fewer than 2 clusters for each stratum")
+        return df, max(1.0, math.sqrt(true / seen))
 
     def _of_population(self) -> tuple[_Floats, _Floats]:
         population, names, drawn = self.sample.population, self._strata_names(), self._drawn()

@@ -66,7 +66,7 @@ class Drawn:
         """The interval with the degrees of freedom of the sample's errors. Raises EstimateError unless its target is the population."""
         if interval.target != "population":
             raise EstimateError("target must be population where a sample says how people were drawn from it, got respondents")
-        return replace(interval, df=self.design.df) if self.tally.n else interval
+        return replace(interval, df=self.design.df, wider=self.design.wider) if self.tally.n else interval
 
     @property
     def words(self) -> str:

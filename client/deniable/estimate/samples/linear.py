@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.moments import pseudo_answers
-from deniable.estimate.samples import raking
+from deniable.estimate.samples import raking, replicate_weights
 from deniable.estimate.samples.design import Design
 from deniable.estimate.samples.totals import Totals
 from deniable.wire.tally import Tally
@@ -134,6 +134,8 @@ def _errors(design: Design, table: Totals, weighed: _Weighed) -> tuple[_Floats, 
         coins[stratum] += table.n[group] * line @ table.coins(group) @ line.T
         if design.sample.clusters is None:
             squares[stratum] += table.n[group] * line @ table.moments(group) @ line.T
+    if len(design.replicates):
+        return _of_replicates(design, table, weighed), coins.sum(axis=0)
     covariance = np.zeros((size, size))
     for stratum in range(strata):
         inside = design.strata == stratum
@@ -144,6 +146,15 @@ def _errors(design: Design, table: Totals, weighed: _Weighed) -> tuple[_Floats, 
             spread, part = _of_clusters(sums[inside], design.clusters[inside]), design.parts[stratum]
         covariance += (1 - part) * spread + part * coins[stratum]
     return covariance, coins.sum(axis=0)
+
+
+def _of_replicates(design: Design, table: Totals, weighed: _Weighed) -> _Floats:
+    """The covariance of the shares that each replicate gives. Raises EstimateError where one has no reports."""
+    outputs = weighed.outputs.reshape(len(weighed.outputs), -1)
+    reports = design.replicates @ table.n
+    if not reports.all():
+        raise EstimateError("sample: a replicate must have reports to the question, got 0")
+    return replicate_weights.covariance(design.replicates @ table.sums @ outputs.T / reports[:, None], design.sample.scale or 1.0)
 
 
 def _of_people(sums: _Floats, squares: _Floats, people: float) -> tuple[_Floats, float]:

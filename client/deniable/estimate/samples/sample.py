@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from deniable.errors import EstimateError
+from deniable.estimate.samples import replicate_weights
 from deniable.survey import Survey
 
 GROUP = "group"
@@ -28,6 +29,10 @@ class Sample:
     margins: known shares, or numbers, of the values of attributes, and of the options of one question: the reports are weighted so that
     they have these (post-stratification, or raking where there are several).
     attributes: what is known of the groups, a value for each: {"region": {"Clinic 1": "north", ..}}. "group" is always one.
+    replicates: replicate weights, instead of all the above but attributes: of each replicate (jackknife, bootstrap, balanced repeated
+    replication) the number by which each group's reports are multiplied in it. scale: what the squared distances of the replicates'
+    figures from their mean are multiplied by, one number or one for each: (m - 1) / m of a jackknife of m clusters, 1 / R of a bootstrap
+    of R replicates.
 
     Raises EstimateError with all that is wrong in it.
     """
@@ -37,9 +42,14 @@ class Sample:
     population: int | Mapping[str, int] | None = None
     margins: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    replicates: Sequence[Mapping[str, float]] = ()
+    scale: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         _raise([*_names(self), *_population(self.population, self.strata), *_margins(self.margins), *_attributes(self.attributes)])
+        if isinstance(self.replicates, list):
+            object.__setattr__(self, "replicates", tuple(self.replicates))
+        _raise(replicate_weights.wrong(self.replicates, self.scale, bool(self.clusters or self.strata or self.population or self.margins)))
 
     @classmethod
     def from_dict(cls, source: Any) -> Sample:
@@ -86,7 +96,7 @@ class Sample:
         strata = self._known(groups, self.strata)
         if isinstance(self.population, Mapping) and strata and strata != set(self.population):
             wrong.append(f"population: a number for each of {', '.join(sorted(strata)[:8])}, and for nothing else")
-        _raise([*wrong, *self._straddling(groups)])
+        _raise([*wrong, *self._straddling(groups), *replicate_weights.misfits(self.replicates, groups)])
 
     def _incomplete(self, groups: Collection[str]) -> list[str]:
         return [name for name, values in self.attributes.items() if not set(groups) <= set(values)]

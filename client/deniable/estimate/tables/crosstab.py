@@ -119,7 +119,8 @@ class Crosstab(Tabular):
         value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
         found = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
         if not self.few_name(inside):
-            return found
+            ends = _wider(self.n, self.interval, np.array(found.low), np.array(found.high))
+            return replace(found, low=float(ends[0]), high=float(ends[1]))
         moments = self._second_moments(inside)
         low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
         return replace(found, low=low, high=high)
@@ -283,13 +284,20 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: 
     interval = replace(interval, rounding=float(bool(on_grid)))
     shares = pseudo_answers.invert(together / n, channels)
     std_error = np.sqrt(pseudo_answers.variances(shares, channels, interval.sampling(n)) / n)
-    low, high = normal.limits(shares, std_error, interval.confidence, 0.0, 1.0)
+    low, high = _wider(n, interval, *normal.limits(shares, std_error, interval.confidence, 0.0, 1.0))
     if shares.size <= MAX_COVARIANCE:
         inside, outside = pseudo_answers.cell_moments(shares, channels)
         for cell in zip(*np.nonzero(np.minimum(together, n - together) < ENOUGH), strict=True):
             low[cell], high[cell] = equivalent.limits(float(shares[cell]), n, (inside, float(outside[cell])), interval)
     names, options = tuple(axis.name for axis in axes), tuple(axis.options for axis in axes)
     return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together)
+
+
+def _wider(n: int, interval: Interval, low: _Floats, high: _Floats) -> tuple[_Floats, _Floats]:
+    """Limits about the respondents themselves, half a report farther apart on either side: hardly a coin lies at a large epsilon, and the
+    count of those that do is a whole number (a continuity correction)."""
+    half = 0.5 / n if interval.sampling(n) < 1 else 0.0
+    return np.maximum(low - half, 0.0), np.minimum(high + half, 1.0)
 
 
 def linear_table(

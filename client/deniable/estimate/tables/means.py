@@ -69,7 +69,7 @@ def mean(
     shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
     interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
     bounds = float(values[counted].min()), float(values[counted].max())
-    what, warning = f"mean of {asked.id}", few.scores(int(ones.max()), n)
+    what, warning = f"mean of {asked.id}", few.scores(ones, counted, asked.channel)
     if counted.all():
         variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
         return replace(normal.limited(what, n, float(values @ shares), variance, interval, bounds), warning=warning)

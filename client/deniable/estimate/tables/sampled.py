@@ -86,8 +86,10 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     effects = inverse @ given
     trace, squares, m = float(np.trace(effects)), float((effects * effects.T).sum()), len(inner)
     statistic, first = float(excess @ inverse @ excess) / trace, trace**2 / squares
-    df = table.interval.df
-    p_value = scipy.special.chdtrc(first, first * statistic) if np.isinf(df) else scipy.special.fdtrc(first, first * df, statistic)
+    df, wider = table.interval.df, table.interval.wider
+    p_value = (
+        scipy.special.chdtrc(first, first * statistic) if np.isinf(df) else scipy.special.fdtrc(first, first * df, statistic / wider**2)
+    )
     return HypothesisTest(what, m * statistic, m, float(p_value))
 
 
@@ -135,7 +137,7 @@ def same_shares(what: str, drawn: Sequence[Drawn], question: Question) -> Hypoth
     Am. Stat. 44 (1990)). Raises EstimateError where there are too few clusters for so many options.
     """
     found = [one.linear(question.id) for one in drawn]
-    m, df = question.k - 1, min(one.design.df for one in drawn)
+    m, df, wider = question.k - 1, min(one.design.df for one in drawn), max(one.design.wider for one in drawn)
     gap = (found[1].shares - found[0].shares)[:-1]
     statistic = float(gap @ np.linalg.solve(np.sum([one.covariance for one in found], axis=0)[:-1, :-1], gap))
     tested = normal.chi_squared(what, statistic, m)
@@ -145,5 +147,5 @@ def same_shares(what: str, drawn: Sequence[Drawn], question: Question) -> Hypoth
         raise EstimateError(
             f"{what}: {m + 1} options need at least {m + 2} clusters on either side for a test, got {df:g} degrees of freedom"
         )
-    p_value = float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic))
+    p_value = float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic / wider**2))
     return HypothesisTest(what, statistic, m, p_value)

@@ -45,7 +45,11 @@ PLAIN = replace(SURVEY, questions=tuple(replace(one, channel=Channel(one.k, 1, W
 ATTRIBUTES = {"region": dict(zip(CLINICS, REGIONS, strict=True)), "kind": dict(zip(CLINICS, KINDS, strict=True))}
 BY_REGION, BY_KIND = {"north": 300, "south": 450, "west": 250}, {"large": 0.55, "small": 0.45}
 BY_SEX = {"woman": 480, "man": 520}
+LEFT_OUT = [{one: 0.0 if one == out else 12 / 11 for one in CLINICS} for out in CLINICS]
+DRAWN_AGAIN = [{one: (c * c + c * draw + 2 * draw) % 4 / 2 for c, one in enumerate(CLINICS, start=1)} for draw in range(1, 21)]
 SAMPLES: Mapping[str, dict[str, Any]] = {
+    "jackknife": {"replicates": LEFT_OUT, "scale": 11 / 12},
+    "bootstrap": {"replicates": DRAWN_AGAIN, "scale": 1 / 20},
     "alone": {},
     "clusters": {"clusters": "group"},
     "strata": {"strata": "region"},
@@ -99,9 +103,36 @@ def test_shares_and_errors_of_true_answers_are_those_of_r(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if "clusters" in name or name == "raked_to_a_question"])
-def test_the_degrees_of_freedom_are_those_of_r(name: str) -> None:
+def test_the_degrees_of_freedom_are_those_of_r_where_clusters_are_alike_and_fewer_else(name: str) -> None:
     sizes = {clinic: tally.n for clinic, tally in answers().items()}
-    assert Design(SURVEY, sizes, Sample(**SAMPLES[name], attributes=ATTRIBUTES)).df == R["designs"][name]["df"]
+    samples = [Sample(**SAMPLES[name], attributes=ATTRIBUTES)] * 2
+    alike, unlike = (Design(SURVEY, each, sample) for each, sample in zip((dict.fromkeys(sizes, 30), sizes), samples, strict=True))
+    assert (alike.df, alike.wider) == pytest.approx((R["designs"][name]["df"], 1.0))
+    assert R["designs"][name]["df"] > unlike.df > R["designs"][name]["df"] - 3
+    assert 1.0 < unlike.wider < 1.2
+
+
+@pytest.mark.parametrize("name", ["jackknife", "bootstrap"])
+def test_replicates_have_the_degrees_of_freedom_of_r(name: str) -> None:
+    sizes = {clinic: tally.n for clinic, tally in answers().items()}
+    assert Design(SURVEY, sizes, Sample(**SAMPLES[name])).df == R["designs"][name]["df"]
+
+
+def test_each_replicate_counts_by_its_own_scale_and_coins_are_in_the_spread() -> None:
+    """Control: half the scale gives half the variance, so the figures of R are no accident."""
+    one, half = (found(Sample(replicates=LEFT_OUT, scale=scale), ["smokes"]) for scale in ([11 / 12] * 12, 11 / 24))
+    assert np.diagonal(one.covariance) == pytest.approx(2 * np.diagonal(half.covariance))
+    clusters = found(Sample(clusters="group"), ["smokes"], SURVEY)
+    again = found(Sample(replicates=LEFT_OUT, scale=11 / 12), ["smokes"], SURVEY)
+    assert again.variances == pytest.approx(clusters.variances, rel=0.1), "a jackknife of clinics is about what clusters are"
+
+
+def test_a_cluster_that_is_half_of_a_sample_counts_as_many_as_it_weighs() -> None:
+    """By hand: parts 1/2, 1/4, 1/4 count as 1 / (3/8) = 8/3 clusters; errors are too small by 3/2 (1 + 3/8 - 2 (5/32) / (3/8)) = 13/16."""
+    found = Design(SURVEY, {"Clinic 1": 40, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
+    assert (found.df, found.wider) == pytest.approx((5 / 3, (16 / 13) ** 0.5))
+    with pytest.raises(EstimateError, match="one cluster is most of it"):
+        Design(SURVEY, {"Clinic 1": 100, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
 
 
 def test_the_order_of_two_questions_is_kept_where_the_first_ones_shares_are_known() -> None:

@@ -43,6 +43,13 @@ SURVEY = Survey.from_dict(
         ({"margins": {"region": {"north": float("nan")}}}, "margins: those of region must be finite numbers above 0"),
         ({"margins": [1]}, "margins must be a mapping"),
         ({"attributes": {"group": {}}}, "group is each group by itself"),
+        ({"scale": 1.0}, "scale must come with replicates"),
+        ({"replicates": {"Clinic 1": 1.0}, "scale": 1.0}, "replicates must be a list"),
+        ({"replicates": [{"Clinic 1": 1.0}], "scale": 1.0}, "replicates must be at least 2, got 1"),
+        ({"replicates": [{"Clinic 1": -1.0}, {"Clinic 1": 1.0}], "scale": 1.0}, "replicates must be finite numbers, none below 0"),
+        ({"replicates": [{"Clinic 1": 1.0}] * 2}, "scale must be a number above 0, or one for each"),
+        ({"replicates": [{"Clinic 1": 1.0}] * 2, "scale": [1.0]}, "scale must be a number above 0, or one for each"),
+        ({"replicates": [{"Clinic 1": 1.0}] * 2, "scale": 1.0, "clusters": "group"}, "leave these out"),
         ({"attributes": {"region": {"Clinic 1": 3}}}, "attributes: the values must be texts"),
         ({"attributes": 3}, "attributes must be a mapping"),
     ],
@@ -71,6 +78,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
         ),
         ({"strata": "region", "population": {"north": 9}, "attributes": {"region": REGION}}, "a number for each of north, south"),
         ({"clusters": "region", "strata": "group", "attributes": {"region": REGION}}, "each must lie in one stratum"),
+        ({"replicates": [{"Clinic 1": 1.0}] * 2, "scale": 1.0}, "each must have a number for every group, and one above 0"),
     ],
 )
 def test_what_does_not_fit_the_survey_is_refused(given: dict[str, Any], told: str) -> None:
