@@ -86,7 +86,7 @@ tell(Storage.prototype, "setItem", (_, text) => text.length);
 tell(Storage.prototype, "removeItem", () => "");
 tell(History.prototype, "pushState", (state) => JSON.stringify(state));
 tell(History.prototype, "replaceState", (state) => JSON.stringify(state));
-tell(window, "fetch", (_, { method, body }) => `${method} ${body?.length}`);
+tell(window, "fetch", (_, more) => `${more?.method} ${more?.body?.length}`);
 """
 """What the page asks of the browser, in turn, with how much of it: whoever watches the device or the clock may see that."""
 PAGE = """return { did: location.pathname.startsWith("/s/") ? window.did.join() : "",
