@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
 .PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: bench bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: bench bench-atlas bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -119,6 +119,10 @@ bench: $(VENV)/.dev
 
 bench-quick: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.performance --quick --into $(VENV)
+
+# Every public figure at every epsilon, n and kind of answer: docs/reference/coverage.md. Some hours; ATLAS="--only mean" measures a part.
+bench-atlas: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.atlas $(ATLAS)
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
