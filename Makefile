@@ -7,13 +7,13 @@ BIN := $(VENV)/bin
 
 # Compiled modules are kept, whatever the environment says: without them the tests start half as fast, and so does every server that they start.
 export PYTHONDONTWRITEBYTECODE :=
+# Several tests run at once: were each multiplication of matrices shared out among all processors, too, they would wait for one another.
+test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills order stalls
-.PHONY: bench-peers bench-coverage bench-loading bench-made-up bench-numbers bench-respondents bench-results bench-small-groups bench-store
-.PHONY: bench-peers bench-coverage bench-made-up bench-numbers bench-respondents bench-results bench-samples bench-shown bench-small-groups bench-store
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-client order stalls
-.PHONY: bench bench-atlas bench-coverage bench-loading bench-made-up bench-numbers bench-peers bench-quick bench-respondents bench-results bench-samples bench-small-groups bench-store
+.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
+.PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
@@ -63,10 +63,11 @@ messages: $(VENV)/.dev
 release-hashes: $(VENV)/.dev
 	$(BIN)/python -m deniable_server.operate.released
 
-# Over 200 respondents in browsers of three engines (140, and at least 60 whose profiles are compared), and a search for their answers,
-# and for whatever follows them, in every place.
+# At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
+# for their answers, and for whatever follows them, in every place.
 canaries: $(VENV)/.dev browser
-	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/test_canaries.py
+	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
+	  tests/e2e/test_engines.py
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
 backups: $(VENV)/.dev
@@ -88,9 +89,9 @@ order: $(VENV)/.dev
 kills: $(VENV)/.dev
 	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
 
-# A client that sends 1,000,000 rows, killed 200 times: each row is randomized once and counted once.
-kills-client: $(VENV)/.dev
-	DENIABLE_CLIENT_KILLS=200 $(BIN)/python -m pytest -s tests/client/delivery/test_kills.py
+# A client that sends 1,000,000 rows and its server, each killed 200 times: each row is randomized once and counted once.
+kills-bulk: $(VENV)/.dev
+	DENIABLE_BULK_KILLS=200 $(BIN)/python -m pytest -s tests/server/store/test_kill_bulk.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
 frames: $(VENV)/.dev
@@ -127,6 +128,9 @@ bench-atlas: $(VENV)/.dev
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py
 
+bench-designs: $(VENV)/.dev
+	$(BIN)/python benchmarks/classic_designs.py
+
 bench-store: $(VENV)/.dev
 	$(BIN)/python benchmarks/store.py
 
@@ -144,6 +148,15 @@ bench-shown: $(VENV)/.dev
 
 bench-results: $(VENV)/.dev
 	$(BIN)/python benchmarks/results.py
+
+# What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
+bench-models: $(VENV)/.dev
+	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/contrasts.py
+
+# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
+bench-scale: $(VENV)/.dev
+	$(BIN)/python benchmarks/scale.py --folder .
 
 bench-loading: $(VENV)/.dev browser
 	$(BIN)/python benchmarks/loading.py

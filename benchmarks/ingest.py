@@ -3,7 +3,8 @@
 All servers run at once and are asked in turns, by one process that keeps CONNECTIONS requests under way. On a machine that others use, look
 at the CPU a request takes of the server: milliseconds of its process.
 
-python benchmarks/ingest.py [--seconds 3] [--rounds 5] [--datasette PYTHON], where PYTHON has datasette 1.0 or later.
+python benchmarks/ingest.py [--seconds 3] [--rounds 5] [--datasette PYTHON] [--db URL] [--records 1] [--connections 32], where PYTHON has
+datasette 1.0 or later, and URL is an empty database on PostgreSQL, to be asked in turns with a file of SQLite.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
+from deniable_server.api import keys
 from deniable_server.store import open_store
 
 CONNECTIONS = 32
@@ -78,12 +80,13 @@ class Poured:
 
 @dataclass(frozen=True)
 class Running:
-    """A server, and what to post to it: whole requests, each once."""
+    """A server, and what to post to it: whole requests, each once, of so many records."""
 
     name: str
     process: subprocess.Popen[bytes]
     port: int
     requests: Iterator[bytes]
+    records: int = 1
 
     @property
     def cpu(self) -> float:
@@ -97,29 +100,30 @@ def survey_of(questions: int) -> Survey:
     return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 8, "questions": asked})
 
 
-def posts(survey: Survey) -> Iterator[bytes]:
-    """Requests with one record each, perturbed a thousand at a time."""
-    head = "POST /api/v1/surveys/s/submissions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n"
+def posts(survey: Survey, count: int = 1, key: str | None = None) -> Iterator[bytes]:
+    """Requests with `count` records each, perturbed a thousand or more at a time. key: for more than one."""
+    head = "POST /api/v1/surveys/s/submissions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += f"Authorization: Bearer {key}\r\n" if key else ""
     while True:
-        records = pack(survey, [randomize(q.channel, np.zeros(1000, dtype=np.int64), os_words) for q in survey.questions])
-        size = survey.record.bytes
-        for at in range(0, len(records), size):
-            body = Submission(os.urandom(16), survey.digest, 1, records[at : at + size]).to_json()
-            yield head.format(len(body)).encode() + body
+        records = pack(survey, [randomize(q.channel, np.zeros(max(1000, count), dtype=np.int64), os_words) for q in survey.questions])
+        size = survey.record.bytes * count
+        for at in range(0, len(records) - size + 1, size):
+            body = Submission(os.urandom(16), survey.digest, count, records[at : at + size]).to_json()
+            yield f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-def inserts(token: str) -> Iterator[bytes]:
-    """The same size of a row for Datasette: an id and the answers."""
+def inserts(token: str, rows: int = 1) -> Iterator[bytes]:
+    """Rows of the same size for Datasette: an id and the answers. rows: in each request, at most 100."""
     head = "POST /data/rows/-/insert HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     head += "Authorization: Bearer {}\r\nContent-Length: {}\r\n\r\n"
     while True:
-        body = json.dumps({"row": {"id": secrets.token_hex(16), "reports": secrets.token_hex(3)}}).encode()
+        body = json.dumps({"rows": [{"id": secrets.token_hex(16), "reports": secrets.token_hex(3)} for _ in range(rows)]}).encode()
         yield head.format(token, len(body)).encode() + body
 
 
 def pour(server: Running, seconds: float, connections: int = CONNECTIONS) -> Poured:
     """Posts for so long, each connection one request after the other. Requests are made before the clock starts."""
-    ready = deque(next(server.requests) for _ in range(int(seconds * 8000)))
+    ready = deque(next(server.requests) for _ in range(int(seconds * 8000 / server.records)))
     selector, waiting = selectors.DefaultSelector(), {}
     sockets = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(connections)]
     found, cpu, begun = Poured(seconds), server.cpu, time.perf_counter()
@@ -160,21 +164,26 @@ def whole(reply: bytes) -> bool:
 
 
 @contextmanager
-def ours(folder: Path, survey: Survey, stored: bool = True) -> Iterator[Running]:
-    """A server of this project, as it is shipped; one that stores nothing and says that it did, where `stored` is false."""
-    db, port = folder / f"{'stored' if stored else 'validated'}.db", free_port()
-    store = open_store(db)
+def ours(folder: Path, survey: Survey, stored: bool = True, db: str | None = None, records: int = 1) -> Iterator[Running]:
+    """A server of this project, as it is shipped; one that stores nothing and says that it did, where `stored` is false.
+
+    db: where, instead of a file in the folder. records: of each post.
+    """
+    name = ("stored in PostgreSQL" if db else "stored") if stored else "validated, not stored"
+    url, port = db or f"sqlite:///{folder / name}.db", free_port()
+    store = open_store(url)
     store.surveys.publish(survey)
+    key = keys.make(store, "lab", ["submit"]) if records > 1 else None
     store.close()
     command = [str(SERVER)] if stored else [sys.executable, "-c", VALIDATED]
-    arguments = ["serve", "--db", str(db), "--port", str(port), "--most-per-second", "1000000"]
+    arguments = ["serve", "--db", url, "--port", str(port), "--most-per-second", "1000000"]
     with started([*command, *arguments], port, "/healthz") as process:
-        yield Running("stored" if stored else "validated, not stored", process, port, posts(survey))
+        yield Running(name, process, port, posts(survey, records, key), records)
 
 
 @contextmanager
-def datasette(folder: Path, python: str) -> Iterator[Running]:
-    """Datasette with a table of its own, and a token of its root."""
+def datasette(folder: Path, python: str, rows: int = 1) -> Iterator[Running]:
+    """Datasette with a table of its own, and a token of its root. rows: in each request."""
     port, secret, db = free_port(), secrets.token_hex(16), folder / "data.db"
     made = [python, "-c", f"import sqlite3; sqlite3.connect({str(db)!r}).execute('CREATE TABLE rows (id TEXT PRIMARY KEY, reports TEXT)')"]
     subprocess.run(made, check=True)
@@ -184,7 +193,7 @@ def datasette(folder: Path, python: str) -> Iterator[Running]:
     ).stdout.strip()
     serve = [*tool, str(db), "-p", str(port), "--secret", secret, "--root"]
     with started(serve, port, "/-/versions.json") as process:
-        yield Running("Datasette", process, port, inserts(token))
+        yield Running("Datasette", process, port, inserts(token, rows))
 
 
 @contextmanager
@@ -215,12 +224,12 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     raise SystemExit(f"{url} did not answer")
 
 
-def measured(servers: Sequence[Running], rounds: int, seconds: float) -> dict[str, list[Poured]]:
+def measured(servers: Sequence[Running], rounds: int, seconds: float, connections: int = CONNECTIONS) -> dict[str, list[Poured]]:
     """Each server in turns, after a while that does not count."""
     found: dict[str, list[Poured]] = {server.name: [] for server in servers}
     for number in range(rounds + 1):
         for server in servers:
-            poured = pour(server, seconds)
+            poured = pour(server, seconds, connections)
             if number:
                 found[server.name].append(poured)
     return found
@@ -236,14 +245,11 @@ def told(name: str, poured: Sequence[Poured]) -> str:
     )
 
 
-def single_posts(rounds: int = 5, seconds: float = 3, python: str | None = None) -> dict[str, list[Poured]]:
-    """By name of the server; python: of the environment that has Datasette, None to leave it out."""
+def single_posts(rounds: int = 5, seconds: float = 3) -> dict[str, list[Poured]]:
+    """Durable posts and those that are only validated, by the name of the server."""
     survey = survey_of(20)
     with tempfile.TemporaryDirectory() as name, ExitStack() as running:
-        servers = [running.enter_context(ours(Path(name), survey, stored)) for stored in (True, False)]
-        if python:
-            servers.append(running.enter_context(datasette(Path(name), python)))
-        return measured(servers, rounds, seconds)
+        return measured([running.enter_context(ours(Path(name), survey, stored)) for stored in (True, False)], rounds, seconds)
 
 
 def main() -> None:
@@ -251,10 +257,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--datasette", metavar="PYTHON")
+    parser.add_argument("--db", metavar="URL")
+    parser.add_argument("--records", type=int, default=1)
+    parser.add_argument("--connections", type=int, default=CONNECTIONS)
     options = parser.parse_args()
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {CONNECTIONS} connections")
-    for name, poured in single_posts(options.rounds, options.seconds, options.datasette).items():
-        print(told(name, poured))
+    print(
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, {options.connections} connections, records in each: {options.records:,}"
+    )
+    survey = survey_of(20)
+    with tempfile.TemporaryDirectory() as name, ExitStack() as running:
+        folder = Path(name)
+        os.environ["DENIABLE_KEY"] = str(folder / "deniable.key")
+        servers = [running.enter_context(ours(folder, survey, records=options.records))]
+        if options.records == 1:
+            servers.append(running.enter_context(ours(folder, survey, stored=False)))
+        if options.db:
+            servers.append(running.enter_context(ours(folder, survey, db=options.db, records=options.records)))
+        if options.datasette:
+            servers.append(running.enter_context(datasette(folder, options.datasette)))
+        for each, poured in measured(servers, options.rounds, options.seconds, options.connections).items():
+            print(told(each, poured))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from benchmarks.performance import report
-from benchmarks.performance.line import Line, Row, measured, meets
+from benchmarks.performance.line import Line, Row, Took, measured, meets
 
 
 def row(name: str, ratio: float, target: str = "<= 1", **told: Any) -> dict[str, Any]:
@@ -22,6 +22,28 @@ def test_ours_and_the_limit_are_called_in_turns_behind_one_that_does_not_count()
     assert calls == ["ours", "limit"] * 4
     assert found.reference_wall is not None
     assert found.passed
+
+
+def test_what_another_process_took_counts_and_not_the_wait_for_it() -> None:
+    found = measured(Line("a", "<= 0.5", lambda: Took(2.0, 8.0), lambda: Took(10.0, 16.0), "it", rounds=3))
+    assert (found.ours, found.reference, found.ratio, found.ours_wall, found.reference_wall) == (2.0, 10.0, 0.2, 8.0, 16.0)
+    by_clock = measured(Line("a", "<= 0.5", lambda: Took(2.0, 8.0), lambda: Took(10.0, 16.0), "it", by="wall", rounds=3))
+    assert (by_clock.ratio, by_clock.passed) == (0.5, True)
+
+
+def test_a_line_that_needs_what_is_not_there_says_so_and_is_neither_met_nor_missed() -> None:
+    def never() -> None:
+        raise AssertionError("must not be measured")
+
+    found = measured(Line("beside a package", "<= 0.05", never, never, "the package", missing="make bench-peers sets it up"))
+    assert (found.ratio, found.passed) == (None, False)
+    page = report.written([found, Row("quick one", 0.5, 1.0, 0.5, "<= 1", True, "ms", "the limit", "cpu")], {})
+    assert "| beside a package | | the package | | | cpu | <= 0.05 | not measured: make bench-peers sets it up |" in page
+    assert "1 of 1 lines are met. 1 were not measured." in page
+    assert "What limits" not in page
+    assert json.loads(report.remembered([found], {})) == {"ratios": {}}
+    assert report.lost([found.to_dict()], [row("beside a package", 0.01)]) == ["beside a package: is not measured any more"]
+    assert report.lost([row("beside a package", 0.01)], [found.to_dict()]) == []
 
 
 def test_a_figure_to_reach_is_beside_the_median_of_ours() -> None:
@@ -60,8 +82,9 @@ def test_what_lost_a_fifth_is_named_and_nothing_else() -> None:
 
 def test_a_results_file_is_read_as_it_was_written_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    path.write_text(json.dumps([row("a", 0.5)]))
-    assert report.read(path) == [row("a", 0.5)]
+    rows = [row("a", 0.5), measured(Line("b", "<= 1", float, float, "it", missing="it")).to_dict()]
+    path.write_text(json.dumps(rows))
+    assert report.read(path) == rows
     for wrong in (
         "{",
         "[1]",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from benchmarks.performance import bulk, coins, counting, estimates, ingest, memory, report, sdk, start
+from benchmarks.performance import bulk, coins, counting, estimates, ingest, memory, peers, report, sdk, start
 from benchmarks.performance.line import Line, Row, measured
 
 FOLDER = Path(__file__).parents[1]
@@ -28,6 +28,7 @@ SUBJECTS: dict[str, Callable[[bool], Iterator[Line]]] = {
     "estimates": estimates.lines,
     "ingest": ingest.lines,
     "memory": memory.lines,
+    "peers": peers.lines,
     "sdk": sdk.lines,
     "start": start.lines,
 }
@@ -65,6 +66,8 @@ def main() -> int:
 
 
 def _shown(row: Row) -> str:
+    if row.ratio is None:
+        return f"        not measured      {row.name}: {row.remark}"
     met = "met" if row.passed else "NOT MET"
     return f"{met:8}{row.ratio:8.3g} {row.target:9} {row.name}: {row.ours:,.4g} {row.unit}, {row.beside} {row.reference:,.4g}"
 

@@ -1,18 +1,62 @@
-"""Single posts over HTTP: durable, beside the same that are only validated."""
+"""Posts over HTTP: single ones, durable, beside the same that are only validated; both kinds beside a tool that people use; a slow disk."""
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
+import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from statistics import median
 
-from benchmarks.ingest import Poured, single_posts
-from benchmarks.performance.line import Line
+from benchmarks import ingest
+from benchmarks.ingest import Poured, Running, pour, single_posts
+from benchmarks.performance.coins import yes_no
+from benchmarks.performance.line import Line, Took
+from benchmarks.performance.peers import PYTHON, missing
+
+from deniable.survey import Survey
+from deniable.wire.submission import Submission
+from deniable_server.api import keys
+from deniable_server.store import open_store
+
+SLOWED = """
+import sys, time
+from deniable_server.operate.cli import main
+from deniable_server.store.sql import writer
+from deniable_server.store.sql.arrivals import Arrival, Arrivals
+from deniable_server.store.sqlite.file import File
+def alone(self, survey_id, submission):
+    return self._writer.begin(lambda connection: self._admit(connection, [Arrival(survey_id, submission)])[0])
+commit = File.commit
+def slowed(self, connection):
+    commit(self, connection)
+    time.sleep(0.004)
+File.commit = slowed
+if sys.argv.pop(1) == "alone":
+    Arrivals.add, writer.MOST_JOBS = alone, 1
+main()
+"""
+RUNTIME = (
+    "what the database adds to a post: some 30 us are the writer's own, the rest is what two threads of Python cost that take turns "
+    "(docs/reference/benchmarks.md)"
+)
+MANY, ROWS = 10_000, 100
+"""Records of one submission, and rows of one insert, which are the most that Datasette takes."""
+RUNTIME = (
+    "two threads of Python that take turns: of 0.13 to 0.18 ms a post, checking takes 0.06 and the writer 0.03; the rest is the lock being "
+    "handed over, the commit, and the reply's way back"
+)
 
 
 @cache
 def poured(rounds: int) -> dict[str, list[Poured]]:
-    return single_posts(rounds=rounds, seconds=2)
+    return single_posts(rounds=rounds, seconds=2, python=None if missing() else str(PYTHON))
 
 
 def share_of_validated(rounds: int) -> float:
@@ -26,8 +70,91 @@ def tail(rounds: int) -> float:
     return median(one.quantile(0.99) / one.quantile(0.5) for one in poured(rounds)["stored"])
 
 
+def beside_datasette(rounds: int) -> float:
+    """Datasette's CPU for a row, for ours."""
+    ours, theirs = (median(one.cpu_ms for one in poured(rounds)[name]) for name in ("stored", "Datasette"))
+    return theirs / ours
+
+
+@contextmanager
+def slowed(folder: Path, how: str) -> Iterator[Running]:
+    """A server to whose every commit 4 ms are added; how: "alone", with a commit for each submission, or "together"."""
+    survey, db, port = yes_no(20), folder / f"{how}.db", ingest.free_port()
+    store = open_store(db)
+    store.surveys.publish(survey)
+    store.close()
+    words = ["serve", "--db", str(db), "--port", str(port), "--most-per-second", "1000000"]
+    with ingest.started([sys.executable, "-c", SLOWED, how, *words], port, "/healthz") as process:
+        yield Running(how, process, port, ingest.posts(survey))
+
+
+def each(server: Running) -> Took:
+    """Milliseconds of one of many single posts."""
+    found = pour(server, 2)
+    return Took(found.cpu_ms, 1000 / found.rate)
+
+
+@contextmanager
+def many(folder: Path) -> Iterator[Running]:
+    """A server of this project, and submissions of MANY records for it."""
+    survey = yes_no(20)
+    with ingest.ours(folder, survey) as server:
+        store = open_store(folder / "stored.db")
+        key = keys.make(store, "lab", ["submit"])
+        store.close()
+        yield replace(server, requests=submissions(survey, key))
+
+
+def submissions(survey: Survey, key: str) -> Iterator[bytes]:
+    head = "POST /api/v1/surveys/s/submissions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += "Authorization: Bearer {}\r\nContent-Length: {}\r\n\r\n"
+    records = b"".join(os.urandom(2) + b"\x50" for _ in range(MANY))  # 20 bits each, and four that are zero
+    while True:
+        body = Submission(os.urandom(16), survey.digest, MANY, records, mode="organisation").to_json()
+        yield head.format(key, len(body)).encode() + body
+
+
+def bulk(server: Running, times: int, rows: int) -> Took:
+    """Microseconds of each of so many rows a request, one request after the other."""
+    requests = [next(server.requests) for _ in range(times)]
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        cpu, clock = server.cpu, time.perf_counter()
+        for request in requests:
+            connection.sendall(request)
+            reply = b""
+            while not ingest.whole(reply):
+                reply += connection.recv(65536)
+            if reply[9:12] not in (b"200", b"201"):
+                raise SystemExit(f"{server.name} took no rows: {reply.decode()}")
+        cpu, clock = server.cpu - cpu, time.perf_counter() - clock
+    return Took(1e6 * cpu / times / rows, 1e6 * clock / times / rows)
+
+
 def lines(quick: bool) -> Iterator[Line]:
     rounds = 2 if quick else 5
     beside = "the same, validated and not stored"
-    yield Line("single durable posts, 32 connections", ">= 0.7", lambda: share_of_validated(rounds), 1.0, beside, unit="times", rounds=1)
-    yield Line("p99 of single durable posts", "<= 5", lambda: tail(rounds), 1.0, "p50", unit="times", rounds=1)
+    yield Line(
+        "single durable posts, 32 connections", ">= 0.7", lambda: share_of_validated(rounds), 1.0, beside, "times", rounds=1, remark=RUNTIME
+    )
+    turns = "other programs that kept both cores busy: a turn of one of them is longer than the post that waits for it"
+    yield Line("p99 of single durable posts", "<= 5", lambda: tail(rounds), 1.0, "p50", "times", by="wall", rounds=1, remark=turns)
+    name, away = "single durable posts for one of Datasette", missing()
+    yield Line(name, ">= 10", lambda: beside_datasette(rounds), 1.0, "1", "times", rounds=1, missing=away)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as running:
+        yield from _slow_disk(Path(folder), running)
+        yield from _many(Path(folder), running, away)
+
+
+def _slow_disk(folder: Path, running: ExitStack) -> Iterator[Line]:
+    together, alone = (running.enter_context(slowed(folder, how)) for how in ("together", "alone"))
+    beside, name = "a commit for each", "single posts with 4 ms added to each commit"
+    yield Line(name, "<= 0.125", lambda: each(together), lambda: each(alone), beside, by="wall", rounds=3)
+
+
+def _many(folder: Path, running: ExitStack, away: str) -> Iterator[Line]:
+    name, beside = "a record of many, over HTTP, checked and durable", "a row of Datasette's API for inserts, 100 at a time"
+    if away:
+        yield Line(name, "<= 0.02", lambda: None, 0.0, beside, "us", missing=away)
+        return
+    ours, theirs = (running.enter_context(one) for one in (many(folder), ingest.datasette(folder, str(PYTHON), ROWS)))
+    yield Line(name, "<= 0.02", lambda: bulk(ours, 200, MANY), lambda: bulk(theirs, 100, ROWS), beside, "us", rounds=3)

@@ -14,12 +14,21 @@ RELATIONS = {"<=": operator.le, ">=": operator.ge}
 
 
 @dataclass(frozen=True)
+class Took:
+    """What another process took, of the processor and by the clock, in the line's unit."""
+
+    cpu: float
+    wall: float
+
+
+@dataclass(frozen=True)
 class Line:
     """A claim. target: such as "<= 0.6", of ours / the limit.
 
-    ours, limit: called in turns, `rounds` times after one time that does not count; their time is taken, by the processor and by the clock.
-    A limit that is a number is a figure to reach, and `ours` then gives a figure in `unit`. by: "cpu" or "wall", which time the ratio is
-    of; what waits for a disk or for another process is measured by the clock. remark: what limits it, where that is known.
+    ours, limit: called in turns, `rounds` times after one time that does not count; their time is taken, by the processor and by the clock,
+    unless they give a `Took`. A limit that is a number is a figure to reach, and `ours` then gives a figure in `unit`. by: "cpu" or "wall",
+    which time the ratio is of; what waits for a disk or for another process is measured by the clock. remark: what limits it, where that is
+    known. missing: what is needed to measure it and is not there.
     """
 
     name: str
@@ -31,16 +40,20 @@ class Line:
     by: str = "cpu"
     rounds: int = 5
     remark: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of a line: medians, in `unit`. ours_wall, reference_wall: by the clock, where times were taken."""
+    """What was measured of a line: medians, in `unit`; None where nothing was.
+
+    ours_wall, reference_wall: by the clock, where times were taken.
+    """
 
     name: str
-    ours: float
-    reference: float
-    ratio: float
+    ours: float | None
+    reference: float | None
+    ratio: float | None
     target: str
     passed: bool
     unit: str
@@ -59,6 +72,8 @@ class Row:
 def measured(line: Line, rounds: int | None = None) -> Row:
     """Measures a line. rounds: fewer or more than its own."""
     rounds = rounds or line.rounds
+    if line.missing:
+        return Row(line.name, None, None, None, line.target, False, line.unit, line.beside, line.by, remark=line.missing)
     if not callable(line.limit):
         figures = [float(line.ours()) for _ in range(rounds)]
         return _row(line, (median(figures), None), (float(line.limit), None))
@@ -95,8 +110,10 @@ def _row(line: Line, ours: tuple[float, float | None], reference: tuple[float, f
 
 
 def _timed(what: Callable[[], Any]) -> tuple[float, float]:
-    """Milliseconds of the processor in this process, and by the clock."""
+    """Milliseconds of the processor, in this process or the one that did the work, and by the clock."""
     gc.collect()
     processor, clock = time.process_time(), time.perf_counter()
-    what()
+    took = what()
+    if isinstance(took, Took):
+        return took.cpu, took.wall
     return 1000 * (time.process_time() - processor), 1000 * (time.perf_counter() - clock)

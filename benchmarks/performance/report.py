@@ -24,14 +24,18 @@ def written(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     told = "\n".join(f"- {key}: {value}" for key, value in machine.items())
     head = "| line | ours | beside | of that | ratio | by | target | |\n" + "|---" * 8 + "|"
     lines = "\n".join(map(_line, rows))
-    missed = [row for row in rows if not row.passed]
+    measured = [row for row in rows if row.ratio is not None]
+    missed = [row for row in measured if not row.passed]
     why = "\n".join(f"- **{row.name}** ({row.ratio:.3g}, target {row.target}): {row.remark or 'not known'}" for row in missed)
     limits = f"## What limits the lines that are not met\n\n{why}" if missed else ""
-    met = f"{len(rows) - len(missed)} of {len(rows)} lines are met."
+    met = f"{len(measured) - len(missed)} of {len(measured)} lines are met."
+    met += f" {len(rows) - len(measured)} were not measured." if len(measured) < len(rows) else ""
     return "\n\n".join(part for part in (HEAD.strip(), told, f"{head}\n{lines}", met, limits) if part) + "\n"
 
 
 def _line(row: Row) -> str:
+    if row.ratio is None or row.ours is None or row.reference is None:
+        return f"| {row.name} | | {row.beside} | | | {row.by} | {row.target} | not measured: {row.remark} |"
     cells = [row.name, _figure(row.ours, row.ours_wall, row), row.beside, _figure(row.reference, row.reference_wall, row)]
     return "| " + " | ".join([*cells, f"{row.ratio:.3g}", row.by, row.target, "met" if row.passed else "**not met**"]) + " |"
 
@@ -43,12 +47,12 @@ def _figure(value: float, wall: float | None, row: Row) -> str:
 
 def remembered(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     """A line of the history: when, where, and each line's ratio."""
-    return json.dumps({**machine, "ratios": {row.name: round(row.ratio, 4) for row in rows}})
+    return json.dumps({**machine, "ratios": {row.name: round(row.ratio, 4) for row in rows if row.ratio is not None}})
 
 
 def lost(rows: Sequence[Mapping[str, Any]], earlier: Sequence[Mapping[str, Any]]) -> list[str]:
-    """In words, the lines whose ratio is at least a fifth worse than in an earlier run, and those that are gone."""
-    now, before = ({row["name"]: row for row in part} for part in (rows, earlier))
+    """In words, the lines whose ratio is at least a fifth worse than in an earlier run, and those that are not measured any more."""
+    now, before = ({row["name"]: row for row in part if row["ratio"] is not None} for part in (rows, earlier))
     worse = [
         f"{name}: {old['ratio']:.3g} became {now[name]['ratio']:.3g}"
         for name, old in before.items()
@@ -67,7 +71,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     """The rows of a results file. Raises ValueError, naming the file, where it is none."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        assert all(row["target"].split()[0] in RELATIONS and row["ratio"] + 0 >= 0 and row["name"] for row in rows)
+        assert all(
+            row["target"].split()[0] in RELATIONS and (row["ratio"] is None or row["ratio"] + 0 >= 0) and row["name"] for row in rows
+        )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, AssertionError):
         raise ValueError(f"{path} must be a results file of this benchmark, and is none") from None
     return list(rows)

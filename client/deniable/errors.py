@@ -8,6 +8,7 @@ DeniableError
 ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
 ├── RejectedError      the server answered, and said no
 ├── EstimateError      no estimate exists for this design or these counts
+├── ExportError        a folder is not a whole export of a survey's records
 └── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
 """
 
@@ -83,6 +84,10 @@ class RejectedError(DeniableError):
 
 class EstimateError(DeniableError):
     """The design or the counts admit no estimate; the message says why."""
+
+
+class ExportError(DeniableError):
+    """A folder is not a whole export of a survey's records, as it was written; the message names the file and what is wrong."""
 
 
 class MissingExtraError(DeniableError, ModuleNotFoundError):

@@ -11,6 +11,7 @@ _PACKAGES = {
     "parquet": ("pyarrow",),
     "docx": ("docx",),
     "xlsx": ("openpyxl",),
+    "scale": ("dask", "distributed", "pyarrow"),
     "postgres": ("psycopg", "psycopg_pool"),
     "xlsform": ("pyxform",),
     "server": ("argon2", "babel", "flask", "flask_wtf", "granian", "nacl", "segno", "sqlite_utils", "uvloop", "webauthn", "wtforms"),

@@ -12,7 +12,7 @@ import pytest
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import encode
-from deniable.device.tables import each_answer
+from deniable.device.items import each_answer
 from deniable.errors import AnswerError
 from deniable.survey import Survey
 

@@ -21,16 +21,16 @@ def new(path: Path, *answers: str, n: int = 800) -> Result:
 
 
 def yes_no(text: str) -> list[str]:
-    return [text, NUMBERS["yes_no"], "", "", "y"]
+    return [text, NUMBERS["yes_no"], "", "", "n"]
 
 
 def test_answers_become_a_survey_of_all_types(tmp_path: Path) -> None:
     asked = [
         *yes_no("Do you smoke?"),
-        *("How often?", NUMBERS["choice"], "often", "A cigarette counts.", "daily", "weekly", "", "n"),
-        *("Mood?", NUMBERS["scale"], "mood", "", "bad", "good", "", "y"),
-        *("Hours?", NUMBERS["number"], "hours", "", "0", "24", "y"),
-        *("Which?", NUMBERS["multi_choice"], "which", "", "tea", "coffee", "", "y"),
+        *("How often?", NUMBERS["choice"], "often", "A cigarette counts.", "daily", "weekly", "", ""),
+        *("Mood?", NUMBERS["scale"], "mood", "", "bad", "good", "", "n"),
+        *("Hours?", NUMBERS["number"], "hours", "", "0", "24", "n"),
+        *("Which?", NUMBERS["multi_choice"], "which", "", "tea", "coffee", "", "n"),
     ]
     done = new(tmp_path / "s.yaml", *START, *asked, "", "0", n=1_000_000)
     assert done.exit_code == 0, done.output
@@ -58,7 +58,7 @@ def test_too_many_questions_are_warned_of_and_asking_some_is_offered_with_its_fi
 
 
 def test_what_is_wrong_is_told_at_once_and_asked_again(tmp_path: Path) -> None:
-    wrong = ["Not An Id", "about-me", "About me", "Who asks", "", "much", "ln 9", "One option?", NUMBERS["choice"], "", "", "only", "", "y"]
+    wrong = ["Not An Id", "about-me", "About me", "Who asks", "", "much", "ln 9", "One option?", NUMBERS["choice"], "", "", "only", "", "n"]
     done = new(tmp_path / "s.yaml", *wrong, *yes_no("Do you smoke?"), "")
     assert done.exit_code == 0, done.output
     assert "id must be 1 to 64 of a-z" in done.output

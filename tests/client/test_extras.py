@@ -45,6 +45,12 @@ def test_a_command_that_needs_an_extra_says_which_in_one_line(run):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_cluster_says_which_extra_it_needs():
+    hidden = "import importlib.util as u; find = u.find_spec; u.find_spec = lambda name: None if name == 'distributed' else find(name)"
+    done = python(hidden, "from deniable.exported import tally_of; tally_of(None, [])")
+    assert done.stderr.splitlines()[-1].endswith("MissingExtraError: a cluster needs distributed: pip install 'deniable[scale]'")
+
+
 @pytest.mark.slow
 def test_an_account_of_privacy_needs_an_extra_for_shuffled_reports_only():
     done = python("from deniable import privacy", "print(privacy.waves([1, 1]))", "privacy.shuffled(1, 1000)", without="scipy")
@@ -81,7 +87,7 @@ def test_the_command_line_loads_nothing_that_only_estimates_need():
 @pytest.mark.parametrize(
     ("module", "heavy"),
     [
-        ("deniable.estimate", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse"}),
+        ("deniable.estimate", {"pandas", "formulaic", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special", "numpy.testing"}),
         ("deniable_server.operate.serve", {"pandas", "formulaic", "scipy.optimize", "scipy.sparse", "webauthn"}),
     ],
 )

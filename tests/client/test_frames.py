@@ -25,7 +25,8 @@ from deniable import encode, encode_column
 from deniable.client import SurveyClient
 from deniable.device import sealed
 from deniable.device.sealed import Sealed
-from deniable.device.tables import Batch, Raw
+from deniable.device.sources.rows import Raw
+from deniable.device.tables import Batch
 from deniable.errors import AnswerError, DeliveryError
 from deniable.session import Receipt
 from deniable.simulate import simulate

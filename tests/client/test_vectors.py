@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import encode
+from deniable.device.items import each_answer
 from deniable.device.randomize import randomize
-from deniable.device.tables import each_answer
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.mechanism import Channel, Window
 from deniable.privacy.posterior import odds_of_sum, people, posterior_bound

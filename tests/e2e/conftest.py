@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
 from tests.kit.pages.page import Page
+from tests.kit.pages.study import Study
 from tests.kit.servers.cheap import cheap_applications
 from tests.kit.servers.listening import listening
 from tests.kit.servers.proxy import Proxy
@@ -60,3 +63,17 @@ def injected() -> Iterator[Callable[[Chrome, str], None]]:
 def make_page() -> Callable[[Chrome], Page]:
     """`make_page(driver)` for a browser of the test's own."""
     return Page
+
+
+@pytest.fixture
+def study(proxy: Proxy, tmp_path: Path) -> Iterator[Callable[..., Study]]:
+    """`study(engine, **keys)`; browsers that a test leaves open are ended with it."""
+    made: list[Study] = []
+
+    def make(engine: str, **keys: Any) -> Study:
+        made.append(Study(engine, proxy, tmp_path / str(len(made)), **keys))
+        return made[-1]
+
+    yield make
+    for driver in (driver for each in made for driver in each.opened):
+        driver.kill()

@@ -59,6 +59,8 @@ def test_no_page_at_the_door_has_a_fault(new_browser: Callable[..., Chrome], ser
     driver.get(link)
     found = faults(driver, "invitation")
     driver.find_element(By.CSS_SELECTOR, "[type=submit]").submit()
+    driver.get(f"{server.url}/api/v1/")
+    found += faults(driver, "the API")
     driver.get(f"{server.url}/login")
     found += faults(driver, "login")
     driver.find_element(By.ID, "user").send_keys("ada")

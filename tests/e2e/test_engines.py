@@ -12,8 +12,9 @@ import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
+from tests.kit.pages.ages import NEEDS, NEWER, without
 from tests.kit.pages.engines import ENGINES
-from tests.kit.pages.visits import EVERYTHING, HASTE, Visit
+from tests.kit.pages.visits import EVERYTHING, HASTE, ONE, Visit
 from tests.kit.pages.writer import Writer
 from tests.kit.patience import patient
 from tests.kit.servers.process import PASSWORD, USER
@@ -128,6 +129,26 @@ def test_who_goes_away_and_comes_back_finds_no_answers(visit: Visit, proxy: Any)
     visit.agree()
     assert visit.driver.execute_script("return document.querySelectorAll('input:checked, #review dd').length") == 0
     assert visit.driver.execute_script("return [...document.querySelectorAll('#questions select')].map((s) => s.selectedIndex)") == [0]
+
+
+LONG = "DENIABLE_CANARY_SESSIONS" in os.environ
+LACKS = "return document.querySelector('#unsupported [data-slot=detail]').textContent"
+
+
+def test_a_browser_of_any_age_sends_or_says_before_the_first_question_what_it_lacks(visit: Visit, proxy: Any) -> None:
+    """Each of the page's needs is taken away alone, then all at once, then all that came after the oldest browsers that can answer."""
+    survey = proxy.site.publish(id=next(names), **ONE)
+    each = NEEDS if LONG or isinstance(visit.driver, ENGINES["chromium"]) else NEEDS[::10]
+    for lacking in (*([name] for name in each), NEEDS):
+        proxy.insert(survey, without(*lacking))
+        assert visit.page.open(proxy.link(survey)) == "unsupported"
+        assert visit.driver.execute_script(LACKS) == ", ".join(lacking)
+    assert proxy.bodies == []
+    proxy.insert(survey, without(*NEWER))
+    assert visit.page.answer(proxy.link(survey), 0) == "thanks"
+    assert visit.driver.execute_script("return window.taken") > 200
+    assert len(proxy.bodies) == 1
+    visit.driver.execute_script("localStorage.clear()")
 
 
 AS_BEGUN = """return [...document.querySelectorAll('input')]

@@ -161,7 +161,7 @@ def test_a_page_that_computes_with_what_it_has_written_or_shows_the_first_questi
     """The controls."""
     survey = publish(site, **SURVEYS[kind])
     proxy.alter["/browser/respond.mjs"] = (right, wrong)
-    proxy.unsealed.add(f"/s/{survey.id}?lang=de")
+    proxy.unsealed.add(f"/s/{survey.id}")
     state = open_in(page, proxy.url, survey, "de")
     assert {slot: state[slot] for slot in expected(survey)} != expected(survey)
 
@@ -220,7 +220,7 @@ def test_a_page_whose_numbers_are_those_of_another_language_is_noticed(page: Any
     open_in(page, site.url, survey, "en")
     english = shown_on(page, "en")
     proxy.alter["/browser/respond.mjs"] = (b"value.toLocaleString(language(),", b'value.toLocaleString("en",')
-    proxy.unsealed.add(f"/s/{survey.id}?lang=de")
+    proxy.unsealed.add(f"/s/{survey.id}")
     open_in(page, proxy.url, survey, "de")
     slots, numbers = shown_on(page, "de")
     assert slots == english[0]

@@ -76,16 +76,22 @@ def test_who_why_how_protected_and_both_buttons_are_on_the_first_screen_in_every
             shown = page.driver.execute_script(FIRST)
             title, about = TITLES.get(language, (KEYS["title"], KEYS["about"]))
             assert [text for text in (title, about, "100", "75", "90") if text not in shown] == []
-        with style(page.driver, "#consent .about { margin-bottom: 6rem }"):  # the control: a page that spreads
+        with style(page.driver, "#consent .about { margin-bottom: 12rem }"):  # the control: a page that spreads
             assert below(page.driver) != []
 
 
-def test_the_group_that_travels_openly_is_on_the_first_screen_too(page: Any, site: Any) -> None:
-    survey = site.publish(id=next(names), **KEYS, groups=["North", "South"])
+def test_a_group_and_a_code_of_the_link_leave_both_buttons_on_the_first_screen_in_every_language(page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), **KEYS, groups=["North", "South"], access="invited")
     with phone(page.driver):
+        for language in LANGUAGES:
+            open_in(page, site, survey, language, f"&group=North&code={site.invite(survey)}")
+            assert below(page.driver) == [], language
+            assert "North" in page.driver.execute_script(FIRST)
+            assert page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
         open_in(page, site, survey, more="&group=North")
-        assert below(page.driver) == []
         assert "your group: North. If it is wrong, do not start." in page.driver.execute_script(FIRST)
+        assert below(page.driver) != [], "the control: a code that somebody has on paper needs a field"
+        assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
 
 
 def test_the_first_screen_is_short_and_read_by_a_child_of_ten(page: Any, site: Any, survey: Survey) -> None:

@@ -6,12 +6,12 @@ import itertools
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from tests.kit.pages.ages import NEWER, without
 from tests.kit.patience import patient
 
 from deniable.joined import joined, read_modules
@@ -26,8 +26,6 @@ QUESTIONS: list[dict[str, Any]] = [
     {"id": "used", "text": "Which have you used?", "type": "multi_choice", "options": ["tea", "coffee"]},
 ]
 SUPPORT = (BROWSER / "support.js").read_text(encoding="utf-8")
-NEEDS = re.findall(r'"([A-Za-z0-9.]+)"', SUPPORT.split("var NEEDS = [")[1].split("function has")[0])
-NEWER = json.loads((Path(__file__).parents[1] / "vendor" / "newer_apis.json").read_text(encoding="utf-8"))
 names = (f"old{i}" for i in itertools.count())
 
 
@@ -35,19 +33,6 @@ names = (f"old{i}" for i in itertools.count())
 def survey(site: Any) -> Survey:
     published: Survey = site.publish(id=next(names), questions=QUESTIONS, groups=["North", "South"])
     return published
-
-
-def without(*paths: str) -> str:
-    """A script that takes these away, as they are missing in a browser that never had them: from objects, prototypes and the window."""
-    return f"""{{
-      const {{ hasOwn, getPrototypeOf }} = Object;
-      for (const path of {json.dumps(paths)}) {{
-        const parts = path.replace(/^Window\\.prototype\\./, "").split("."), name = parts.pop();
-        let owner = parts.reduce((found, part) => found?.[part], window);
-        while (owner && !hasOwn(owner, name) && !/prototype/.test(path)) owner = getPrototypeOf(owner); // history.x, where it is defined
-        if (owner && hasOwn(owner, name) && delete owner[name]) window.taken = (window.taken ?? 0) + 1;
-      }}
-    }}"""
 
 
 def said(page: Any, part: str = "main") -> str:
@@ -67,17 +52,6 @@ def answer(page: Any, link: str) -> str:
 
 
 # What old browsers lack.
-
-
-@pytest.mark.parametrize("name", NEEDS)
-def test_without_one_of_its_needs_the_page_says_before_the_first_question_that_the_browser_is_too_old(
-    name: str, browser: Chrome, injected: Injected, page: Any, proxy: Any, survey: Survey
-) -> None:
-    injected(browser, without(name))
-    assert answer(page, proxy.link(survey)) == "unsupported"
-    assert "This browser is too old" in said(page)
-    assert said(page, "#unsupported [data-slot=detail]") == name
-    assert proxy.bodies == []
 
 
 def test_what_came_after_the_oldest_supported_browsers_is_not_needed(

@@ -354,6 +354,7 @@ def test_a_spent_invitation_is_told_before_the_first_question(page: Any, site: A
     assert (field.get_attribute("aria-invalid"), field.get_attribute("aria-describedby")) == ("true", "hint-code used-code")
     assert page.focused("#consent [data-field=code]")
     assert not page.driver.find_element(By.ID, "problem-code").is_displayed()
+    assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed(), "the field says the same"
     field.clear()
     field.send_keys(fresh)
     page.choose(0)

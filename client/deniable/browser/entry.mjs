@@ -17,8 +17,7 @@ export class Entry {
     this.#fragment = fragment;
     this.#root = root;
     this.#offer("group", survey.groups.length > 0 && groupOf(survey, fragment) === undefined);
-    this.#offer("code", survey.access === "invited");
-    root.hidden = [...root.querySelectorAll("label")].every(({ hidden }) => hidden);
+    this.#offer("code", survey.access === "invited" && !fragment.get("code"));
     const [first] = this.#field("group").options;
     this.#field("group").replaceChildren(first, ...survey.groups.map((group) => Object.assign(new Option(group), { lang: survey.language })));
     this.#field("code").value = fragment.get("code") ?? "";
@@ -31,10 +30,10 @@ export class Entry {
     const group = groupOf(this.#survey, this.#fragment) ?? groups[this.#field("group").selectedIndex - 1];
     const invitation = access === "invited" ? await read(latinDigits(this.#field("code").value)) : undefined;
     const wrong = [["group", groups.length > 0 && group === undefined], ["code", access === "invited" && invitation === undefined]];
-    for (const [name, missing] of wrong) mark(this.#field(name), missing);
+    for (const [name, missing] of wrong) this.#mark(name, missing);
     const first = wrong.find(([, missing]) => missing);
     if (!first && (invitation === undefined || (await usable(invitation)))) return { group, invitation };
-    if (!first) mark(this.#field("code"), true, "used");
+    if (!first) this.#mark("code", true, "used");
     this.#field(first?.[0] ?? "code").focus();
     return undefined;
   }
@@ -43,8 +42,16 @@ export class Entry {
     return this.#root.querySelector(`[data-field=${name}]`);
   }
 
+  /** Marks a field, or takes the mark off; what is wrong is shown, though the link had it. */
+  #mark(name, wrong, kind) {
+    if (wrong) this.#offer(name, true);
+    mark(this.#field(name), wrong, kind);
+  }
+
   #offer(name, wanted) {
     this.#field(name).closest("label").hidden = !wanted;
+    this.#root.hidden = [...this.#root.querySelectorAll("label")].every(({ hidden }) => hidden);
+    if (name === "code") this.#root.closest("section").querySelector(".invited").hidden = wanted || this.#survey.access !== "invited";
   }
 }
 

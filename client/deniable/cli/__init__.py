@@ -13,8 +13,9 @@ import click
 from deniable.errors import DeliveryError, DeniableError
 
 MODULES = {
-    **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "verify", "withdraw")},
-    **dict.fromkeys(("compare", "crosstab", "regress", "results", "surveys", "watch", "waves"), "results"),
+    **{name: name for name in ("bundle", "check", "estimate", "ledger", "new", "plan", "resend", "submit", "tally", "verify", "withdraw")},
+    **dict.fromkeys(("answered", "compare", "correlate", "crosstab", "results", "surveys", "watch", "waves"), "results"),
+    "regress": "models",
     "import": "import_",
     "schema": "check",
 }

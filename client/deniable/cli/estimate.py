@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deniable.cli.options import form_options, interval_options, printed
-from deniable.device.sources import CsvRows
+from deniable.device.sources.csv_rows import CsvRows
 from deniable.errors import AnswerError, EstimateError
 from deniable.files import File
 

@@ -1,4 +1,4 @@
-"""`deniable surveys`, `results`, `watch`, `crosstab`, `compare`, `waves` and `regress`: what a live survey says, for its researcher."""
+"""`deniable surveys`, `results`, `watch`, `crosstab`, `compare`, `waves`, `correlate` and `answered`: what a live survey says."""
 
 from __future__ import annotations
 
@@ -115,15 +115,17 @@ def crosstab_command(address: str, questions: tuple[str, ...], form: str | None,
 @click.argument("question")
 @click.option("--first", metavar="LABEL", required=True, help="The group that is compared.")
 @click.option("--second", metavar="LABEL", help="The group whose shares are taken less those of the first.  [default: every other group]")
+@click.option("--pairs", is_flag=True, help="Every pair of groups, not only those with the first.")
 @who_options
 @by_hand_option
 @error_options
 @form_options
-def compare_command(address: str, question: str, first: str, second: str | None, form: str | None, **options: Any) -> None:
+def compare_command(address: str, question: str, first: str, second: str | None, pairs: bool, form: str | None, **options: Any) -> None:
     """Print how groups differ in a question.
 
     Two groups; or, without --second, all groups and the first one, by the shares of a question and its mean, with intervals that hold for
-    all of them together. Groups of which the server shows nothing yet are left out, and named. A key needs the scope results.
+    all of them together, p-values of each alone and corrected, and a test of all groups at once. Groups of which the server shows
+    nothing yet are left out, and named. A key needs the scope results.
 
     \b
     Example:
@@ -132,12 +134,14 @@ def compare_command(address: str, question: str, first: str, second: str | None,
     """
     if first == second:
         raise EstimateError("--second must be another group than --first")
+    if pairs and second is not None:
+        raise click.UsageError("--pairs is of all groups: leave --second out")
     with reader(address, options) as client:
         reference = client.analysis(client.survey_id or "", group=first, **options)
         if second is not None:
             found: Any = reference.compare(client.analysis(client.survey_id or "", group=second, **options), question)
         else:
-            found = reference.compare_groups(_others(client, reference, first, options), question)
+            found = reference.compare_groups(_others(client, reference, first, options), question, pairs=pairs)
     printed(found, form)
 
 
@@ -158,51 +162,109 @@ def _others(client: SurveyClient, reference: Analysis, first: str, options: dict
 
 @click.command("waves")
 @_ADDRESS
-@click.option("--second", "second_id", metavar="ID", required=True, help="The survey of the second wave, on the same server.")
+@click.option(
+    "--second",
+    "later",
+    metavar="ID",
+    required=True,
+    multiple=True,
+    help="The survey of the next wave, on this server; may be repeated.",
+)
+@click.option("--times", metavar="T,T,…", help="When three waves or more were, such as 2024,2025,2026.  [default: 1,2,3]")
+@click.option("--less", metavar="LABEL", help="Take the change in this group off that in --group: a difference in differences.")
 @who_options
 @group_option
 @error_options
 @form_options
-def waves_command(address: str, second_id: str, form: str | None, group: str | None, **options: Any) -> None:
-    """Print how the questions that two surveys share have changed.
+def waves_command(
+    address: str, later: tuple[str, ...], times: str | None, less: str | None, form: str | None, group: str | None, **options: Any
+) -> None:
+    """Print how the questions that several surveys share have changed.
 
-    Shared are questions with the same id, type and options; the people must be independent samples. With --group, both are those of that
-    group. A key needs the scope results, in both surveys.
+    Shared are questions with the same id, type and options; the people must be independent samples. Of two waves, the changes; of three or
+    more, the trend of each share and mean. With --group, all are those of that group. A key needs the scope results, in all surveys.
 
     \b
     Example:
       deniable waves https://example.org --survey health26 --second health27 --user ada --password-env PASSWORD
+      deniable waves https://example.org --survey health26 --second health27 --group North --less South --user ada
     """
+    if less is not None and (group is None or group == less or len(later) > 1):
+        raise click.UsageError("--less needs another group in --group, and one --second")
+    if times is not None and len(later) < 2:
+        raise click.UsageError("--times is of three waves or more: give --second twice or more")
+    when = None if times is None else _times(times)
     with reader(address, options) as client:
-        first, second = (client.analysis(which, group=group, **options) for which in (client.survey_id or "", second_id))
-    printed(first.compare_waves(second), form)
+        names = [client.survey_id or "", *later]
+        first, *others = (client.analysis(which, group=group, **options) for which in names)
+        if less is None:
+            found: Any = first.trend(*others, times=when) if when or len(others) > 1 else first.compare_waves(others[0])
+        else:
+            before, after = (client.analysis(which, group=less, **options) for which in names)
+            found = _compared(first.compare_waves(others[0]), before.compare_waves(after), (less, str(group)))
+    printed(found, form)
 
 
-@click.command("regress")
+def _compared(changed: Any, reference: Any, names: tuple[str, str]) -> Any:
+    from deniable.estimate.tables import compare_changes
+
+    return compare_changes(reference, changed, names)
+
+
+def _times(written: str) -> list[float]:
+    try:
+        return [float(time) for time in written.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"must be numbers with commas between them, got {written!r}", param_hint="--times") from None
+
+
+@click.command("correlate")
 @_ADDRESS
-@click.argument("formula")
-@click.option(
-    "--model",
-    type=click.Choice(["logit", "linear"]),
-    default="logit",
-    show_default=True,
-    help="What is modelled: the log odds of the outcome, or its mean.",
-)
-@click.option("--scored", multiple=True, metavar="QUESTION", help="A question that enters as a number, by its scores; may be repeated.")
+@click.argument("first", metavar="QUESTION")
+@click.argument("second", metavar="QUESTION")
 @who_options
 @group_option
 @by_hand_option
+@sample_option
 @error_options
 @form_options
-def regress_command(address: str, formula: str, model: str, scored: tuple[str, ...], form: str | None, **options: Any) -> None:
-    """Print a regression of a survey's questions.
+def correlate_command(address: str, first: str, second: str, form: str | None, **options: Any) -> None:
+    """Print the correlation of two questions' scores.
 
-    It is computed from the perturbed records: a key needs the scopes results and reports.
+    It is Pearson's, of the true answers of those who answered both; of yes and no, yes counts as 1. A number that is rounded at random has
+    none. A key needs the scope results.
 
     \b
     Example:
-      deniable regress https://example.org --survey health 'smokes ~ party' --user ada --password-env PASSWORD
+      deniable correlate https://example.org --survey health mood sleep --user ada --password-env PASSWORD
     """
+    options = sampled(options)
     with reader(address, options) as client:
-        found = client.analysis(client.survey_id or "", reports=True, **options)
-    printed(found.regress(formula, model=model, scored=scored), form)
+        found = client.analysis(client.survey_id or "", **options)
+    printed(found.correlation(first, second), form)
+
+
+@click.command("answered")
+@_ADDRESS
+@click.argument("question")
+@who_options
+@group_option
+@by_hand_option
+@sample_option
+@error_options
+@form_options
+def answered_command(address: str, question: str, form: str | None, **options: Any) -> None:
+    """Print the shares among those who answered a question.
+
+    For a question that need not be answered. Of one that is shown only after some answers to another question: among those who were shown
+    it, and among those who answered it. A key needs the scope results.
+
+    \b
+    Example:
+      deniable answered https://example.org --survey health often --user ada --password-env PASSWORD
+    """
+    options = sampled(options)
+    with reader(address, options) as client:
+        found = client.analysis(client.survey_id or "", **options)
+    branching = any(one.id == question and one.show_if for one in found.survey.questions)
+    printed(found.shown(question) if branching else found.answered(question), form)

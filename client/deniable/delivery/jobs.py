@@ -16,7 +16,8 @@ from deniable.delivery.outbox import Job
 from deniable.delivery.row_keys import RowKeys
 from deniable.delivery.sender import Delivery
 from deniable.device.perturb import Perturbed, perturb_many
-from deniable.device.tables import Batch, Rows
+from deniable.device.sources.rows import Rows
+from deniable.device.tables import Batch
 from deniable.errors import AnswerError, DeliveryError, RefusedError, Rejected, RejectedError
 from deniable.survey import Survey
 from deniable.wire import access_codes

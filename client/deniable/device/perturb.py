@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, allowed, positions, round_stochastically
 from deniable.device.entropy import keyed_words, os_words
+from deniable.device.items import each_answer
 from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
-from deniable.device.tables import Batch, Rows, batches, each_answer
+from deniable.device.sources.rows import Rows
+from deniable.device.tables import Batch, batches
 from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
@@ -37,8 +39,8 @@ Admit = Callable[[Batch], Batch]
 """Takes a stretch of rows, and gives it without those that may not be sent."""
 
 
-BLOCK = 1 << 16
-"""Respondents whose coins are tossed at once: their words and bits stay in the processor's cache."""
+BLOCK = 1 << 15
+"""Respondents whose coins are tossed at once: their words, and three arrays of 64 bits for each of them, stay in the processor's cache."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from deniable.mechanism import WORD, Channel, Window
 
 FEW = 64
 """Bits of a report that is a number."""
+_ROW = 1 << 11
+"""Reports that are held against the same row of numbers, which stays next to the processor."""
 
 Words = Callable[[int], NDArray[np.uint32]]
 """Gives that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
@@ -61,13 +63,7 @@ def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words
     if k == 2:
         np.not_equal(kept, categories, out=kept)
         return kept.view(np.uint8)
-    others = _choose_few(channel, kept, words)
-    own = others.dtype.type(1) << (k - 1 - categories).astype(others.dtype)
-    others += others & ~(own - others.dtype.type(1))  # those before the own category make room for it
-    own *= kept
-    others |= own
-    others >>= others.dtype.type(1)
-    return others
+    return _sets(channel, categories, kept, words)
 
 
 def _kept(channel: Channel, n: int, words: Words) -> NDArray[np.bool_]:
@@ -86,21 +82,39 @@ def _output_near(channel: Window, categories: NDArray[np.integer[Any]], words: W
     return np.minimum(np.where(kept, near, far), channel.outputs - 1)
 
 
-def _choose_few(channel: Channel, kept: NDArray[np.bool_], words: Words) -> NDArray[np.unsignedinteger[Any]]:
-    """As `choose` for the others beside the own category, as numbers of k - 1 bits, the first one's highest."""
-    n, highest, first = len(kept), channel.k - 2, channel.k - 1 - channel.d
+def _sets(
+    channel: Channel, categories: NDArray[np.integer[Any]], kept: NDArray[np.bool_], words: Words
+) -> NDArray[np.unsignedinteger[Any]]:
+    """`numbers` for more than two categories: the others as `choose` draws them, and the own category put between them.
+
+    What costs is memory, not arithmetic: two arrays and the words of one step are all there is, and one row that all rows are held against.
+    """
+    n, others, first = len(kept), channel.k - 1, channel.k - 1 - channel.d
     number: Any = np.min_scalar_type((1 << channel.k) - 1).type
-    one, drawn, place = number(1), np.empty(n, dtype=number), np.empty(n, dtype=number)
-    np.subtract(highest, _uniform_below(first + 1, n, channel.coin, words), out=place, casting="unsafe")
-    chosen: NDArray[Any] = (~kept).astype(number) << place
-    for last in range(first + 1, channel.k - 1):
-        np.subtract(highest, _uniform_below(last + 1, n, channel.coin, words), out=place, casting="unsafe")
-        np.right_shift(chosen, place, out=drawn)
-        drawn &= one
-        drawn <<= number(highest - last)
-        chosen |= drawn  # `last`, where the choice was in already
-        np.left_shift(one, place, out=place)
-        chosen |= place
+    one, top, everybody = number(1), number(1 << (others - 1)), number((1 << others) - 1)
+    row = max(1, min(n, _ROW))
+    spare, other = np.empty(n, dtype=np.uint32), np.zeros(-(-n // row) * row, dtype=number)
+    other[:n] = _uniform_below(first + 1, n, channel.coin, words, spare)
+    np.right_shift(top, other, out=other)
+    other[:n] *= ~kept
+    left = everybody ^ other  # who is not chosen yet
+    instead, rows = np.full(row, top >> number(first), dtype=number), other.reshape(-1, row)
+    for last in range(first + 1, others):
+        other[:n] = _uniform_below(last + 1, n, channel.coin, words, spare)
+        np.right_shift(top, other, out=other)
+        other &= left
+        instead >>= one
+        np.maximum(rows, instead, out=rows)  # `last`, whose bit is below all before it, where the choice was in already
+        left ^= other
+    chosen: NDArray[Any] = np.bitwise_xor(left, everybody, out=left)[:n]
+    np.subtract(others, categories, out=other[:n], casting="unsafe")
+    own = np.left_shift(one, other, out=other)[:n]
+    before = np.negative(own)  # all bits but those below the own category's
+    before &= chosen
+    chosen += before  # they make room for it
+    own *= kept
+    chosen |= own
+    chosen >>= one
     return chosen
 
 
@@ -118,17 +132,18 @@ def choose(size: int, of: int, n: int, words: Words, coin: int = WORD, *, one_le
     return chosen
 
 
-def _uniform_below(bound: int, n: int, coin: int, words: Words) -> NDArray[np.uint32]:
-    """n uniform integers in [0, bound), by rejection; one possible value takes no word."""
+def _uniform_below(bound: int, n: int, coin: int, words: Words, out: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
+    """n uniform integers in [0, bound), by rejection; one possible value takes no word. They are written into `out` where there is one."""
+    out = np.empty(n, dtype=np.uint32) if out is None else out
     if bound == 1:
-        return np.zeros(n, dtype=np.uint32)
+        out.fill(0)
+        return out
     largest = coin - coin % bound - 1
     draws = words(n)
     if draws.max(initial=0) > largest:
         draws = draws.copy()
         while (rejected := np.flatnonzero(draws > largest)).size:
             draws[rejected] = words(rejected.size)
-    multiples = draws // np.uint32(bound)  # three steps that numpy does eight at a time, as it does not for %
-    multiples *= np.uint32(bound)
-    remainders: NDArray[np.uint32] = np.subtract(draws, multiples, out=multiples)
-    return remainders
+    np.floor_divide(draws, np.uint32(bound), out=out)  # three steps that numpy does eight at a time, as it does not for %
+    out *= np.uint32(bound)
+    return np.subtract(draws, out, out=out)

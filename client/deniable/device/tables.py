@@ -9,20 +9,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.columns import categories, listed
-from deniable.device.encode import MISSING, allowed, chosen
+from deniable.device.encode import MISSING, allowed
 from deniable.device.randomize import Words
+from deniable.device.sources.rows import Raw, Rows
 from deniable.errors import AnswerError, Rejected
 from deniable.persons import known_by
 from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable.survey.types.base import Answer
 from deniable.wire.public import some_of
 
 
@@ -71,27 +71,6 @@ class Beside(NamedTuple):
             raise AnswerError(f"row_key must be another column than group_column, {self.group}")
         if self.person is not None and self.person == self.group:
             raise AnswerError(f"person_column must be another column than group_column, {self.group}: a group is sent, a key never")
-
-
-@dataclass
-class Raw:
-    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all."""
-
-    size: int
-    columns: list[Any] = field(repr=False)
-    broken: dict[int, str] = field(default_factory=dict)
-
-
-class Rows(Protocol):
-    """An input. `name` and `mark` tell a file from others and from its later self; `repeatable` says it can be read twice."""
-
-    name: str | None
-    mark: str
-    repeatable: bool
-    total: int | None
-
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
 
 
 def batches(
@@ -170,29 +149,3 @@ def _reasons(
         if code < 0:
             missing = isinstance(column, list) and column[row] is MISSING
             yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}")
-
-
-def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
-    """Each item of a survey with one respondent's answer to it, or MISSING. A multiple choice is a list, or its items one by one."""
-    lists = item_lists([item.id for item in survey.items])
-    for item in survey.items:
-        yield item, lookup(answers, item.id, lists)
-
-
-def item_lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
-    """For each name like `drugs[tea]` that of the whole question, and the labels of all its items."""
-    found: dict[str, tuple[str, list[str]]] = {}
-    labels: dict[str, list[str]] = {}
-    for name in names:
-        if name.endswith("]") and "[" in name:
-            whole, _, label = name[:-1].partition("[")
-            labels.setdefault(whole, []).append(label)
-            found[name] = (whole, labels[whole])
-    return found
-
-
-def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, list[str]]]) -> Answer:
-    if name in row or name not in lists or lists[name][0] not in row:
-        return row.get(name, MISSING)
-    whole, labels = lists[name]
-    return chosen(row[whole], name[len(whole) + 1 : -1], labels)

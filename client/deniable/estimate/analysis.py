@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.moments import counts
+from deniable.estimate.moments import applicability, counts
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression.fit import regress
@@ -23,6 +23,8 @@ from deniable.estimate.regression.variable import Perturbed, perturbed
 from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.tables import crosstab, differences, groups, means, sampled, waves
+from deniable.estimate.tables.answered import Answered, answered
+from deniable.estimate.tables.correlation import correlation, correlation_with
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
 from deniable.estimate.tables.groups import GroupDifferences
@@ -31,6 +33,7 @@ from deniable.estimate.tables.results import Results
 from deniable.estimate.tables.shares import estimate
 from deniable.estimate.tables.shown import Shown, shown
 from deniable.estimate.tables.survey_means import scores_of
+from deniable.estimate.tables.trends import Trends, trends
 from deniable.estimate.tables.waves import Waves
 from deniable.survey import Survey
 from deniable.survey.types.base import NO_ANSWER
@@ -170,11 +173,13 @@ class Analysis(Tabular):
         self._require_no_sample("a comparison with reports that are no sample")
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
 
-    def compare_groups(self, others: Mapping[str, Analysis], question: str, *, name: str | None = None) -> GroupDifferences:
+    def compare_groups(
+        self, others: Mapping[str, Analysis], question: str, *, name: str | None = None, pairs: bool = False
+    ) -> GroupDifferences:
         """Other groups of people, by their names, each less this one, which is the reference: their shares of a question, and its mean.
 
-        The intervals of all these differences hold together. name: of this group, by default the one that a server says. Raises
-        EstimateError, also where the groups are of another survey.
+        The intervals of all these differences hold together. name: of this group, by default the one that a server says. pairs: each
+        group less every one before it instead. Raises EstimateError, also where the groups are of another survey.
         """
         own = name or self.described.get("group") or "the reference"
         if any(other.survey.digest != self.survey.digest for other in others.values()):
@@ -182,9 +187,9 @@ class Analysis(Tabular):
         for one in (self, *others.values()):
             one._require_no_sample("a comparison of all groups")
         tallies = {own: self.tally, **{group: other.tally for group, other in others.items() if group != own}}
-        return groups.compare_groups(
-            self.survey, tallies, question, reference=own, confidence=self.confidence, method=self.method, target=self.target
-        )
+        interval: dict[str, Any] = {"confidence": self.confidence, "method": self.method, "target": self.target}
+        reference = None if pairs else own
+        return groups.compare_groups(self.survey, tallies, question, reference=reference, pairs=pairs, **interval)
 
     def compare_waves(self, second: Analysis) -> Waves:
         """How the questions that another survey shares with this one have changed from here to there, asked of other people.
@@ -196,6 +201,44 @@ class Analysis(Tabular):
             raise EstimateError("both analyses must be simultaneous, or neither")
         return waves.compare_waves((self.survey, second.survey), (self.results, second.results))
 
+    def trend(self, *later: Analysis, times: Sequence[float] | None = None) -> Trends:
+        """How much every share and mean rises by the unit of time over this wave and two later ones or more, asked of other people.
+
+        times: of the waves, by default 1, 2, 3 .. Raises EstimateError, as `compare_waves` does.
+        """
+        waves = (self, *later)
+        if len({one.simultaneous for one in waves}) > 1:
+            raise EstimateError("all analyses must be simultaneous, or none")
+        return trends([one.survey for one in waves], [one.results for one in waves], times)
+
+    def correlation(self, a: str, b: str, data: pd.DataFrame | None = None) -> Estimate:
+        """Pearson's correlation of two questions' scores; of yes and no, and of other choices of two, the first one as 1.
+
+        data: public columns in the order of the reports; b may be one of them, a number. Among those who answered. Raises EstimateError,
+        also of a number that is rounded at random.
+        """
+        if data is not None and b in data.columns:
+            self._require_no_sample("a correlation with a public number")
+            if self.target != "population":
+                raise EstimateError("a correlation with a public number is of a population")
+            bits = self._reports("a correlation with a public number")
+            numbers = data[b].to_numpy()
+            return correlation_with(self.survey, bits, a, self._scores(a), numbers, confidence=self.confidence)
+        applicability.require_of("correlation", self.survey, (a, b))
+        return correlation(self.crosstab(a, b), self._scores(a), self._scores(b))
+
+    def _scores(self, question: str) -> Sequence[float | None]:
+        asked, _ = counts.find(self.survey, question)
+        answers = [category for category in asked.categories if asked.required or category != NO_ANSWER]
+        scores = scores_of(asked)
+        if scores is None and len(answers) != 2:
+            raise EstimateError(f"question {question} is a {asked.type} and has no scores, which a correlation needs")
+        return scores or [None if category not in answers else float(category == answers[0]) for category in asked.categories]
+
+    def answered(self, question: str) -> Answered:
+        """The shares of a question's options among those who answered it. Raises EstimateError for one that has to be answered."""
+        return answered(self.survey, question, lambda scores: self.mean(question, scores))
+
     def regress(
         self,
         formula: str,
@@ -204,24 +247,30 @@ class Analysis(Tabular):
         model: str = "logit",
         given: str | None = None,
         errors: str | None = None,
+        weights: str | None = None,
+        clusters: str | None = None,
         scored: Sequence[str] = (),
     ) -> Regression:
         """Fits a formula of the survey's questions, and of public columns of `data`, in the order of the reports; see `estimate.regress`.
 
-        scored: the questions that enter as numbers, by their scores, instead of as categories; by default none.
+        scored: the questions that enter as numbers, by their scores, instead of as categories; by default none. "No answer" is missing:
+        the model is of those who answered all of its questions. Where devices drew who is asked, each report counts by what it has.
         Raises EstimateError, also where there is only a tally, and for a number on a grid that is more than the outcome of a linear model.
         """
-        self._require_no_sample("a regression")
-        return regress(formula, data, self.perturbed(scored), model=model, given=given, errors=errors)
+        if self.sample is not None:
+            raise EstimateError("a regression cannot allow for a sample: it takes weights and clusters, columns of the data, instead")
+        options: dict[str, Any] = {"model": model, "given": given, "errors": errors, "weights": weights, "clusters": clusters}
+        return regress(formula, data, self.perturbed(scored), **options)
 
     def perturbed(self, scored: Sequence[str] = ()) -> Mapping[str, Perturbed]:
         """Every question as a `Perturbed`; scored: as in `regress`. Raises EstimateError."""
         found = perturbed(self.survey, self._reports("a regression"))
         for name in scored:
             asked, _ = counts.find(self.survey, name)
-            if asked.scores is None or not asked.required:
-                raise EstimateError(f"scored must name required questions that have scores, got {name!r}")
-            found[name] = replace(found[name], scores=asked.scores)
+            if asked.scores is None:
+                raise EstimateError(f"scored must name questions that have scores, got {name!r}")
+            unanswered = (0.0,) * (len(asked.categories) - len(asked.scores))
+            found[name] = replace(found[name], scores=(*asked.scores, *unanswered))
         return found
 
     def _require_no_sample(self, what: str) -> None:

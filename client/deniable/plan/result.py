@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import EstimateError
-from deniable.estimate.present.figures import between
+from deniable.estimate.present.figures import between, two_digits
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, planned_half_width
@@ -192,7 +192,7 @@ def _other_figures(plan: Plan) -> Table:
 def _other_cells(row: QuestionPlan) -> tuple[str, ...]:
     mean = scale = ""
     if row.mean_half_width is not None and row.scale_low is not None and row.scale_high is not None:
-        mean, scale = f"± {row.mean_half_width:.2g}", between(row.scale_low, row.scale_high)
+        mean, scale = f"± {two_digits(row.mean_half_width)}", between(row.scale_low, row.scale_high)
     cell = "none" if row.cell_half_width is None else f"± {points(row.cell_half_width)} points"
     return row.question, mean, scale, f"± {points(row.difference_half_width)} points", cell
 

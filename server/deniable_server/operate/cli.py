@@ -17,6 +17,7 @@ from deniable_server.operate.cli_access import asked_password, give_password, gr
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, logged, opened, require
+from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.researchers import invitations
@@ -60,6 +61,7 @@ main.add_command(user_commands)
 main.add_command(key_commands)
 main.add_command(backup)
 main.add_command(restore_backup)
+main.add_command(export_command)
 main.add_command(grant)
 main.add_command(audit_commands)
 main.add_command(webhook_commands)

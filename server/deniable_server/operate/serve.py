@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
 import os
@@ -12,6 +13,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,8 @@ HEAD_BYTES = 64 << 10
 MOST_CONNECTIONS = 8192
 FINISH_SECONDS = 4.0  # for the requests that are being answered when the server is to stop
 STOP_SECONDS = 9.0  # for all of stopping
+LARGE_BYTES = 1 << 20  # of a block of memory that goes back to the system as soon as it is free
+_M_MMAP_THRESHOLD = -3  # malloc.h
 
 logger = logging.getLogger(logs.OWN)
 
@@ -74,6 +78,7 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
         _check_certificate(*at.certificate)
         config = replace(config, public_url=config.public_url or at.url)
     config = replace(config, listening=at.url)
+    _give_memory_back()
     if path := Database.at(config.db).path:
         alone.lock(path)  # on PostgreSQL several servers may share a database
     listener = alone.listen(at.host, at.port)
@@ -90,6 +95,12 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
         servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
     gc.freeze()  # what is loaded stays: looking for garbage in it would hold up requests
     uvloop.run(_run(front, servers, store))
+
+
+def _give_memory_back() -> None:
+    """glibc keeps blocks of up to 32 MiB for later once it has freed one, for each thread: what large bodies need would stay, and grow."""
+    with suppress(AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def _name(host: str) -> str:

@@ -43,7 +43,7 @@ def crosstab(survey_id: str) -> Page:
     said = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
     shown["command"] = said
-    return _page("researchers/crosstab.html", shown, bool(problem))
+    return _page("researchers/crosstab.html", shown, bool(problem and request.args))  # its tab is no mistake of whoever opens it
 
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")

@@ -31,8 +31,8 @@ from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import all_own, own
 from deniable_server.researchers.pages import Page, routes
-from deniable_server.store.drafts import Draft
-from deniable_server.store.errors import ConflictError
+from deniable_server.store.drafts import MOST, Draft, Head
+from deniable_server.store.errors import ConflictError, TooManyDraftsError
 from deniable_server.web import headers, limits
 from deniable_server.web.errors import reply
 
@@ -52,6 +52,7 @@ questions:
 """The smallest survey that shows how one is written."""
 
 TAKEN = Problem("id", "must be a new one: it is another survey's, and a published survey never changes")
+TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in another window, then do this again")
 
 
 @bp.errorhandler(CSRFError)
@@ -63,7 +64,7 @@ def out_of_date(error: CSRFError) -> Response:
 class Kept(NamedTuple):
     """A draft in the list of them. name: the id that its survey is to have, empty where it has none yet."""
 
-    draft: Draft
+    draft: Head
     title: str
     name: str
 
@@ -71,7 +72,7 @@ class Kept(NamedTuple):
 @bp.app_template_global()
 def kept_drafts() -> list[Kept]:
     """The drafts of whoever is logged in, the latest first."""
-    listed = [Kept(draft, title_in(draft.text), name_in(draft.text)) for draft in all_own()]
+    listed = [Kept(draft, title_in(draft.beginning), name_in(draft.beginning)) for draft in all_own()]
     return sorted(listed, key=lambda one: (one.draft.changed_on, one.title), reverse=True)
 
 
@@ -92,13 +93,17 @@ def survey() -> Page:
         if is_workbook(raw):
             return _imported(form, raw)
         text = raw.decode("utf-8-sig") or next((one.text for one in TOPICS if one.name == request.form.get("topic")), EXAMPLE)
+        return _begun(text.replace("\r\n", "\n"))
     except UnicodeDecodeError:
         form.file.errors = ["Save the file as UTF-8 text, or as a workbook: this one is neither."]
         return _begin(form), 422
-    except (SurveyError, MissingExtraError) as error:
+    except (SurveyError, MissingExtraError, TooManyDraftsError) as error:
         form.file.errors = [str(error)]
         return _begin(form), 422
-    return redirect(url_for(".edit", draft_id=current_store().drafts.begin(g.user, text.replace("\r\n", "\n")).id))
+
+
+def _begun(text: str) -> Page:
+    return redirect(url_for(".edit", draft_id=current_store().drafts.begin(g.user, text).id))
 
 
 def _begin(form: BeginForm) -> str:
@@ -152,11 +157,14 @@ def change(draft_id: str) -> Page:
     value = _sent(fields)
     if told.startswith("propose "):
         value = proposed(value, n, told.removeprefix("propose "))
-        fields = fields_of(value)
+        fields, focus = fields_of(value), "outlook"
     text = draft.text if value == value_in(draft.text) else to_yaml(value)
-    if told == "keep":
-        return redirect(url_for(".edit", draft_id=current_store().drafts.begin(g.user, text).id))
     edited = _Edited(draft, fields, value, n, form.revision.data or "", focus, tuple(form.n.errors))
+    if told == "keep":
+        try:
+            return _begun(text)
+        except TooManyDraftsError:
+            return _editor(edited, [TOO_MANY], conflict=True)
     if len(text.encode()) > MAX_BYTES:
         return _editor(edited, [Problem("file", f"must be at most {MAX_BYTES:,} bytes: it was not saved")])
     try:
@@ -233,7 +241,10 @@ def write(draft_id: str) -> Page:
     if not form.validate():
         return _source(draft, form, status=422)
     if form.keep.data:
-        return redirect(url_for(".source", draft_id=current_store().drafts.begin(g.user, form.text()).id))
+        try:
+            return redirect(url_for(".source", draft_id=current_store().drafts.begin(g.user, form.text()).id))
+        except TooManyDraftsError:
+            return _source(draft, form, [TOO_MANY], conflict=True, status=409)
     before = draft.revision if form.over.data else form.revision.data or ""
     try:
         draft = current_store().drafts.save(draft_id, form.text(), before)

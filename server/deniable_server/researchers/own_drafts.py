@@ -5,25 +5,23 @@ from __future__ import annotations
 from flask import g
 
 from deniable_server.context import current_store
-from deniable_server.store.drafts import MISSING, Draft
+from deniable_server.store.drafts import MISSING, Draft, Head
 from deniable_server.store.errors import UnknownDraftError
 
 
 def own(draft_id: str) -> Draft:
     """A draft of the researcher of the current request. Raises UnknownDraftError for one of somebody else, as for one that is not there."""
     draft = current_store().drafts.draft(draft_id)
-    if not _may_see(draft):
+    if draft.author not in _authors():
         raise UnknownDraftError(MISSING)
     return draft
 
 
-def all_own() -> list[Draft]:
-    """All of them, by id."""
-    return [draft for draft in current_store().drafts.all() if _may_see(draft)]
+def all_own() -> list[Head]:
+    """All of them, those of one's own first."""
+    return [head for author in _authors() for head in current_store().drafts.listed(author)]
 
 
-def _may_see(draft: Draft) -> bool:
-    if draft.author == g.get("user"):
-        return True
-    accounts = current_store().accounts
-    return bool(g.get("operator")) and draft.author not in accounts.users()
+def _authors() -> tuple[str, ...]:
+    """Whose drafts the researcher of the current request sees; drafts of an account that was removed have an empty name."""
+    return (g.user, "") if g.get("operator") else (g.user,)

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from deniable.errors import EstimateError
 from deniable.plan import plan
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
+from deniable.survey.types import TYPES
 from deniable_server.context import current_store
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, DeletionForm, SettingsForm
 from deniable_server.researchers.pages import Page, routes
@@ -28,7 +29,7 @@ def questions(survey_id: str) -> Page:
     published = current_store().surveys.published(survey_id)
     survey = published.survey
     weakest, belief = least_protected(survey.items), posterior_bound(survey.odds)
-    shown = {"published": published, "weakest": weakest, "belief": belief, "odds_in_words": odds_in_words}
+    shown = {"published": published, "weakest": weakest, "belief": belief, "odds_in_words": odds_in_words, "types": TYPES}
     return render_template("researchers/questions.html", **shown, form=ActionForm())
 
 

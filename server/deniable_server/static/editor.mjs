@@ -29,18 +29,23 @@ function send(pressed, whole) {
   turn = turn.then(async () => {
     if (check && (checks -= 1) > 0) return;
     if (refused) await takeToken();
+    const focused = document.activeElement;
     const sent = new URLSearchParams(new FormData(form()));
     if (pressed) sent.set("do", pressed);
     form().inert = Boolean(pressed); // which fields there are changes: nobody can type into one that goes
     const request = await page(sent).catch(() => undefined);
     form().inert = false;
+    if (pressed) focused.focus({ preventScroll: true }); // what is inert loses it
     const made = request?.response?.getElementById("editor");
     refused = !made;
     if (loggedOut(request)) sayLogIn(request.responseURL);
     else if (request?.responseURL && new URL(request.responseURL).pathname !== location.pathname) location.assign(request.responseURL);
     else if (!made) say(request);
-    else if (whole) replace(made, sent);
-    else renew(made);
+    else {
+      if (whole) replace(made, sent);
+      else renew(made);
+      sayKept();
+    }
   }).catch(() => say());
 }
 
@@ -58,12 +63,24 @@ function replace(made, sent) {
   const before = document.activeElement?.id;
   const typed = sent.has("do") ? [] : [...form().elements].filter((field) => field.id && valueOf(field) !== (sent.get(field.name) ?? ""));
   keepPlace(form().querySelector("iframe"), made.querySelector("iframe"));
+  const open = unfolded(form());
+  if (!sent.has("do")) for (const [place, one] of unfolded(made)) one.open ||= Boolean(open.get(place)?.open);
   form().replaceWith(document.adoptNode(made));
   for (const { id, value, checked } of typed) Object.assign(document.getElementById(id) ?? {}, { value, checked });
   const next = form().querySelector("[autofocus]") ?? document.getElementById(before ?? "");
   next?.focus();
   if (form().querySelector("[autofocus]")) next.closest(".asked, .card")?.scrollIntoView({ block: "nearest" });
   if (typed.length) send("", true);
+}
+
+/** The parts that somebody has unfolded: each by the place that it is in and its name. */
+const unfolded = (among) => new Map([...among.querySelectorAll("details")].map((one) => [`${one.closest("[id]").id} ${one.firstElementChild.textContent}`, one]));
+
+/** Tells those who do not see it that what they typed is kept, and what that makes of the plan; what is to be mended is an alert. */
+function sayKept() {
+  const plan = form().querySelector("#outlook strong")?.textContent;
+  const [said, told] = [document.getElementById("said"), plan ? `Saved. ${plan}` : ""];
+  if (said.textContent !== told) said.textContent = told;
 }
 
 /** What a field would be sent as; buttons and what is hidden from people count as sent. */

@@ -17,6 +17,10 @@ class UnknownDraftError(StoreError):
     """No draft with this id is kept, or not any more."""
 
 
+class TooManyDraftsError(StoreError):
+    """Whoever begins a draft has as many as one person may keep. Nothing was kept."""
+
+
 class ClosedError(StoreError):
     """The survey takes no more submissions."""
 

@@ -17,6 +17,7 @@ from deniable_server.store.errors import (
     LastError,
     PausedError,
     StoreError,
+    TooManyDraftsError,
     UnavailableError,
     UnknownAccountError,
     UnknownDraftError,
@@ -36,6 +37,7 @@ class DigestError(DeniableError):
 _STATUS: dict[type[StoreError], tuple[int, str]] = {
     UnknownSurveyError: (404, "survey"),
     UnknownDraftError: (404, "draft"),
+    TooManyDraftsError: (409, "drafts"),
     ClosedError: (403, "closed"),
     PausedError: (503, "paused"),
     ConflictError: (409, "conflict"),

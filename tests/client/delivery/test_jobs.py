@@ -11,7 +11,7 @@ import pytest
 
 from deniable.client import SurveyClient
 from deniable.delivery import jobs
-from deniable.device.sources import CsvRows
+from deniable.device.sources.csv_rows import CsvRows
 from deniable.errors import AnswerError, DeliveryError, RejectedError
 from deniable.survey import Survey
 from deniable.wire.submission import Submission

@@ -252,19 +252,19 @@ BUGS = {
     "one draw too many is rejected": (FEW, ("(draws > largest)", "(draws >= largest)"), ("initial=0) > largest", "initial=0) >= largest")),
     "one draw too few is rejected": (FEW, ("coin - coin % bound - 1", "coin - coin % bound")),
     "the last draw of all is not looked at": (FEW, ("draws.max(initial=0)", "draws[:-1].max(initial=0)")),
-    "the remainder of another number": (FEW, ("draws // np.uint32(bound)", "draws // np.uint32(bound + 1)")),
-    "one other too many beside a kept category": (FEW, ("(~kept).astype(number)", "(kept | True).astype(number)")),
-    "one other too few without it": (FEW, ("(~kept).astype(number)", "(kept & False).astype(number)")),
-    "the first draw counts when it must not": (FEW, ("(~kept).astype(number)", "kept.astype(number)")),
-    "a label drawn twice counts once": (FEW, ("        chosen |= drawn", "        chosen |= 0 * drawn")),
-    "Floyd's replacement is off by one": (FEW, ("number(highest - last)", "number(highest - last + 1)")),
+    "the remainder of another number": (FEW, ("(draws, np.uint32(bound)", "(draws, np.uint32(bound + 1)")),
+    "one other too many beside a kept category": (FEW, ("other[:n] *= ~kept", "other[:n] *= kept | True")),
+    "one other too few without it": (FEW, ("other[:n] *= ~kept", "other[:n] *= kept & False")),
+    "the first draw counts when it must not": (FEW, ("other[:n] *= ~kept", "other[:n] *= kept")),
+    "a label drawn twice counts once": (FEW, ("np.maximum(rows, instead", "np.maximum(rows, 0 * instead")),
+    "Floyd's replacement is off by one": (FEW, ("top >> number(first)", "top >> number(first + 1)")),
     "the last other is never drawn": (FEW, ("_uniform_below(last + 1, n, channel", "_uniform_below(last, n, channel")),
     "the first draw misses one other": (FEW, ("_uniform_below(first + 1, n, channel", "_uniform_below(first, n, channel")),
-    "one step too few": (FEW, ("range(first + 1, channel.k - 1)", "range(first + 1, channel.k - 2)")),
+    "one step too few": (FEW, ("range(first + 1, others)", "range(first + 1, others - 1)")),
     "one word serves everybody": (FEW, ("draws = words(n)", "draws = np.repeat(words(1), n)")),
     "the own bit is another": (FEW, ("own *= kept", "own *= ~kept")),
-    "nobody makes room for the own category": (FEW, ("others += others & ~(own", "others += 0 & ~(own")),
-    "those behind the own category make room for it": (FEW, ("others & ~(own", "others & (own")),
+    "nobody makes room for the own category": (FEW, ("before &= chosen", "before &= 0 * chosen")),
+    "those behind the own category make room for it": (FEW, ("np.negative(own)", "own - one")),
     "the two categories are mixed up": (FEW, ("np.not_equal(kept, categories", "np.equal(kept, categories")),
     "the last bit is always set": (FEW, ("sum(axis=1) < channel.d", "sum(axis=1) <= channel.d")),
     "low bits of the coin only": (
@@ -369,8 +369,8 @@ def same_either_way(few: ModuleType, many: ModuleType) -> bool:
     rng = np.random.default_rng(3)
     for k in (2, 3, 4, 8, 9, 16, 17, 32, 33, 63, 64, 65):
         for d in {1, k // 2, k - 1}:
-            for coin in (WORD, 1 << 8):
-                channel, categories = Channel(k, d, coin * 2 // 3, coin), rng.integers(0, k, 200)
+            for coin, n in ((WORD, 200), (1 << 8, 2049)):
+                channel, categories = Channel(k, d, coin * 2 // 3, coin), rng.integers(0, k, n)
                 rows = [one.randomize(channel, categories, words_of(7, coin)) for one in (few, many)]
                 narrow = few.randomize(channel, categories.astype(np.int8), words_of(7, coin))
                 if not (np.array_equal(*rows) and np.array_equal(rows[0], narrow) and (rows[0].sum(axis=1) == d).all()):
@@ -429,8 +429,8 @@ def test_two_million_draws_fit_the_exact_channel() -> None:
     [
         ("words(n) < channel.keep_threshold", "words(n) < channel.keep_threshold // 100 * 99"),
         ("draws = words(n)", "draws = words(n) % np.uint32(16)"),
-        ("(~kept).astype(number)", "(kept & False).astype(number)"),
-        ("number(highest - last)", "number(highest)"),
+        ("other[:n] *= ~kept", "other[:n] *= kept & False"),
+        ("instead >>= one", "instead >>= number(0)"),
     ],
     ids=["a threshold one percent low", "modulo bias of four bits", "d - 1 others", "a clash always falls on the first"],
 )

@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 from deniable.device.entropy import os_words
-from deniable.device.sources import CsvRows, JsonLines, Mappings, as_rows
+from deniable.device.sources import as_rows
+from deniable.device.sources.csv_rows import CsvRows
+from deniable.device.sources.json_rows import JsonRows
+from deniable.device.sources.mappings import Mappings
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, Rejected
 from deniable.files import File
@@ -103,7 +106,7 @@ def test_a_stretch_without_a_whole_row_is_left_out_as_any_other(study):
 
 def test_a_line_that_is_no_json_object_is_left_out(study):
     lines = '{"smokes": true, "party": 1}\n\nCANARY\n["CANARY"]\n{"smokes": "CANARY"}\n'
-    categories, rejected = read(study, JsonLines(File(io.StringIO(lines))))
+    categories, rejected = read(study, JsonRows(File(io.StringIO(lines))))
     assert categories == [[0], [3]]
     assert [str(found) for found in rejected] == [
         "row 2: must be a mapping from question to answer",

@@ -1,4 +1,4 @@
-"""Every example of docs/reference/designs.md and docs/reference/regression.md does what the page says."""
+"""Every example of the pages on designs, indirect questioning, regression and three published studies does what the page says."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from deniable import cli
 
 DOCS = Path(__file__).parents[3] / "docs" / "reference"
+PAGES = [("designs.md", 11), ("indirect.md", 8), ("regression.md", 19), ("../guide/three-studies.md", 15)]
 
 
 def run(text: str) -> doctest.TestResults:
@@ -21,7 +22,7 @@ def run(text: str) -> doctest.TestResults:
     return doctest.DocTestRunner(verbose=False).run(examples)
 
 
-@pytest.mark.parametrize(("page", "at_least"), [("designs.md", 11), ("regression.md", 19)])
+@pytest.mark.parametrize(("page", "at_least"), PAGES)
 def test_every_example_of_the_page_prints_what_the_page_says(page: str, at_least: int) -> None:
     result = run((DOCS / page).read_text(encoding="utf-8"))
     assert result.attempted >= at_least

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deniable import estimate
-from deniable.estimate import checks, designs, regression, tables
+from deniable.estimate import checks, designs, indirect, regression, tables
 
 HOME = Path(estimate.__file__).parent
 ROOMS = {
@@ -20,6 +20,7 @@ ROOMS = {
     "tables": {"limits", "moments", "samples", "checks", "present"},
     "regression": {"limits", "moments", "present"},
     "designs": {"limits", "moments", "present"},
+    "indirect": {"designs", "limits", "present"},
 }
 """Each folder, and the folders that it may import. `limits` and `present` know of numbers and of tables alone."""
 
@@ -86,7 +87,7 @@ def test_numbers_and_tables_know_no_survey(room: str) -> None:
         assert not {name for name in ours if name.split(".")[1] not in ("errors", "extras", "estimate")}, file
 
 
-@pytest.mark.parametrize("door", [estimate, tables, checks, regression, designs])
+@pytest.mark.parametrize("door", [estimate, tables, checks, regression, designs, indirect])
 def test_every_name_of_a_door_is_there_and_about_twenty_are_public(door: object) -> None:
     names: list[str] = door.__all__  # type: ignore[attr-defined]
     assert names == sorted(names)

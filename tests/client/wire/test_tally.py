@@ -95,6 +95,14 @@ def test_pairs_of_a_wide_survey_are_counted_exactly(monkeypatch: pytest.MonkeyPa
     assert np.array_equal(Tally.from_records(octets.tobytes(), bits).pairs, (unpacked.T @ unpacked).astype(np.int64))
 
 
+@pytest.mark.parametrize("n", [1, 255 * 8, 255 * 8 + 1, planes._MOST, planes._MOST + planes.FEW + 1])
+def test_no_count_overflows_where_every_bit_is_set(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planes, "_CHUNK_BYTES", 1 << 15)
+    octets = np.full((n, 2), 255, dtype=np.uint8)
+    assert (planes.ones(octets, 13) == n).all()
+    assert (planes.pairs(octets, 13) == n).all()
+
+
 def test_bits_and_records_give_one_tally() -> None:
     bits = np.random.default_rng(6).random((5000, 13)) < 0.4
     assert Tally.from_bits(bits).to_bytes() == Tally.from_records(np.packbits(bits, axis=1).tobytes(), 13).to_bytes()

@@ -11,8 +11,8 @@ from selenium.webdriver import Chrome
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, positions, round_stochastically
+from deniable.device.items import each_answer
 from deniable.device.randomize import randomize
-from deniable.device.tables import each_answer
 from deniable.survey import Survey
 from deniable.wire.record import pack
 
@@ -22,12 +22,15 @@ def code_for(survey: Survey) -> bytes:
     return hashlib.sha256(survey.id.encode()).digest()[:15]
 
 
-def coins(survey: Survey, words: list[int]) -> str:
-    """A script that makes the browser's generator begin with these words whenever it is asked for a block of words."""
+def coins(survey: Survey, words: list[int], secret: bytes | None = None) -> str:
+    """A script that makes the browser's generator begin with these words whenever it is asked for a block of words.
+
+    `secret` are the bytes of the withdrawal code, those of `code_for` where it is left out.
+    """
     return f"""
       Crypto.prototype.getRandomValues = (array) => {{
         if (array instanceof Uint32Array) array.set({json.dumps(words)});
-        else array.set({list(code_for(survey))}.slice(0, array.length));
+        else array.set({list(secret or code_for(survey))}.slice(0, array.length));
         return array;
       }};"""
 

@@ -2,6 +2,7 @@
 
 Whoever opens one closes it with `quit`, or ends it with `kill` as a power cut would; to kill what has ended does nothing.
 `flushed(site)` waits until what the browser keeps about its windows is on the disk; `site` has a style sheet to look at meanwhile.
+`opens_beside` says whether a link can open a window of its own. What a page saves goes into the profile's folder `saved`.
 """
 
 from __future__ import annotations
@@ -75,11 +76,14 @@ NO_OFFER = "--hide-crash-restore-bubble"
 class Chromium(Chrome):
     """Chromium, headless, which opens again what was open."""
 
+    opens_beside = True
+
     def __init__(self, profile: Path) -> None:
         self.profile = profile
         options = ChromeOptions()
         for argument in (*QUIET, f"--user-data-dir={profile}", "--restore-last-session", NO_OFFER, "--no-sandbox"):
             options.add_argument(argument)
+        options.add_experimental_option("prefs", {"download.default_directory": str(profile / "saved")})
         options.binary_location = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
         super().__init__(options, ChromeService(shutil.which("chromedriver")))
 
@@ -95,12 +99,16 @@ class Chromium(Chrome):
 class Firefox(firefox.Firefox):
     """Firefox, headless, which opens again what was open."""
 
+    opens_beside = True
+
     def flushed(self, site: str) -> None:
         flushed_by_a_tab(self, site, lambda: sorted((self.profile / "sessionstore-backups").glob("recovery.jsonlz4")))
 
 
 class WebKit(Remote):
     """A window around WebKit, on a screen that nobody sees, which opens again what was open."""
+
+    opens_beside = False  # a link that asks for a window of its own opens none
 
     def __init__(self, profile: Path) -> None:
         self.profile = profile

@@ -117,7 +117,8 @@ class Firefox(Remote):
     def __init__(self, profile: Path) -> None:
         self.profile, self._open = profile, False
         profile.mkdir(exist_ok=True)
-        chosen = "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFERENCES.items())
+        preferences = {**PREFERENCES, "browser.download.folderList": 2, "browser.download.dir": str(profile / "saved")}
+        chosen = "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items())
         (profile / "user.js").write_text(chosen, encoding="utf-8")
         (port := profile / "MarionetteActivePort").unlink(missing_ok=True)
         program = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))))

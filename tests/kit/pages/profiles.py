@@ -45,7 +45,7 @@ def read(folder: Path) -> Profile:
         name = re.sub(r"[0-9a-fA-F]{8,}|\d+", "#", str(file.relative_to(folder)))
         for part in unpacked(file):
             document = _parsed(part)
-            facts = _leaves("", document) if document is not None else _cells(file) if part.startswith(SQLITE) else ()
+            facts = leaves("", document) if document is not None else _cells(file) if part.startswith(SQLITE) else ()
             profile.facts.update(f"{name}: {fact}" for fact in facts)
             if document is None:
                 profile.contents.setdefault(name, []).append(part)
@@ -140,17 +140,17 @@ def _cells(file: Path) -> Iterator[str]:
                 yield from (f"{name}.{column}={value!r}" for row in found for column, value in zip(columns, row, strict=True))
 
 
-def _leaves(way: str, value: Any) -> Iterator[str]:
+def leaves(way: str, value: Any) -> Iterator[str]:
     """A document's values, each with the way to it, also in documents that are texts in it."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from _leaves(f"{way}.{key}", part)
+            yield from leaves(f"{way}.{key}", part)
     elif isinstance(value, list):
         yield f"{way}: {len(value)} entries"
         for part in value:
-            yield from _leaves(f"{way}[]", part)
+            yield from leaves(f"{way}[]", part)
     elif isinstance(value, str) and (inner := _parsed(value)) is not None:
-        yield from _leaves(f"{way}:", inner)
+        yield from leaves(f"{way}:", inner)
     else:
         yield f"{way}={value!r}"
 

@@ -271,6 +271,10 @@ def one_by_one(visit: Visit) -> Iterator[str]:
             visit.page.press("next")
         place += 1
     yield "review after steps"
+    visit.page.press("send")
+    assert visit.page.step("review") == "thanks"
+    yield "thanks with the code"
+    visit.driver.execute_script("localStorage.clear()")
     with visit.beforehand(IN_AN_APP):
         assert visit.open(survey, group="North") == "consent"
     yield "consent inside of an app, group of the link"

@@ -28,6 +28,7 @@ class Browser:
         data.get_cookie_manager().set_persistent_storage(str(profile / "cookies.sqlite"), WebKit2.CookiePersistentStorage.SQLITE)
         self.context.set_automation_allowed(True)
         self.context.connect("automation-started", self.begin)
+        self.context.connect("download-started", lambda _, download: download.connect("decide-destination", self.save_file))
         GLib.timeout_add(OFTEN, self.save)
 
     def begin(self, context, session):
@@ -52,6 +53,11 @@ class Browser:
         window.connect("destroy", lambda _: self.views.remove(view))
         self.views.append(view)
         return view
+
+    def save_file(self, download, name):
+        (self.profile / "saved").mkdir(exist_ok=True)
+        download.set_destination((self.profile / "saved" / name).as_uri())
+        return True
 
     def save(self):
         for number, view in enumerate(self.views):

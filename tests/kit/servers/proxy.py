@@ -25,7 +25,8 @@ class Proxy(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Forward)
         self.site, self.lose = site, 0
         self.alter: dict[str, tuple[bytes, bytes]] = {}
-        # By path: scripts that run before a page's own, whole pages, and pages whose modules may be altered.
+        # By path, whatever stands behind its question mark: scripts that run before a page's own, whole pages, and pages whose modules
+        # may be altered.
         self.inserted: dict[str, str] = {}
         self.pages: dict[str, str] = {}
         self.unsealed: set[str] = set()
@@ -74,13 +75,14 @@ class _Forward(BaseHTTPRequestHandler):
         self._answer(reply)
 
     def _answer(self, reply: httpx.Response) -> None:
-        old, new = self.server.alter.get(self.path, (b"", b""))
+        page = self.path.partition("?")[0]
+        old, new = self.server.alter.get(page, (b"", b""))
         assert old in reply.content
         body = reply.content.replace(old, new) if old else reply.content
-        if self.path in self.server.unsealed:
+        if page in self.server.unsealed:
             body = body.replace(b"integrity", b"unheeded")
-        if self.path in self.server.inserted:
-            body = body.replace(b"<head>", f'<head><script src="{self.path}/inserted.js"></script>'.encode())
+        if page in self.server.inserted:
+            body = body.replace(b"<head>", f'<head><script src="{page}/inserted.js"></script>'.encode())
         self.send_response(reply.status_code)
         for name, value in reply.headers.items():
             if name not in ("content-length", "date", "server", "connection"):

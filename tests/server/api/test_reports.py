@@ -226,7 +226,7 @@ def test_records_that_do_not_fit_in_memory_are_sorted_all_the_same(
     sent: dict[Part, bytes], get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = get("reports")
-    monkeypatch.setattr(ordering, "_IN_MEMORY", 16)
+    monkeypatch.setattr(ordering, "AT_ONCE_BYTES", 16)
     assert get("reports") == whole
 
 

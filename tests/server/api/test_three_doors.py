@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.kit.servers.process import ServerProcess
@@ -24,6 +26,7 @@ from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, EstimateError, RejectedError
 from deniable.estimate import Analysis, analyse
 from deniable.estimate.samples.sample import Sample
+from deniable.estimate.tables import compare_changes
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
@@ -47,6 +50,7 @@ questions:
   - {id: mood, text: Mood?, type: scale, options: [bad, so so, good]}
   - {id: hours, text: Hours?, type: number, low: 0, high: 14}
   - {id: used, text: Used?, type: multi_choice, options: [tea, coffee]}
+  - {id: pets, text: Pets?, type: yes_no, required: false}
 """)
 LATER = Survey.from_dict({**SURVEY.to_dict(), "id": "later"})
 """The same questions, asked a year later."""
@@ -58,6 +62,7 @@ TRUTH = {
     "hours": [0.2, *[0.8 / (SURVEY.items[3].k - 1)] * (SURVEY.items[3].k - 1)],
     "used[tea]": [0.6, 0.4],
     "used[coffee]": [0.5, 0.5],
+    "pets": [0.4, 0.4, 0.2],
 }
 
 Figure = Callable[[Callable[..., Analysis]], Any]
@@ -99,6 +104,13 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
         "compare used --first South --confidence 0.8",
         "groups/used.json?first=South&confidence=0.8",
     ),
+    "comparison of every pair of groups": (
+        lambda of: of(group="North").compare_groups({"South": of(group="South")}, "mood", name="North", pairs=True),
+        "compare mood --first North --pairs",
+        "",
+    ),
+    "correlation": (lambda of: of().correlation("smokes", "mood"), "correlate smokes mood", ""),
+    "shares among those who answered": (lambda of: of().answered("pets"), "answered pets", ""),
     "waves": (lambda of: of().compare_waves(of(survey=LATER)), "waves --second later", "waves.json?with=later"),
     "waves for the respondents": (
         lambda of: of(target="respondents", confidence=0.8).compare_waves(of(survey=LATER, target="respondents", confidence=0.8)),
@@ -109,6 +121,26 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
         lambda of: of(reports=True).regress("smokes ~ party"),
         "regress 'smokes ~ party'",
         "model.json?outcome=smokes&predictor=party",
+    ),
+    "trend": (lambda of: of().trend(of(survey=LATER), of(survey=LATER)), "waves --second later --second later", ""),
+    "differences in differences": (
+        lambda of: compare_changes(
+            of(group="South").compare_waves(of(survey=LATER, group="South")),
+            of(group="North").compare_waves(of(survey=LATER, group="North")),
+            ("South", "North"),
+        ),
+        "waves --second later --group North --less South",
+        "",
+    ),
+    "average marginal effects of an ordinal model": (
+        lambda of: of(reports=True).regress("mood ~ smokes", model="ordinal").average_marginal_effects(),
+        "regress 'mood ~ smokes' --model ordinal --show effects",
+        "",
+    ),
+    "a test of a term": (
+        lambda of: of(reports=True).regress("smokes ~ party").wald_test("party"),
+        "regress 'smokes ~ party' --test party",
+        "",
     ),
     "linear regression": (
         lambda of: of(reports=True, group="South").regress("mood ~ smokes", model="linear", scored=["mood"]),
@@ -122,13 +154,13 @@ FIGURES: dict[str, tuple[Figure, str, str]] = {
 class Site:
     url: str
     kept: dict[Part, bytes]
-    later: bytes
+    later: dict[str, bytes]
     keys: dict[str, str]
 
     def on_a_file(self, group: str | None = None, reports: bool = False, survey: Survey = SURVEY, **interval: Any) -> Analysis:
         """The library, on a file of the records; it knows nothing of a server."""
         if survey is LATER:
-            return analyse(LATER, self.later, **interval)
+            return analyse(LATER, b"".join(raw for name, raw in self.later.items() if group in (None, name)), **interval)
         raw = b"".join(records for part, records in self.kept.items() if group in (None, part.group))
         return analyse(SURVEY, raw, **interval)
 
@@ -171,8 +203,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         store.submissions.add("health", Submission(os.urandom(16), SURVEY.digest, n, raw, part.group, part.mode))
         kept[part] = b"".join(sorted(raw[at : at + size] for at in range(0, len(raw), size)))
     store.surveys.publish(LATER)
-    later = simulate(LATER, {**TRUTH, "smokes": [0.2, 0.8]}, n=1500).reports
-    store.submissions.add("later", Submission(os.urandom(16), LATER.digest, 1500, later, "North"))
+    later = {group: simulate(LATER, {**TRUTH, "smokes": [0.2, 0.8]}, n=750).reports for group in LATER.groups}
+    for group, raw in later.items():
+        store.submissions.add("later", Submission(os.urandom(16), LATER.digest, 750, raw, group))
     key = {scopes: keys.make(store, scopes, scopes.split()) for scopes in ("results", "reports", "results reports")}
     store.close()
     server.start()
@@ -215,6 +248,17 @@ def test_clusters_are_the_same_by_every_door(site: Site, tmp_path: Path) -> None
     assert (refused.status_code, "clusters must be left out" in refused.text) == (400, True)
     with pytest.raises(EstimateError, match="neither group nor by_hand nor reports"):
         site.by_sdk(sample=Sample(clusters="group"), group="North")
+
+
+def test_groups_are_a_public_column_of_a_model_or_its_clusters(site: Site) -> None:
+    parts = [site.on_a_file(group=group) for group in SURVEY.groups]
+    labels = pd.DataFrame({"group": np.repeat(SURVEY.groups, [part.tally.n for part in parts])})
+    own = analyse(SURVEY, np.concatenate([part.bits for part in parts])).regress("smokes ~ party + group", labels)
+    told = json.loads(site.by_command(["regress", "smokes ~ party + group", "--by-group"]))
+    assert [row["coef"] for row in told["coefficient"]] == pytest.approx(own.params.tolist(), rel=1e-9)
+    clustered = site.by_command(["regress", "smokes ~ party", "--clusters"], "--table")
+    assert "clusters errors, t with 1 degrees of freedom" in clustered
+    assert "--group is of one group" in site.by_command(["regress", "smokes ~ party", "--by-group", "--group", "North"], status=2)
 
 
 DESCRIBED = ("group", "by_hand", "n_by_hand", "n_organisation", "may_wait")
@@ -260,13 +304,20 @@ def test_a_key_for_results_has_the_tally_and_one_for_reports_the_records(site: S
         (["crosstab", "smokes", "nothing"], "the question must be one of survey health"),
         (["crosstab", "smokes"], "name at least two questions"),
         (["compare", "smokes", "--first", "North", "--second", "North"], "--second must be another group than --first"),
+        (["compare", "smokes", "--first", "North", "--second", "South", "--pairs"], "--pairs is of all groups: leave --second out"),
+        (["waves", "--second", "later", "--less", "South"], "--less needs another group in --group, and one --second"),
+        (["waves", "--second", "later", "--times", "1,2"], "--times is of three waves or more"),
+        (["waves", "--second", "later", "--second", "later", "--times", "soon"], "must be numbers with commas between them, got 'soon'"),
+        (["correlate", "smokes", "hours"], "correlation: there is none of hours"),
+        (["answered", "smokes"], "question smokes must be one that need not be answered"),
         (["compare", "smokes", "--first", "North", "--second", "West"], "group must be one of the groups of survey health: North, South"),
         (["regress", "smokes ~ hours"], "hours"),
         (["results", "--confidence", "2"], "confidence must be above 0 and below 1"),
     ],
 )
 def test_what_is_wrong_is_told_by_its_rule(site: Site, words: list[str], told: str) -> None:
-    assert told in site.by_command(words, status=2 if words == ["crosstab", "smokes"] else 1)
+    usage = words == ["crosstab", "smokes"] or {"--pairs", "--less", "--times"} & set(words)
+    assert told in site.by_command(words, status=2 if usage else 1)
 
 
 # A server that answers with something else.

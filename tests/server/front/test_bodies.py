@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import os
 import re
 import time
 from collections.abc import Callable
@@ -204,6 +205,27 @@ def peak_memory(server: ServerProcess) -> int:
     found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{server.process.pid}/status").read_text())
     assert found
     return int(found[1]) << 10
+
+
+@pytest.mark.slow
+def test_two_of_the_longest_bodies_at_once_take_less_than_150_mb_and_leave_none_for_the_next_two(
+    study: ServerProcess, submissions: Make
+) -> None:
+    record = submissions(to=WIDE).reports
+    headers = {**JSON, "Authorization": f"Bearer {study.key}"}
+
+    def send(body: bytes) -> int:
+        return httpx.post(f"{study.url}/api/v1/surveys/wide/submissions", content=body, timeout=PATIENCE, headers=headers).status_code
+
+    bodies = [Submission(os.urandom(16), WIDE.digest, 100_000, record * 100_000).to_json() for _ in range(4)]
+    assert min(map(len, bodies)) > 34_000_000
+    assert study.process is not None
+    Path(f"/proc/{study.process.pid}/clear_refs").write_text("5")  # the most is counted from here on
+    before = peak_memory(study)
+    with ThreadPoolExecutor(2) as pool:
+        assert [list(pool.map(send, pair)) for pair in (bodies[:2], bodies[2:])] == [[200, 200]] * 2
+    print(f"from {before >> 20} to {peak_memory(study) >> 20} MiB")
+    assert peak_memory(study) - before < 150 << 20
 
 
 def test_large_bodies_have_a_share_of_the_memory_and_small_ones_always_have_room(study: ServerProcess, submissions: Make) -> None:

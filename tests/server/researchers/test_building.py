@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from tests.kit.patience import PATIENCE
 from werkzeug.datastructures import MultiDict
 
 from deniable.device.entropy import os_words
@@ -49,6 +50,13 @@ questions:
   - {id: hours, text: Hours?, type: number, low: 0, high: 14}
 """)
 PAGE = "/manage/surveys/built"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with much else to do leaves little to a process that gives way to all others."""
+    monkeypatch.setattr(fitting, "_LONGEST", PATIENCE)
+    monkeypatch.setattr(fitting, "_WAIT", PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +299,7 @@ def test_a_model_that_takes_too_long_is_ended_and_the_next_one_is_computed(
     with pytest.raises(EstimateError, match="takes longer than"):
         fitted(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
-    monkeypatch.undo()
+    monkeypatch.setattr(fitting, "_LONGEST", PATIENCE)
     assert fitted(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
 
 

@@ -29,7 +29,7 @@ from deniable.xlsform import read_xlsform
 from deniable_server.researchers import sessions
 from deniable_server.researchers.drafting import EXAMPLE
 from deniable_server.researchers.editor.drafted import title_in
-from deniable_server.store.drafts import Draft
+from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.protocol import Store
 from deniable_server.web import limits
 
@@ -157,7 +157,7 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     reply = one.press("publish")
     assert (reply.status_code, reply.headers["Location"]) == (302, "/manage/surveys/habits/invite")
     assert store.surveys.published("habits").survey.digest == Survey.from_text(expected).digest
-    assert store.drafts.all() == []
+    assert store.drafts.listed("ada") == []
 
 
 def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
@@ -312,8 +312,8 @@ def test_the_second_of_two_windows_is_told_and_loses_nothing(editor: Open, ada: 
     assert other.press("publish").status_code == 409
     assert one.value["title"] == "Mine"
     reply = other.press("keep")
-    (kept,) = [draft for draft in store.drafts.all() if reply.headers["Location"] == f"/manage/drafts/{draft.id}"]
-    assert (parse(kept.text).value["title"], one.value["title"]) == ("Yours", "Mine")
+    (kept,) = [draft for draft in store.drafts.listed("ada") if reply.headers["Location"] == f"/manage/drafts/{draft.id}"]
+    assert (parse(kept.beginning).value["title"], one.value["title"]) == ("Yours", "Mine")
 
 
 def test_the_second_window_may_put_its_own_in_the_place(editor: Open, ada: FlaskClient, store: Store) -> None:
@@ -335,9 +335,22 @@ def test_the_same_holds_for_the_source(editor: Open, store: Store) -> None:
     page = one.source("publish", EXAMPLE + "# yours\n", before)
     assert (page.status_code, "# yours" in page.text, "# mine" in one.draft.text) == (409, True, True)
     assert one.source("keep", EXAMPLE + "# yours\n", before).status_code == 302
-    assert sorted("# yours" in draft.text for draft in store.drafts.all()) == [False, True]
+    assert sorted("# yours" in draft.beginning for draft in store.drafts.listed("ada")) == [False, True]
     assert one.source("over", EXAMPLE + "# yours\n", before).status_code == 200
     assert "# yours" in one.draft.text
+
+
+def test_who_has_as_many_drafts_as_may_be_is_told_and_loses_nothing(editor: Open, ada: FlaskClient, store: Store) -> None:
+    one = editor()
+    while len(store.drafts.listed("ada")) < MOST:
+        store.drafts.begin("ada", "")
+    begun = ada.post("/manage/new", data={"blank": "1"})
+    assert (begun.status_code, f"at most {MOST} drafts" in begun.text) == (422, True)
+    page = one.press("keep", about="Much that was typed")
+    assert (page.status_code, f"at most {MOST} a person" in page.text) == (409, True)
+    assert filled(page.text, "editor")["about"] == "Much that was typed"
+    page = one.source("keep", EXAMPLE + "# yours\n")
+    assert (page.status_code, f"at most {MOST} a person" in page.text, "# yours" in page.text) == (409, True, True)
 
 
 # --- source -----------------------------------------------------------------------------------------------------------------
@@ -415,19 +428,19 @@ def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, stor
         assert reply.status_code == 302
         assert store.drafts.draft(reply.headers["Location"].rpartition("/")[2]).text == text
     reply = begin(ada, b"\xff")
-    assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.all())) == (422, True, 3)
+    assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 3)
 
 
 def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store) -> None:
     page = begin(ada, workbook(), "form.xlsx")
     assert page.status_code == 200
-    (draft,) = store.drafts.all()
-    assert draft.text == to_yaml(read_xlsform(workbook()).document)
+    (draft,) = store.drafts.listed("ada")
+    assert draft.beginning == to_yaml(read_xlsform(workbook()).document)
     assert f'href="/manage/drafts/{draft.id}"' in page.text
     assert re.search(r"<code[^>]*>why</code></dt><dd>there is no free text", page.text)
     for wrong in (workbook()[:3000], workbook([])):
         reply = begin(ada, wrong, "form.xlsx")
-        assert (reply.status_code, "must be a" in reply.text, len(store.drafts.all())) == (422, True, 1)
+        assert (reply.status_code, "must be a" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 1)
 
 
 @pytest.mark.slow
@@ -447,7 +460,7 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
     for page in (other.press("publish"), other.source("publish", EXAMPLE.replace("marriage", "work"))):
         assert (page.status_code, "must be a new one" in page.text) == (422, True)
     assert store.surveys.published("affairs").survey.title == "About marriage"
-    assert [draft.id for draft in store.drafts.all()] == [other.id]
+    assert [draft.id for draft in store.drafts.listed("ada")] == [other.id]
 
 
 def test_a_draft_is_its_authors_who_may_delete_it(editor: Open, ada: FlaskClient, store: Store) -> None:
@@ -475,7 +488,7 @@ def test_the_drafts_of_somebody_who_has_left_are_the_operators(ada: FlaskClient,
         store.people.set_operator("ada", operator)
         assert ada.get(f"/manage/drafts/{bens.id}").status_code == status
     assert ada.post(f"/manage/drafts/{bens.id}/delete").status_code == 302
-    assert store.drafts.all() == []
+    assert store.drafts.listed("ada") == []
 
 
 def test_markup_in_a_survey_is_text_on_its_pages(editor: Open, ada: FlaskClient) -> None:

@@ -44,6 +44,17 @@ def test_the_questions_page_has_the_odds_of_each_question_and_of_the_whole_recor
     assert f"{posterior_bound(survey.odds)}% sure of it at most" in page
 
 
+def test_the_levels_of_a_number_are_counted_and_not_listed(ada: FlaskClient, store: Store) -> None:
+    income = {"id": "income", "text": "?", "type": "number", "low": -20000, "high": 1000000}
+    questions = [{**income, "levels": 40}, {**income, "id": "mean"}, {**income, "id": "binned", "bins": [{"name": "few", "from": -20000}]}]
+    questions[2]["bins"].append({"name": "many", "from": 1000})
+    store.surveys.publish(Survey.from_dict({"deniable": 1, "id": "pay", "title": "T", "about": "A.", "epsilon": 3, "questions": questions}))
+    page = html.unescape(ada.get("/manage/surveys/pay/questions").text)
+    assert "A number from −20,000 to 1,000,000, rounded at random to one of 40 levels." in page
+    assert "A number from −20,000 to 1,000,000, of which only the mean is estimated." in page
+    assert re.findall(r"<li><bdi>(.*?)</bdi></li>", page) == ["few", "many"]
+
+
 @pytest.mark.parametrize("n", [50, 5000])
 def test_the_plan_is_the_librarys(ada: FlaskClient, survey: Survey, n: int) -> None:
     page = html.unescape(ada.get(f"/manage/surveys/study/plan?n={n}").text)

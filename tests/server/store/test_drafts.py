@@ -6,7 +6,8 @@ import pytest
 
 from deniable.survey import Survey
 from deniable_server.store import open_store
-from deniable_server.store.errors import ConflictError, UnknownDraftError
+from deniable_server.store.drafts import BEGINNING, MOST
+from deniable_server.store.errors import ConflictError, TooManyDraftsError, UnknownDraftError
 from deniable_server.store.protocol import Store
 
 TEXTS = ["deniable: 1\nid: one\n", "", "no survey at all: [", "größer \u0645\u062f\u064a\u0646\u0629 😀\r\n\0\t", "x" * 262_144]
@@ -19,7 +20,7 @@ def test_a_draft_is_kept_as_it_is_written_whatever_stands_in_it(store: Store, ur
     try:
         assert [again.drafts.draft(draft.id) for draft in begun] == begun
         assert [(draft.text, draft.author) for draft in begun] == [(text, "ada") for text in TEXTS]
-        assert again.drafts.all() == sorted(begun, key=lambda draft: draft.id)
+        assert again.drafts.listed("ada") == [draft.head for draft in sorted(begun, key=lambda draft: draft.id)]
     finally:
         again.close()
 
@@ -43,7 +44,7 @@ def test_a_draft_that_is_removed_is_gone_for_everybody(store: Store) -> None:
             store.drafts.draft(gone)
         with pytest.raises(UnknownDraftError):
             store.drafts.save(gone, "c", one.revision)
-    assert store.drafts.all() == [other]
+    assert store.drafts.listed("ada") == [other.head]
 
 
 def test_a_survey_that_is_only_tried_is_never_published(store: Store, survey: Survey) -> None:
@@ -57,4 +58,26 @@ def test_a_survey_that_is_only_tried_is_never_published(store: Store, survey: Su
 def test_drafts_outlive_what_is_written_anew(store: Store) -> None:
     draft = store.drafts.begin("ada", "a")
     store.rewrite()
-    assert store.drafts.all() == [draft]
+    assert store.drafts.listed("ada") == [draft.head]
+
+
+def test_a_list_of_drafts_is_one_persons_and_has_the_beginning_of_each_only(store: Store) -> None:
+    text = "title: größer\n" + "é" * BEGINNING
+    long, short = store.drafts.begin("ada", text), store.drafts.begin("ada", "short")
+    store.drafts.begin("ben", text)
+    found = {head.id: head for head in store.drafts.listed("ada")}
+    assert found == {long.id: long.head, short.id: short.head}
+    assert (found[short.id].beginning, found[short.id].author) == ("short", "ada")
+    assert text.startswith(found[long.id].beginning)
+    assert BEGINNING - 4 < len(found[long.id].beginning.encode()) <= BEGINNING
+    assert store.drafts.listed("eve") == []
+
+
+def test_nobody_keeps_more_drafts_than_the_most_and_another_person_is_not_held_up(store: Store) -> None:
+    begun = [store.drafts.begin("ada", "") for _ in range(MOST)]
+    with pytest.raises(TooManyDraftsError, match=f"{MOST} drafts"):
+        store.drafts.begin("ada", "one more")
+    assert len(store.drafts.listed("ada")) == MOST
+    assert store.drafts.begin("ben", "")
+    store.drafts.remove(begun[0].id)
+    assert store.drafts.begin("ada", "in its place")

@@ -72,7 +72,8 @@ rate_limits <- function(y, n, lowest, highest) {
   c(if (mirrored == 1 - lowest) lowest else 1 - mirrored, upper(y, n, lowest, highest))
 }
 
-# Shares >= 0 that add to 1: of two or three options the nearest ones, of more an empirical Bayes estimate with a Dirichlet prior.
+# Shares >= 0 that add to 1: of two or three options the nearest ones, and so of more that are all 4 standard errors above 0; else an
+# empirical Bayes estimate with a Dirichlet prior.
 
 # The nodes and weights of Gauss-Legendre on [-1/2, 1/2], by the eigenvalues of a tridiagonal matrix (Golub and Welsch 1969).
 gauss <- local({
@@ -100,6 +101,7 @@ adjusted <- function(ones, n, phi, theta) {
   spread <- rate * (1 - rate)
   for (i in 1:100) spread <- rate * (1 - rate) + spread^2 / sum(spread)
   variance <- spread / (n * (theta - phi)^2)
+  if (all(estimate > 4 * sqrt(variance))) return(nearest)
   priors <- 0.5^(0:6)
   found <- lapply(priors[length(estimate) * priors >= 1], function(a) posterior(estimate, variance, a))
   evidence <- sapply(found, function(one) one$evidence)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import plausibility
@@ -99,7 +99,7 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
     share = _fraction("truth", truth)
     count = int(ones[category])
     rate = float(asked.channel.phi) + share * float(asked.channel.theta - asked.channel.phi)
-    tails = float(bdtr(count, n, rate)), float(bdtrc(count - 1, n, rate)) if count else 1.0
+    tails = float(scipy.special.bdtr(count, n, rate)), float(scipy.special.bdtrc(count - 1, n, rate)) if count else 1.0
     statistic = (count - n * rate) ** 2 / (n * rate * (1 - rate))
     return HypothesisTest(f"the share of {asked.id} = {option} is {share:g}", statistic, 1, min(1.0, 2 * min(tails)))
 
@@ -137,7 +137,7 @@ def _chance_beyond(ones: int, n: int, phi: float, theta: float) -> float:
     """The chance that a bit strays from [phi, theta] at least as far as it did, at the nearer end; 1 inside."""
     if phi <= ones / n <= theta:
         return 1.0
-    return float(bdtr(ones, n, phi) if ones / n < phi else bdtrc(ones - 1, n, theta))
+    return float(scipy.special.bdtr(ones, n, phi) if ones / n < phi else scipy.special.bdtrc(ones - 1, n, theta))
 
 
 def _fraction(name: str, value: Any) -> float:

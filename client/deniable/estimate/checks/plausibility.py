@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scipy.special import bdtr, bdtrc
+import scipy
 
 NO_REPORTS = "no reports yet"
 BELOW = "below 0% by chance: fewer records name it than if nobody had chosen it; the interval says what is plausible"
@@ -30,7 +30,7 @@ def remark(ones: int, n: int, phi: float, theta: float, alpha: float) -> str:
     if phi <= rate <= theta:
         return ""
     below = rate < phi
-    chance = bdtr(ones, n, phi) if below else bdtrc(ones - 1, n, theta)
+    chance = scipy.special.bdtr(ones, n, phi) if below else scipy.special.bdtrc(ones - 1, n, theta)
     if chance < alpha:
         limit, far = (f"at least {_percent(phi)}", "below") if below else (f"at most {_percent(theta)}", "above")
         return (

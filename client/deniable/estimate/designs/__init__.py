@@ -17,6 +17,7 @@ from deniable.estimate.designs.classic import (
 )
 from deniable.estimate.designs.reports import RowDesigns, category_shares
 from deniable.estimate.designs.results import CollectedRow
+from deniable.estimate.designs.together import collected_mean, collected_pair, independent_answers, pair
 
 __all__ = [
     "CategoryDesign",
@@ -24,12 +25,16 @@ __all__ = [
     "Design",
     "RowDesigns",
     "category_shares",
+    "collected_mean",
+    "collected_pair",
     "crosswise",
     "forced_categories",
     "forced_response",
+    "independent_answers",
     "kuk",
     "mangat",
     "matrix_design",
+    "pair",
     "triangular",
     "unrelated_question",
     "warner",

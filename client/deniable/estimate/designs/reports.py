@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, ndtr
 
 from deniable.errors import EstimateError
+from deniable.estimate.designs import outside
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.results import Collected, CollectedRow
 from deniable.estimate.designs.varying_designs import Strata
@@ -21,7 +22,6 @@ from deniable.estimate.limits.proportion import Share, proportion
 
 _Floats = NDArray[np.float64]
 _MEANING = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-_FALSE_ALARM = 0.001
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +57,37 @@ def collected(
     confidence: float = 0.95,
     method: str = DEFAULT_METHOD,
     target: str = "population",
+    population: int | None = None,
 ) -> Collected:
     """Estimates the share of every category from reports that went through a known design.
 
     reports: n of them: yes or no (also true, false, 1, 0) for a `Design` or `RowDesigns`, a category's label for a `CategoryDesign`.
     by: a public label per respondent; each gets estimates of its own. confidence, method, target: as in `share`; where the
     design is no bit with two rates, intervals are "normal", within [0, 1].
+    population: of how many people the n were drawn, at random and without replacement; the shares are then those of just these.
     Raises EstimateError for what breaks a rule. A report is named by its row from 1 and never quoted.
     """
-    interval = Interval(confidence, method, target)
-    labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
-    codes = _codes(reports, labels, isinstance(design, CategoryDesign))
-    if not len(codes):
-        raise EstimateError("there must be at least 1 report, got 0")
+    interval = _interval(len(reports), population, design, Interval(confidence, method, target))
+    codes = codes_of(reports, design)
     if isinstance(design, RowDesigns) and len(design.q0) != len(codes):
         raise EstimateError(f"q0 and q1 must have a value for each of {len(codes):,} reports, got {len(design.q0):,}")
+    if by is not None and population is not None:
+        raise EstimateError("population must be left out where there are groups: each is drawn from as many people as nobody said")
     found = [row for group, rows in _groups(by, len(codes)) for row in _rows(group, codes[rows], _of(design, rows), interval)]
+    if population is not None:
+        found = [replace(row, target=f"the {population:,} drawn from") for row in found]
     return Collected(variable, design.name, len(codes), _epsilon(design), tuple(found))
+
+
+def _interval(n: int, population: int | None, design: Design | RowDesigns | CategoryDesign, wanted: Interval) -> Interval:
+    """Of a population of known size, what `Interval` knows as people of whom some were drawn: their coins, and the draw."""
+    if population is None:
+        return wanted
+    if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
+        raise EstimateError(f"population must be a whole number of people, at least the {n:,} who reported, got {population!r}")
+    if isinstance(design, RowDesigns) or wanted.target != "population":
+        raise EstimateError("population needs one design for all rows, and the target population")
+    return Interval(wanted.confidence, wanted.method, "respondents", everybody=int(population))
 
 
 def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> tuple[_Floats, _Floats]:
@@ -93,6 +107,15 @@ def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
     inverse = np.linalg.inv(matrix)
     covariance: _Floats = inverse @ (np.diag(rate) - np.outer(rate, rate)) @ inverse.T
     return covariance
+
+
+def codes_of(reports: Sequence[Any] | NDArray[Any], design: Design | RowDesigns | CategoryDesign) -> NDArray[np.int64]:
+    """The place of each report among the design's categories, shape (n,). Raises EstimateError for none, and for a report that is none."""
+    labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
+    codes = _codes(reports, labels, isinstance(design, CategoryDesign))
+    if not len(codes):
+        raise EstimateError("there must be at least 1 report, got 0")
+    return codes
 
 
 def _codes(reports: Sequence[Any] | NDArray[Any], labels: tuple[str, ...], exact: bool) -> NDArray[np.int64]:
@@ -169,7 +192,7 @@ def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval)
             yield one, _binary_warning(Strata(np.array([count]), np.array([n]), np.array([q0]), np.array([q1])), one)
         else:
             one = _normal(i, ones, matrix, interval)
-            yield one, _warning(one.estimate, _tail(one))
+            yield one, outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
 
 
 def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
@@ -191,25 +214,8 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval
 def _binary_warning(strata: Strata, one: Share) -> str:
     """What to say about an estimate outside [0, 1]; the chance of one as far is binomial, or normal where designs vary."""
     if len(strata.n) > 1:
-        return _warning(one.estimate, _tail(one))
+        return outside.warning(one.estimate, outside.tail(one.estimate, one.std_error))
     rate = float(strata.q0[0] if one.estimate < 0 else strata.q1[0])
     more = (one.estimate < 0) == bool(strata.q1[0] < strata.q0[0])
-    return _warning(one.estimate, float(bdtrc(one.ones - 1, one.n, rate) if more else bdtr(one.ones, one.n, rate)))
-
-
-def _tail(one: Share) -> float:
-    """The normal chance of an estimate this far outside [0, 1]."""
-    outside = max(-one.estimate, one.estimate - 1)
-    return float(ndtr(-outside / one.std_error)) if one.std_error > 0 else 0.0
-
-
-def _warning(estimate: float, chance: float) -> str:
-    if 0 <= estimate <= 1:
-        return ""
-    where = "below 0" if estimate < 0 else "above 100%"
-    if chance >= _FALSE_ALARM:
-        return f"{where} by chance: the estimate is unbiased and not cut off; the interval says what is plausible"
-    return (
-        f"{where} by more than chance (in fewer than 1 of {1 / _FALSE_ALARM:,.0f} surveys): "
-        "the design may not be the one declared, or people did not follow it"
-    )
+    chance = float(scipy.special.bdtrc(one.ones - 1, one.n, rate) if more else scipy.special.bdtr(one.ones, one.n, rate))
+    return outside.warning(one.estimate, chance)

@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtri
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -91,7 +91,7 @@ class Strata:
 
     def _likelihood_limits(self, alpha: float) -> tuple[float, float]:
         """All p in [0, 1] whose log-likelihood is near the largest one there (Wilks)."""
-        drop, best = float(chdtri(1, alpha)) / 2, self._most_likely()
+        drop, best = float(scipy.special.chdtri(1, alpha)) / 2, self._most_likely()
         top = self._log_likelihood(best)
 
         def excess(p: float) -> float:

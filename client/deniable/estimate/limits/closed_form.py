@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import betaincinv, ndtri
+import scipy
 
 
 def normal_quantile(alpha: float) -> float:
     """z with P(|Z| > z) = alpha for a standard normal Z."""
-    return -float(ndtri(alpha / 2))
+    return -float(scipy.special.ndtri(alpha / 2))
 
 
 def wilson(ones: int, n: int, alpha: float) -> tuple[float, float]:
@@ -23,8 +23,8 @@ def wilson(ones: int, n: int, alpha: float) -> tuple[float, float]:
 
 def clopper_pearson(ones: int, n: int, alpha: float) -> tuple[float, float]:
     """The rates that neither one-sided binomial test rejects at alpha/2. Source: Biometrika 26 (1934)."""
-    low = float(betaincinv(ones, n - ones + 1, alpha / 2)) if ones > 0 else 0.0
-    high = float(betaincinv(ones + 1, n - ones, 1 - alpha / 2)) if ones < n else 1.0
+    low = float(scipy.special.betaincinv(ones, n - ones + 1, alpha / 2)) if ones > 0 else 0.0
+    high = float(scipy.special.betaincinv(ones + 1, n - ones, 1 - alpha / 2)) if ones < n else 1.0
     return low, high
 
 

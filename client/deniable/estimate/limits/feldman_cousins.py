@@ -24,8 +24,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc, expit, xlog1py, xlogy
 
 from deniable.estimate.limits import likelihood_ratio
 from deniable.estimate.limits.roots import root
@@ -83,14 +83,14 @@ def _jumps(ones: int, n: int, lowest: float, highest: float, most: int) -> tuple
     """The counts from `ones` on, `most` beyond it if there are so many, and the rate at which each but the first gives way to the next."""
     counts = np.arange(ones, min(n, ones + most) + 1)
     best = np.clip(counts / n, lowest, highest)
-    c = xlogy(counts, best) + xlog1py(n - counts, -best)
+    c = scipy.special.xlogy(counts, best) + scipy.special.xlog1py(n - counts, -best)
     slopes = (c[1:] - c[0] + _TIE) / (counts[1:] - ones)
-    return counts, expit(np.maximum.accumulate(slopes))
+    return counts, scipy.special.expit(np.maximum.accumulate(slopes))
 
 
 def _tails(ones: int, others: NDArray[np.int64], n: int, rate: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """P(Y <= ones) + P(Y >= other) for Y binomial (n, rate)."""
-    return np.asarray(bdtr(ones, n, rate) + bdtrc(others - 1, n, rate))
+    return np.asarray(scipy.special.bdtr(ones, n, rate) + scipy.special.bdtrc(others - 1, n, rate))
 
 
 def _excess(rate: float, alpha: float, ones: int, other: NDArray[np.int64], n: int) -> float:

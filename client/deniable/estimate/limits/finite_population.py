@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from deniable.estimate.limits import closed_form
 
@@ -119,7 +119,7 @@ def _hypergeometric(drawn: _Floats, m: _Floats, coins: _Coins) -> _Floats:
 
 
 def _log_choose(n: _Floats | np.float64, k: _Floats | np.float64) -> _Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    return np.asarray(scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1))
 
 
 def _ratio(top: _Floats, bottom: _Floats) -> _Floats:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from scipy.special import ndtri, stdtrit
+import scipy
 
 from deniable.errors import EstimateError
 
@@ -59,7 +59,9 @@ class Interval:
 
         Where errors tend to be too small, so many times as far.
         """
-        return -self.wider * float(ndtri(self.alpha / 2) if math.isinf(self.df) else stdtrit(self.df, self.alpha / 2))
+        return -self.wider * float(
+            scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2)
+        )
 
     def sampling(self, n: int) -> float:
         """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.

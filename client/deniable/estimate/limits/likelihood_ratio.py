@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import chdtri
+import scipy
 
 from deniable.estimate.limits.roots import root
 
 
 def limits(ones: int, n: int, lowest: float, highest: float, alpha: float) -> tuple[float, float]:
     """The limits of the rate, lowest <= low < high <= highest, for `ones` of n and an error probability alpha."""
-    drop = float(chdtri(1, alpha)) / 2
+    drop = float(scipy.special.chdtri(1, alpha)) / 2
     best = min(max(ones / n, lowest), highest)
     high = upper(ones, n, best, highest, drop)
     mirrored = upper(n - ones, n, 1 - best, 1 - lowest, drop)

@@ -6,8 +6,8 @@ import math
 from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtrc, fdtrc, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -103,12 +103,12 @@ class ClusterEstimate(Estimate):
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by Student's t; the statistic is its square."""
         found = super().test(value)
-        return replace(found, p_value=float(fdtrc(1, self.df, found.statistic / self.wider**2)))
+        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, found.statistic / self.wider**2)))
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
     """The test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
-    return HypothesisTest(what, float(statistic), df, float(chdtrc(df, statistic)))
+    return HypothesisTest(what, float(statistic), df, float(scipy.special.chdtrc(df, statistic)))
 
 
 def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:
@@ -157,7 +157,7 @@ def _p_value(x: _Floats, top: _Floats, value: _Floats) -> _Floats:
         below_zero, over_top = (value - drop / value) / 2, (above - drop / above) / 2
     reach_down = np.where(root <= value, root, np.where(value > 0, value - below_zero, np.inf))
     reach_up = np.where(root <= above, root, np.where(above > 0, above - over_top, np.inf))
-    p_value: _Floats = ndtr(-reach_down) + ndtr(-reach_up)
+    p_value: _Floats = scipy.special.ndtr(-reach_down) + scipy.special.ndtr(-reach_up)
     return p_value
 
 

@@ -28,6 +28,7 @@ _OF_NUMBERS: dict[str, bool] = {
     "phi": False,
     "Cramer's V": False,
     "odds ratio": False,
+    "correlation": False,
     "conditional share": False,
     "linear regression of a number": True,
     "logit of a number": False,

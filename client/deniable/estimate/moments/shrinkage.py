@@ -1,6 +1,7 @@
 """Shares that could be true: none below 0, adding to 1, and nearer to the truth than the unbiased estimate.
 
-Two or three categories: the nearest point of the simplex; for two, that is maximum likelihood. More categories:
+Two or three categories: the nearest point of the simplex; for two, that is maximum likelihood. So it is of more categories where all
+of them are clearly above 0, since nothing is cut off then and shrinking gains nothing: the unbiased estimate itself. Else:
 an empirical Bayes estimate, which learns from all of them whether small estimates are mostly noise, as no estimate
 can in fewer than three dimensions (C. Stein, Proc. Third Berkeley Symp. 1, 1956). docs/reference/methods.md has the
 derivation, benchmarks/adjusted.py measures it.
@@ -14,13 +15,14 @@ independence given the sum a good approximation to plain independence (a saddlep
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
 
 from deniable.errors import EstimateError
 
 _Floats = NDArray[np.float64]
 
+_CLEAR = 4.0  # standard errors above 0 from which on a share is not mostly noise
 _MANY = 4  # categories from which on the others say something about each
 _CONCENTRATIONS = 0.5 ** np.arange(7)  # of the prior: from uniform on the simplex to nearly all in few categories
 _STEPS = 200  # at most; a few dozen is the most ever seen
@@ -38,7 +40,7 @@ def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: flo
     if len(estimate) < _MANY:
         return nearest
     variance = _variances(phi + (theta - phi) * nearest) / (n * (theta - phi) ** 2)
-    return _posterior_mean(estimate, variance)
+    return nearest if (estimate > _CLEAR * np.sqrt(variance)).all() else _posterior_mean(estimate, variance)
 
 
 def _nearest_on_simplex(point: _Floats) -> _Floats:
@@ -88,7 +90,7 @@ def _given_concentration(estimate: _Floats, variance: _Floats, a: float) -> tupl
         tilt = newton if low < newton < high else (low + high) / 2
     else:
         raise EstimateError(f"the adjusted shares did not converge in {_STEPS} steps")
-    evidence = log_mass.sum() + tilt - np.log(spread.sum()) / 2 - k * gammaln(a) + gammaln(k * a)
+    evidence = log_mass.sum() + tilt - np.log(spread.sum()) / 2 - k * scipy.special.gammaln(a) + scipy.special.gammaln(k * a)
     return float(evidence), mean / mean.sum()
 
 
@@ -110,7 +112,7 @@ def _tilted(estimate: _Floats, variance: _Floats, a: float, tilt: float) -> tupl
     exponent = -((p - peak[:, None]) ** 2) / (2 * variance[:, None]) + slope[:, None] * p
     largest = np.where(middle > 0, -tilt * (estimate + middle) / 2, -(estimate**2) / (2 * variance))
     logs = exponent + np.log(weights)
-    log_mass = logsumexp(logs, axis=1)
+    log_mass = scipy.special.logsumexp(logs, axis=1)
     w = np.exp(logs - log_mass[:, None])
     mean = (w * p).sum(axis=1)
     return log_mass + largest, mean, (w * (p - mean[:, None]) ** 2).sum(axis=1)

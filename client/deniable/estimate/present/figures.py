@@ -14,5 +14,10 @@ def percents(low: float | None, high: float | None) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """The ends of a scale, as short as they can be written."""
-    return f"{low:,g} – {high:,g}"
+    """The ends of a scale, as short as they can be written, but without an exponent below 10 ** 15."""
+    return f"{low:,.15g} – {high:,.15g}"
+
+
+def two_digits(value: float) -> str:
+    """A number rounded to two digits that count, without an exponent below 10 ** 15: `0.36`, `16`, `510,000`."""
+    return f"{float(f'{value:.2g}'):,.15g}"

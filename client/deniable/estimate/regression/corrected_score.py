@@ -2,12 +2,12 @@
 
 With the true answers, least squares solves sum x_i (y_i - x_i' beta) = 0. Here x_i (y_i - x_i' beta) is replaced by
 
-    psi_i = sum over c of  U_ic  x(z_i, c) (v_i - x(z_i, c)' beta)
+    psi_i = sum over c of  U_ic  x(z_i, c) (v_i - r_i x(z_i, c)' beta)
 
-U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores. Both are
-unbiased given the true answers, and independent, since each question has coins of its own; so psi_i is unbiased too
-(T. Nakamura, Biometrika 77 (1990)), whatever the distribution of the answers. It is linear in beta. Errors are those of
-an estimating equation (sandwich): A^-1 (sum psi psi') A^-T with A = sum over i and c of U_ic x x'.
+U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores; r_i: that for having
+answered at all, 1 where everybody did. They are unbiased given the true answers, and those of two questions independent, since each has
+coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), whatever the distribution of the answers. It is linear in
+beta. Errors are those of an estimating equation: A^-1 M A^-T with A = sum over i and c of w_i r_i U_ic x x', and M as in `drawn`.
 """
 
 from __future__ import annotations
@@ -16,22 +16,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression import cells
+from deniable.estimate.regression.fitted import Coefficients
+from deniable.estimate.regression.formula import Terms
+from deniable.estimate.regression.request import Request
 
 _Floats = NDArray[np.float64]
 
 
-def solve(count: _Floats, x: _Floats, u: _Floats, v: _Floats, names: list[str]) -> tuple[_Floats, _Floats]:
-    """beta, shape (p,), and its covariance, shape (p, p).
+def fit(request: Request) -> Coefficients:
+    """The linear model. Raises EstimateError where the corrected second moments of the predictors are not positive definite."""
+    if request.given is not None:
+        raise EstimateError("given must be left out of a linear model, which assumes nothing about the predictors' distribution")
+    outcome, v, r = _numbers(request)
+    terms = request.terms([v, r])
+    variables = [request.perturbed[name] for name in terms.predictors]
+    u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
+    asked = request.asked(terms.predictors)
+    beta, covariance = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
+    count = terms.count(None)
+    answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
+    missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
+    return Coefficients(
+        request=request,
+        outcome=f"mean of {outcome}",
+        names=[(request.outcome, name) for name in terms.names],
+        params=beta,
+        covariance=covariance,
+        layout=terms.layout,
+        asked=asked,
+        answered=answered if missing else 1.0,
+    )
 
-    count: (R,), respondents of each kind. x: (R, C, p). u: (R, C). v: (R,). Raises EstimateError where A is not positive definite.
-    """
+
+def _solve(request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]) -> tuple[_Floats, _Floats]:
+    """beta, shape (p,), and its covariance, shape (p, p)."""
+    (v, r), x, count = outcome, terms.x, terms.count(request.drawn.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
-    a = np.einsum("r,rc,rcp,rcq->pq", count, u, x, x, optimize=True)
-    _refuse_indefinite(a, x, names)
+    a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
+    _refuse_indefinite(a, x, terms.names)
     beta = np.linalg.solve(a, v @ weighted)
-    psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - x @ beta, optimize=True)
-    half = np.linalg.solve(a, (np.sqrt(count)[:, None] * psi).T)
-    return beta, half @ half.T
+    psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
+    half = np.linalg.solve(a, request.drawn.meat(psi, terms.which))
+    return beta, np.linalg.solve(a, half.T)
+
+
+def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
+    """Of a numeric outcome: what it is called in words; an unbiased number for every respondent, 0 of who gave none; and one for having
+    given one, each of shape (n,)."""
+    name = request.outcome
+    if name not in request.perturbed:
+        try:
+            values = request.table[name].to_numpy(dtype=np.float64)
+        except (TypeError, ValueError):
+            raise EstimateError(f"the outcome {name} of a linear model must be numbers") from None
+        if not np.isfinite(values).all():
+            raise EstimateError(f"the outcome {name} of a linear model must be finite numbers in every row")
+        return name, values, np.ones(len(values))
+    variable = request.perturbed[name]
+    told = variable.pseudo_answers()[:, variable.answered]
+    everybody = variable.missing is None and variable.asked is None
+    answered = np.ones(variable.n) if everybody else told.sum(axis=1)
+    if (scores := variable.answer_scores) is not None:
+        return f"{name}'s scores", told @ scores, answered
+    if len(variable.answers) != 2:
+        raise EstimateError(f"the outcome {name} of a linear model must have scores, a number for each of its categories")
+    scores = np.array([category != variable.reference for category in variable.answers], dtype=np.float64)
+    return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", told @ scores, answered
 
 
 def _refuse_indefinite(a: _Floats, x: _Floats, names: list[str]) -> None:

@@ -25,20 +25,67 @@ MAX_COMBINATIONS = 1024
 
 
 @dataclass(frozen=True)
-class Terms:
-    """The right-hand side for R distinct kinds of respondent and C combinations of the perturbed predictors.
+class Layout:
+    """A right-hand side that can be computed of any values. spec: formulaic's. predictors: the perturbed ones, and what each is."""
 
-    names: the p columns. x: (R, C, p). w: (R, q), what the combinations' distribution depends on. rows: (R,), one respondent of each kind.
-    count: (R,), respondents of each kind. predictors: the perturbed predictors. combinations: (C, predictors), their categories.
+    spec: Any
+    predictors: Mapping[str, Perturbed]
+
+    @property
+    def names(self) -> list[str]:
+        """The p columns."""
+        return [str(name) for name in self.spec.column_names]
+
+    @property
+    def parts(self) -> dict[str, list[str]]:
+        """The columns of each term of the formula."""
+        return {str(term): self.names[columns] for term, columns in self.spec.term_slices.items()}
+
+    def matrix(self, public: pd.DataFrame, codes: NDArray[np.int64]) -> _Floats:
+        """The columns' values, shape (n, p), for public values and answers by their places, shape (n, predictors). Raises EstimateError."""
+        return self.of_frame(self.frame(public, codes))
+
+    def frame(self, public: pd.DataFrame, codes: NDArray[np.int64]) -> pd.DataFrame:
+        """The same values as the formula sees them, a column for each variable."""
+        latent = {name: _values(variable, codes[:, j]) for j, (name, variable) in enumerate(self.predictors.items())}
+        return public.reset_index(drop=True).assign(**latent)
+
+    def of_frame(self, frame: pd.DataFrame) -> _Floats:
+        """The same of a table that has every variable as the formula sees it."""
+        return np.asarray(_matrix(self.spec, frame), dtype=np.float64).reshape(len(frame), -1)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The right-hand side for R distinct kinds of respondent and C combinations of answers to the perturbed predictors.
+
+    layout: how it is computed. x: (R, C, p). w: (R, q), what the combinations' distribution depends on. rows: (R,), one respondent of each
+    kind. which: (n,), the kind of each respondent. combinations: (C, predictors), places of answers. public: the different public
+    values, Z rows; public_kind: (R,), which of them each kind has.
     """
 
-    names: list[str]
+    layout: Layout
     x: _Floats
     w: _Floats
     rows: NDArray[np.int64]
-    count: _Floats
-    predictors: list[str]
+    which: NDArray[np.int64]
     combinations: NDArray[np.int64]
+    public: pd.DataFrame
+    public_kind: NDArray[np.int64]
+
+    @property
+    def names(self) -> list[str]:
+        """The p columns."""
+        return self.layout.names
+
+    @property
+    def predictors(self) -> list[str]:
+        """The perturbed predictors."""
+        return list(self.layout.predictors)
+
+    def count(self, weights: _Floats | None) -> _Floats:
+        """Respondents of each kind, or the sum of their weights, shape (R,)."""
+        return np.bincount(self.which, weights, minlength=len(self.rows)).astype(np.float64)
 
 
 _SIDES = re.compile(r"\s*(?:(\w+)|`([^`]+)`)\s*~((?:[^`~]|`[^`]*`)+)")
@@ -79,14 +126,16 @@ def terms(
     for name in public:
         if missing := int(data[name].isna().sum()):
             raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(data):,}")
-    combinations = _combinations([len(perturbed[name].categories) for name in predictors])
+    combinations = _combinations([len(perturbed[name].answers) for name in predictors])
     public_kind = _kinds([_codes(data[name].to_numpy()) for name in public], len(data))
     _, first, which = np.unique(public_kind, return_index=True, return_inverse=True)
     parts = [which, *(_codes(perturbed[name].patterns()) for name in predictors), *map(_codes, outcome_kinds)]
-    _, rows, count = np.unique(_kinds(parts, len(data)), return_index=True, return_counts=True)
-    columns, x = _expand(right, data[public], first, predictors, perturbed, combinations)
+    _, rows, kind = np.unique(_kinds(parts, len(data)), return_index=True, return_inverse=True)
+    layout = _layout(right, data[public], {name: perturbed[name] for name in predictors}, combinations)
+    x = _expand(layout, data[public].iloc[first], combinations)
     w = _given(given, x, data[public], first, predictors)
-    return Terms(columns, x[which[rows]], w[which[rows]], rows, count.astype(np.float64), predictors, combinations)
+    there = which[rows]
+    return Terms(layout, x[there], w[there], rows, kind.ravel(), combinations, data[public].iloc[first].reset_index(drop=True), there)
 
 
 def names(right: str) -> set[str]:
@@ -130,39 +179,36 @@ def _kinds(parts: Sequence[NDArray[np.int64]], n: int) -> NDArray[np.int64]:
     return kind
 
 
-def _expand(
-    right: str,
-    public: pd.DataFrame,
-    first: NDArray[np.int64],
-    predictors: list[str],
-    perturbed: Mapping[str, Perturbed],
-    combinations: NDArray[np.int64],
-) -> tuple[list[str], _Floats]:
-    """The columns' names, and their values for each public kind and each combination, shape (public kinds, C, p)."""
+def _layout(right: str, public: pd.DataFrame, predictors: Mapping[str, Perturbed], combinations: NDArray[np.int64]) -> Layout:
+    """Learns what a formula learns of the public columns, such as their mean, and of the perturbed ones all answers that there are."""
     cells = len(combinations)
-
-    def frame(rows: NDArray[np.int64], cell: NDArray[np.int64]) -> pd.DataFrame:
-        latent = {name: _values(perturbed[name], combinations[cell, j]) for j, name in enumerate(predictors)}
-        return public.iloc[rows].reset_index(drop=True).assign(**latent)
-
-    n = max(len(public), cells)
     # every respondent once, so that center() and the like see the public columns as they are, and every category at least once
-    spec = _matrix(_parsed(right), frame(np.arange(n) % max(len(public), 1), np.arange(n) % cells)).model_spec
-    matrix = _matrix(spec, frame(np.repeat(first, cells), np.tile(np.arange(cells), len(first))))
-    x = np.asarray(matrix, dtype=np.float64).reshape(len(first), cells, len(spec.column_names))
-    names = [str(name) for name in spec.column_names]
-    _refuse_collinear(x.reshape(len(first) * cells, len(names)), names)
-    return names, x
+    every = np.arange(max(len(public), cells))
+    frame = public.iloc[every % max(len(public), 1)].reset_index(drop=True)
+    latent = {name: _values(variable, combinations[every % cells, j]) for j, (name, variable) in enumerate(predictors.items())}
+    return Layout(_matrix(_parsed(right), frame.assign(**latent)).model_spec, predictors)
+
+
+def _expand(layout: Layout, public: pd.DataFrame, combinations: NDArray[np.int64]) -> _Floats:
+    """The columns' values for each public kind and each combination, shape (public kinds, C, p)."""
+    kinds, cells = len(public), len(combinations)
+    matrix = layout.matrix(public.iloc[np.repeat(np.arange(kinds), cells)], np.tile(combinations, (kinds, 1)))
+    _refuse_collinear(matrix, layout.names)
+    return matrix.reshape(kinds, cells, -1)
 
 
 def _values(variable: Perturbed, codes: NDArray[np.int64]) -> Any:
     """What a formula sees of a latent answer: its score, or a category whose first level is the reference."""
-    if variable.scores is not None:
-        return np.asarray(variable.scores)[codes]
+    if (scores := variable.answer_scores) is not None:
+        return scores[codes]
+    return labelled(variable, np.asarray(variable.answers, dtype=object)[codes])
+
+
+def labelled(variable: Perturbed, labels: Any) -> Any:
+    """Answers by their labels, as a formula sees a category: the reference is its first level."""
     import pandas as pd
 
-    levels = [variable.reference, *(category for category in variable.categories if category != variable.reference)]
-    return pd.Categorical(np.asarray(variable.categories, dtype=object)[codes], categories=levels)
+    return pd.Categorical(labels, categories=[variable.reference, *(one for one in variable.answers if one != variable.reference)])
 
 
 def _matrix(source: Any, frame: pd.DataFrame) -> Any:

@@ -1,10 +1,10 @@
-"""The likelihood of a logistic regression whose outcome and some of whose predictors were perturbed, and its maximum.
+"""The likelihood of a regression whose outcome and some of whose predictors were perturbed, and its maximum.
 
 A respondent with public values z reports b about the outcome y and a_1 .. a_m about the predictors c = (c_1 .. c_m):
 
     P(b, a | z) = sum over c and y of  pi(c | z)  P(a_1 | c_1) .. P(a_m | c_m)  mu(y | z, c)  P(b | y)
 
-    mu(y | z, c) = multinomial logit of x(z, c)' beta_y,  beta = 0 for the reference outcome
+    mu(y | z, c) = what the family says of x(z, c)' B_y,  B = constraint beta (see `families`)
     pi(c | z)    = multinomial logit of w(z)' gamma_c,    gamma = 0 for the first combination c
 
 The channels P(a | c), P(b | y) are known. beta is wanted; gamma is estimated along with it. Where w is just a constant,
@@ -20,14 +20,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression.families import Family
 
 _Floats = NDArray[np.float64]
 
@@ -45,10 +46,11 @@ _SINGULAR = 1e-11  # smallest eigenvalue of the information, scaled to a diagona
 
 @dataclass(frozen=True)
 class Reports:
-    """R distinct kinds of respondent, C combinations of the perturbed predictors, K outcomes (the reference last).
+    """R distinct kinds of respondent, C combinations of the perturbed predictors, K outcomes.
 
-    count: (R,), respondents of each kind. x: (R, C, p), the terms. w: (R, q), what pi depends on. a: (R, C), P(predictors' reports | c).
-    b: (R, K), P(outcome's report | y).
+    count: (R,), respondents of each kind, or the sum of their weights. x: (R, C, p), the terms. w: (R, q), what pi depends on.
+    a: (R, C), P(predictors' reports | c). b: (R, C, K), P(outcome's report | y), or (R, 1, K) where that is one for all c.
+    constraint: ((K - 1) p, coefficients), from beta to B; None where B is beta, outcome by outcome.
     """
 
     count: _Floats
@@ -56,11 +58,18 @@ class Reports:
     w: _Floats
     a: _Floats
     b: _Floats
+    family: Family
+    constraint: _Floats | None = None
 
     @property
     def coefficients(self) -> int:
-        """How many of the parameters are beta: (K - 1) p; beta comes first, outcome by outcome."""
-        return int((self.b.shape[1] - 1) * self.x.shape[2])
+        """How many of the parameters are beta, which come first."""
+        return int((self.b.shape[2] - 1) * self.x.shape[2] if self.constraint is None else self.constraint.shape[1])
+
+    def slopes(self, parameters: _Floats) -> _Floats:
+        """B, shape (K - 1, p)."""
+        beta = parameters[: self.coefficients]
+        return (beta if self.constraint is None else self.constraint @ beta).reshape(-1, self.x.shape[2])
 
     @property
     def parameters(self) -> int:
@@ -69,22 +78,22 @@ class Reports:
 
     def chunks(self) -> Iterator[Reports]:
         """The same kinds, some at a time."""
-        size = max(1, _CHUNK // (self.x.shape[1] * self.b.shape[1] * self.parameters))
+        outcomes = self.b.shape[2]
+        size = max(1, _CHUNK // (self.x.shape[1] * outcomes * (self.parameters + outcomes)))
         for start in range(0, len(self.count), size):
             part = slice(start, start + size)
-            yield Reports(self.count[part], self.x[part], self.w[part], self.a[part], self.b[part])
+            yield replace(self, count=self.count[part], x=self.x[part], w=self.w[part], a=self.a[part], b=self.b[part])
 
 
 class Derivatives(NamedTuple):
     """At some parameters: the log-likelihood; the objective, which has the pseudo-respondents too; its score, observed information and
-    complete data's information; and the sum of the outer products of the respondents' scores."""
+    complete data's information."""
 
     llf: float
     objective: float
     score: _Floats
     observed: _Floats
     complete: _Floats
-    outer: _Floats
 
 
 class Maximum(NamedTuple):
@@ -95,12 +104,12 @@ class Maximum(NamedTuple):
     steps: int
 
 
-def maximize(reports: Reports, names: list[str]) -> Maximum:
-    """The maximum from fixed starting values (all 0). names: of the coefficients, for messages.
+def maximize(reports: Reports, names: list[str], start: _Floats) -> Maximum:
+    """The maximum from fixed starting values: beta = start, gamma = 0. names: of the coefficients, for messages.
 
     Raises EstimateError where there is no interior maximum or the information is singular there.
     """
-    parameters, at, before = np.zeros(reports.parameters), None, np.inf
+    parameters, at, before = np.append(start, np.zeros(reports.parameters - len(start))), None, np.inf
     for steps in range(1, MAX_STEPS + 1):
         at = at or derivatives(reports, parameters)
         step = _solve(at.observed, at.score)
@@ -126,47 +135,70 @@ def maximize(reports: Reports, names: list[str]) -> Maximum:
 
 
 def derivatives(reports: Reports, parameters: _Floats) -> Derivatives:
-    """All that `Derivatives` names, at some parameters."""
+    """All that `Derivatives` names, at some parameters; an objective of -inf where the family's chances are none."""
     size = reports.parameters
     llf, penalty = 0.0, 0.0
-    score, parts = np.zeros(size), [np.zeros((size, size)) for _ in range(3)]
+    score, (observed, complete) = np.zeros(size), [np.zeros((size, size)) for _ in range(2)]
     share = PSEUDO_RESPONDENTS / reports.count.sum()
     for part in reports.chunks():
-        mu, log_pi = _outcomes(part, parameters), _log_combinations(part, parameters)
-        pi = np.exp(log_pi)
-        joint = (pi * part.a)[:, :, None] * mu * part.b[:, None, :]
-        total = joint.sum(axis=(1, 2))
-        if not (total > 0).all():
-            return Derivatives(-np.inf, -np.inf, score, *parts)
-        latent = joint / total[:, None, None]
-        each = _scores(part, mu, pi)
-        mean = np.einsum("rcy,rcyp->rp", latent, each)
-        weight = part.count[:, None, None]
-        observed, complete, outer = parts
-        made = _information(part, each, latent, mu, pi, share)
+        at = _Point.of(part, parameters)
+        if not (at.total > 0).all() or (at.mu < 0).any():
+            return Derivatives(-np.inf, -np.inf, score, observed, complete)
+        each, weight = _scores(at), part.count[:, None, None]
+        mean = np.einsum("rcy,rcyp->rp", at.latent, each)
         scores = np.sqrt(part.count)[:, None] * mean
-        outer += scores.T @ scores
-        complete += made
-        observed += made - _gram(each, weight * latent) + scores.T @ scores
-        score += part.count @ mean + _pseudo_score(part, pi, share, size)
-        llf += float(part.count @ np.log(total))
-        penalty += float(part.count @ log_pi.mean(axis=1)) * share
-    return Derivatives(llf, llf + penalty, score, *parts)
+        gamma = _gram(each[:, :, :1, part.coefficients :], (1 + share) * weight * at.pi[:, :, None])
+        likely = at.latent.sum(axis=2, keepdims=True) * at.mu
+        complete += _blocks(_curvature(at, likely), gamma)
+        observed += _blocks(_curvature(at, at.latent), gamma) - _gram(each, weight * at.latent) + scores.T @ scores
+        score += part.count @ mean + _pseudo_score(part, at.pi, share, size)
+        llf += float(part.count @ np.log(at.total))
+        penalty += float(part.count @ at.log_pi.mean(axis=1)) * share
+    return Derivatives(llf, llf + penalty, score, observed, complete)
+
+
+def scores(reports: Reports, parameters: _Floats) -> _Floats:
+    """The score of one respondent of each kind, shape (R, parameters); the pseudo-respondents' is not in it."""
+    points = (_Point.of(part, parameters) for part in reports.chunks())
+    return np.concatenate([np.einsum("rcy,rcyp->rp", at.latent, _scores(at)) for at in points])
+
+
+def reported(reports: Reports, parameters: _Floats) -> _Floats:
+    """The chance of each kind's reports, given their public values, shape (R,)."""
+    return np.concatenate([_Point.of(part, parameters).total for part in reports.chunks()])
+
+
+def distribution(reports: Reports, parameters: _Floats) -> _Floats:
+    """pi: how the perturbed predictors' combinations are distributed among those with each kind's public values, shape (R, C)."""
+    return np.asarray(np.exp(_log_combinations(reports, parameters)))
 
 
 def combinations(reports: Reports, parameters: _Floats) -> _Floats:
     """The estimated joint shares of the perturbed predictors' combinations, shape (C,), over all respondents."""
-    pi = np.exp(_log_combinations(reports, parameters))
-    return np.asarray(reports.count @ pi / reports.count.sum())
+    return np.asarray(reports.count @ distribution(reports, parameters) / reports.count.sum())
 
 
-def _outcomes(part: Reports, parameters: _Floats) -> _Floats:
-    """mu, shape (R, C, K)."""
-    kinds, cells, p = part.x.shape
-    eta = np.zeros((kinds, cells, part.b.shape[1]))
-    eta[:, :, :-1] = part.x @ parameters[: part.coefficients].reshape(-1, p).T
-    eta = np.exp(eta - eta.max(axis=2, keepdims=True))
-    return np.asarray(eta / eta.sum(axis=2, keepdims=True))
+@dataclass(frozen=True)
+class _Point:
+    """Some kinds of respondent at some parameters. eta: (R, C, K - 1). mu: (R, C, K). log_pi, pi: (R, C). total: (R,), the likelihood of
+    a report. latent: (R, C, K), how likely each (c, y) is, given the reports."""
+
+    part: Reports
+    eta: _Floats
+    mu: _Floats
+    log_pi: _Floats
+    pi: _Floats
+    total: _Floats
+    latent: _Floats
+
+    @classmethod
+    def of(cls, part: Reports, parameters: _Floats) -> _Point:
+        eta = part.x @ part.slopes(parameters).T
+        mu, log_pi = part.family.chances(eta), _log_combinations(part, parameters)
+        pi = np.exp(log_pi)
+        joint = (pi * part.a)[:, :, None] * mu * part.b
+        total = joint.sum(axis=(1, 2))
+        return cls(part, eta, mu, log_pi, pi, total, joint / np.where(total > 0, total, 1.0)[:, None, None])
 
 
 def _log_combinations(part: Reports, parameters: _Floats) -> _Floats:
@@ -177,26 +209,34 @@ def _log_combinations(part: Reports, parameters: _Floats) -> _Floats:
     return np.asarray(eta - top - np.log(np.exp(eta - top).sum(axis=1, keepdims=True)))
 
 
-def _scores(part: Reports, mu: _Floats, pi: _Floats) -> _Floats:
+def _scores(at: _Point) -> _Floats:
     """The complete data's score of each latent (c, y), shape (R, C, K, parameters)."""
+    part = at.part
     kinds, cells, p = part.x.shape
-    outcomes, q = part.b.shape[1], part.w.shape[1]
+    outcomes, q = part.b.shape[2], part.w.shape[1]
     each = np.empty((kinds, cells, outcomes, part.parameters))
-    off = np.eye(outcomes)[:, :-1] - mu[:, :, None, :-1]
-    each[..., : part.coefficients] = (off[..., None] * part.x[:, :, None, None, :]).reshape(kinds, cells, outcomes, (outcomes - 1) * p)
-    moved = np.eye(cells)[:, 1:] - pi[:, None, 1:]
-    gamma = (moved[..., None] * part.w[:, None, None, :]).reshape(kinds, cells, 1, (cells - 1) * q)
-    each[..., part.coefficients :] = gamma
+    off = part.family.scores(at.eta, at.mu)
+    slopes = (off[..., None] * part.x[:, :, None, None, :]).reshape(kinds, cells, outcomes, (outcomes - 1) * p)
+    each[..., : part.coefficients] = slopes if part.constraint is None else slopes @ part.constraint
+    moved = np.eye(cells)[:, 1:] - at.pi[:, None, 1:]
+    each[..., part.coefficients :] = (moved[..., None] * part.w[:, None, None, :]).reshape(kinds, cells, 1, (cells - 1) * q)
     return each
 
 
-def _information(part: Reports, each: _Floats, latent: _Floats, mu: _Floats, pi: _Floats, share: float) -> _Floats:
-    """The complete data's information given the reports, pseudo-respondents included: blocks for beta and gamma."""
-    made = np.zeros((part.parameters, part.parameters))
-    b = part.coefficients
-    weight = part.count[:, None, None]
-    made[:b, :b] = _gram(each[..., :b], weight * latent.sum(axis=2, keepdims=True) * mu)
-    made[b:, b:] = _gram(each[:, :, :1, b:], (1 + share) * weight * pi[:, :, None])
+def _curvature(at: _Point, weight: _Floats) -> _Floats:
+    """The sum of the second derivatives of -log mu, each (c, y) weighted, for beta; weight: (R, C, K), of one respondent of each kind."""
+    part, p = at.part, at.part.x.shape[2]
+    bend = part.family.bend(at.eta, at.mu, weight) * part.count[:, None, None, None]
+    m = bend.shape[-1]
+    squares = (part.x[..., :, None] * part.x[..., None, :]).reshape(-1, p * p)
+    made = (bend.reshape(-1, m * m).T @ squares).reshape(m, m, p, p).transpose(0, 2, 1, 3).reshape(m * p, m * p)
+    return np.asarray(made if part.constraint is None else part.constraint.T @ made @ part.constraint)
+
+
+def _blocks(beta: _Floats, gamma: _Floats) -> _Floats:
+    b = len(beta)
+    made = np.zeros((b + len(gamma), b + len(gamma)))
+    made[:b, :b], made[b:, b:] = beta, gamma
     return made
 
 
@@ -220,12 +260,12 @@ def _solve(information: _Floats, score: _Floats) -> _Floats | None:
     if not (np.isfinite(scale) & (scale > 0)).all():
         return None
     try:
-        factor = cho_factor(information / np.outer(scale, scale))
-    except (LinAlgError, ValueError):
+        factor = scipy.linalg.cho_factor(information / np.outer(scale, scale))
+    except (np.linalg.LinAlgError, ValueError):
         return None
     if np.diagonal(factor[0]).min() ** 2 < _SINGULAR:
         return None
-    return np.asarray(cho_solve(factor, score / scale) / scale)
+    return np.asarray(scipy.linalg.cho_solve(factor, score / scale) / scale)
 
 
 def _em_step(at: Derivatives, names: list[str]) -> _Floats:

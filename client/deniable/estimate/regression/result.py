@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.regression import effects, hypotheses
+from deniable.estimate.regression.effects import Effects
+from deniable.estimate.regression.fitted import Coefficients
 
 _COLUMNS = ("coef", "std err", "z", "P>|z|", "low", "high")
 
@@ -24,10 +28,12 @@ if TYPE_CHECKING:
 class Regression(Tabular):
     """A fitted regression. A fit that did not converge is an error, so `converged` is always True.
 
-    formula, model ("logit" or "linear"); outcome: what is modelled, in words. params: the coefficients, indexed by term, or by outcome and
-    term where the outcome has several categories. covariance: theirs. errors: "observed" or "sandwich". nobs: respondents. llf: the
-    log-likelihood of the reports, None for a linear model. convergence: what the solver did, in words. latent: the estimated joint
-    shares of the perturbed predictors, None where there is none or the model needs none.
+    formula, model; outcome: what is modelled, in words. params: the coefficients, indexed by term, or by outcome and term where the outcome
+    has several categories with coefficients of their own. covariance: theirs. errors: "observed", "sandwich" or "clusters"; df: their
+    degrees of freedom, without end but for clusters. nobs: respondents; asked: those who were asked all questions of the model; answered:
+    the part of these that answered all, as estimated. llf: the log-likelihood of the reports, None for a linear model. convergence: what
+    the solver did, in words. latent: the estimated joint shares of the perturbed predictors among those who answered all, None where there
+    is none or the model needs none. fitted: what tests and predictions are computed from. weighted: whether respondents have weights.
     """
 
     formula: str
@@ -36,25 +42,37 @@ class Regression(Tabular):
     params: pd.Series[float]
     covariance: pd.DataFrame
     errors: str
+    df: float
     nobs: int
+    asked: int
+    answered: float
     llf: float | None
     convergence: str
     latent: pd.Series[float] | None
+    weighted: bool
+    fitted: Coefficients
     converged: bool = True
 
     @classmethod
-    def build(
-        cls, *, index: pd.Index[Any], params: NDArray[np.float64], covariance: NDArray[np.float64], steps: int, **rest: Any
-    ) -> Regression:
+    def build(cls, found: Coefficients) -> Regression:
         """Names the numbers, and says how they were found."""
-        import pandas as pd
-
-        how = "in closed form" if rest["model"] == "linear" else f"converged in {steps} Newton steps from fixed starting values"
+        request, index, fit = found.request, _index(found.names), found.likelihood
         return cls(
-            params=pd.Series(params, index=index, name="coef"),
-            covariance=pd.DataFrame(covariance, index=index, columns=index),
-            convergence=how,
-            **rest,
+            formula=request.formula,
+            model=request.model,
+            outcome=found.outcome,
+            params=_series(found.params, index, "coef"),
+            covariance=_frame(found.covariance, index),
+            errors=request.errors,
+            df=found.df,
+            nobs=found.nobs,
+            asked=found.asked,
+            answered=found.answered,
+            llf=None if fit is None else fit.maximum.at.llf,
+            convergence=f"converged in {fit.maximum.steps} Newton steps from fixed starting values" if fit else "in closed form",
+            latent=None if fit is None else fit.latent,
+            weighted=found.weighted,
+            fitted=found,
         )
 
     @property
@@ -66,7 +84,7 @@ class Regression(Tabular):
 
     @property
     def tvalues(self) -> pd.Series[float]:
-        """Coefficients over their standard errors; normal for large n."""
+        """Coefficients over their standard errors; normal for large n, of clusters Student's t."""
         return (self.params / self.bse).rename("z")
 
     @property
@@ -74,7 +92,7 @@ class Regression(Tabular):
         """Two-sided, of the hypothesis that a coefficient is 0."""
         import pandas as pd
 
-        return pd.Series(2 * ndtr(-np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
+        return pd.Series(2 * scipy.special.stdtr(self.df, -np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance of the coefficients."""
@@ -86,17 +104,58 @@ class Regression(Tabular):
 
         if not 0 < alpha < 1:
             raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
-        half = normal_quantile(alpha) * self.bse
+        half = -scipy.special.stdtrit(self.df, alpha / 2) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
+
+    def wald_test(self, *terms: str) -> HypothesisTest:
+        """Whether all coefficients of these terms are 0: names of coefficients, or terms of the formula. Raises EstimateError."""
+        return hypotheses.wald(self.fitted, terms)
+
+    def likelihood_ratio_test(self, *terms: str) -> HypothesisTest:
+        """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+        return hypotheses.likelihood_ratio(self.fitted, terms)
+
+    def goodness_of_fit(self) -> HypothesisTest:
+        """The model against one that gives every report a chance of its own (see `hypotheses`).
+
+        Raises EstimateError where predictors are not few and discrete, for weights and clusters, and where not everybody was asked.
+        """
+        return hypotheses.goodness(self.fitted)
+
+    def predict(self, rows: pd.DataFrame, *, confidence: float = 0.95) -> Effects:
+        """The chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
+
+        rows: a column for each variable; of a perturbed one its answers, or numbers where it has scores. Raises EstimateError.
+        """
+        return effects.predictions(self.fitted, rows, confidence)
+
+    def average_marginal_effects(self, *, confidence: float = 0.95) -> Effects:
+        """What each variable changes in the chance of each answer, on average over the population (see `effects`). Raises EstimateError."""
+        return effects.average_marginal_effects(self.fitted, confidence)
+
+    @property
+    def whom(self) -> tuple[str, ...]:
+        """Of whom the model is, where that is not everybody, in sentences."""
+        drawn = (
+            ()
+            if self.asked == self.nobs
+            else (f"{self.asked:,} were asked all questions of the model; the others count by what they were asked",)
+        )
+        if drawn and self.model == "linear":
+            drawn = (f"of the {self.asked:,} who were asked all questions of the model",)
+        answered = f"of those who answered all questions of the model, about {100 * self.answered:.0f}% of those asked"
+        return drawn if self.answered == 1 else (*drawn, answered)
 
     def tables(self) -> tuple[Table, ...]:
         """A row a coefficient, under what was fitted and how."""
         llf = "" if self.llf is None else f" · log-likelihood {self.llf:,.2f}"
-        fit = f"{self.nobs:,} respondents{llf} · {self.errors} errors · {self.convergence}"
+        clusters = f", t with {self.df:g} degrees of freedom" if math.isfinite(self.df) else ""
+        weights = " · weighted" if self.weighted else ""
+        fit = f"{self.nobs:,} respondents{llf}{weights} · {self.errors} errors{clusters} · {self.convergence}"
         names = self.params.index.names
         rows = tuple((*row[: len(names)], *(f"{value:.4f}" for value in row[len(names) :])) for row in self.records()[0].rows)
         columns = (*map(str, names), *_COLUMNS)
-        return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit), texts=len(names)),)
+        return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit, *self.whom), texts=len(names)),)
 
     def records(self) -> tuple[Table, ...]:
         """A row a coefficient: term (and outcome, where it has several categories), coef, std err, z, P>|z|, low, high (of 95%)."""
@@ -109,3 +168,24 @@ class Regression(Tabular):
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
         """A pandas DataFrame, a line for each coefficient, indexed as `params`: coef, std err, z, P>|z|, low, high."""
         return super().to_frame(table).set_index(list(self.params.index.names))
+
+
+def _index(names: list[tuple[str, str]]) -> pd.Index[Any]:
+    """By term, or by outcome and term where there are several."""
+    import pandas as pd
+
+    if len({outcome for outcome, _ in names}) == 1:
+        return pd.Index([term for _, term in names], name="term")
+    return pd.MultiIndex.from_tuples(names, names=["outcome", "term"])
+
+
+def _series(values: NDArray[np.float64], index: pd.Index[Any], name: str) -> pd.Series[float]:
+    import pandas as pd
+
+    return pd.Series(values, index=index, name=name)
+
+
+def _frame(values: NDArray[np.float64], index: pd.Index[Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(values, index=index, columns=index)

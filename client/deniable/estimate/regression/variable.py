@@ -16,6 +16,8 @@ from deniable.estimate.moments.design_matrix import checked_matrix
 from deniable.estimate.moments.output_values import inverse
 from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
+from deniable.survey.question import Question
+from deniable.survey.types.base import NO_ANSWER
 
 _Floats = NDArray[np.float64]
 
@@ -30,6 +32,8 @@ class Perturbed:
     scores: k numbers, where the variable is a number (for the mean of an outcome, for a slope of a predictor).
     reference: the category that the others are compared with; by default "no" of yes and no, else the first. on_grid: whether the true
     answers were rounded at random to the categories, as a number's are; it can only be the outcome of a linear model.
+    missing: the category that is no answer, if there is one: a regression is then of those who gave another. asked: shape (n,), who was
+    asked, where that was drawn; no bit is set of others.
     Raises EstimateError where these do not fit each other, and for a design that reveals nothing (epsilon 0).
     """
 
@@ -39,6 +43,8 @@ class Perturbed:
     scores: tuple[float, ...] | None = None
     reference: str | None = None
     on_grid: bool = False
+    missing: str | None = None
+    asked: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         bits, k = np.asarray(self.bits), len(self.categories)
@@ -48,13 +54,15 @@ class Perturbed:
         if len(set(self.categories)) != k or k < 2:
             raise EstimateError("categories must be at least 2 different labels")
         d = self._check_channel(k, len(bits))
-        if wrong := int((bits.sum(axis=1) != d).sum()):
+        if wrong := int((bits.sum(axis=1) != (d if self.asked is None else d * self.asked)).sum()):
             raise EstimateError(f"exactly {d} of {wide} bits must be set in every report, which fails in {wrong:,} of {len(bits):,}")
         if self.scores is not None and (len(self.scores) != k or not np.isfinite(self.scores).all()):
             raise EstimateError(f"scores must be {k} numbers, one per category, got {len(self.scores)}")
-        reference = self.reference or ("no" if set(self.categories) == {"yes", "no"} else self.categories[0])
-        if reference not in self.categories:
-            raise EstimateError(f"reference must be one of {', '.join(self.categories)}, got {reference!r}")
+        if self.missing is not None and (self.missing not in self.categories or k < 3):
+            raise EstimateError(f"missing must be one of at least 3 categories ({', '.join(self.categories)}), got {self.missing!r}")
+        reference = self.reference or ("no" if set(self.answers) == {"yes", "no"} else self.answers[0])
+        if reference not in self.answers:
+            raise EstimateError(f"reference must be one of {', '.join(self.answers)}, got {reference!r}")
         object.__setattr__(self, "bits", bits.astype(np.bool_))
         object.__setattr__(self, "reference", reference)
 
@@ -77,13 +85,33 @@ class Perturbed:
         """Respondents."""
         return len(self.bits)
 
-    def of(self, rows: NDArray[np.int64]) -> Perturbed:
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The categories that are answers."""
+        return tuple(category for category in self.categories if category != self.missing)
+
+    @property
+    def answered(self) -> NDArray[np.intp]:
+        """Their places among the categories."""
+        return np.array([place for place, category in enumerate(self.categories) if category != self.missing], dtype=np.intp)
+
+    @property
+    def answer_scores(self) -> _Floats | None:
+        """Their scores; None where there are none."""
+        return None if self.scores is None else np.asarray(self.scores, dtype=np.float64)[self.answered]
+
+    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Perturbed:
         """The same variable of some of the respondents."""
         channel = self.channel
-        return replace(self, bits=self.bits[rows], channel=channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows])
+        kept = channel if isinstance(channel, Channel) or channel.ndim == 2 else channel[rows]
+        return replace(self, bits=self.bits[rows], channel=kept, asked=None if self.asked is None else self.asked[rows])
 
     def likelihood(self) -> _Floats:
-        """P(report | true category), shape (n, k), where the true categories are in the order of `categories`."""
+        """P(report | true category), shape (n, k), where the true categories are in the order of `categories`; 1 of who was not asked."""
+        found = self._likelihood()
+        return found if self.asked is None else np.where(self.asked[:, None], found, 1.0)
+
+    def _likelihood(self) -> _Floats:
         if isinstance(self.channel, Window):
             return np.asarray(np.array(self.channel.chances, dtype=np.float64).T[self.bits.argmax(axis=1)])
         if isinstance(self.channel, Channel):
@@ -94,7 +122,11 @@ class Perturbed:
         return np.asarray(self.channel[np.arange(self.n), self.bits.argmax(axis=1)])
 
     def pseudo_answers(self) -> _Floats:
-        """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself."""
+        """u with E[u | true category] = its indicator, shape (n, k): each report inverted by itself; 0 of who was not asked."""
+        found = self._pseudo_answers()
+        return found if self.asked is None else np.where(self.asked[:, None], found, 0.0)
+
+    def _pseudo_answers(self) -> _Floats:
         if isinstance(self.channel, Window):
             return np.asarray(inverse(self.channel).T[self.bits.argmax(axis=1)])
         if isinstance(self.channel, Channel):
@@ -128,11 +160,19 @@ class Perturbed:
 
 
 def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
-    """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits)."""
-    if survey.ask is not None:
-        raise EstimateError(f"survey {survey.id} asks everybody a sample of its questions; a regression needs answers to all of them")
-    questions, reported = counts.bits_of(survey, bits, [question.id for question in survey.items])
-    return {
-        question.id: Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question))
-        for question, own in zip(questions, reported, strict=True)
-    }
+    """Every question of a survey as a `Perturbed`, by its id, from the reports' stored bits as `unpack` gives them, shape (n, bits).
+
+    "No answer" to what is not required is missing; in a survey that asks a sample of its questions, each has been asked of some.
+    """
+    return {question.id: _of_question(survey, bits, question) for question in survey.items}
+
+
+def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> Perturbed:
+    everybody = counts.asked(survey, bits, [question.id])
+    _, (reported,) = counts.bits_of(survey, bits, [question.id])
+    asked, own = None, reported
+    if not everybody.all():
+        asked, own = everybody, np.zeros((len(bits), reported.shape[1]), dtype=np.bool_)
+        own[everybody] = reported
+    missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
+    return Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=asked)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
@@ -244,7 +244,7 @@ def _noncentrality_limits(observed: float, trace: float, trace_of_square: float,
         if down < least:
             down = (centre + least - off / (centre - least)) / 2 if centre > least else 0.0
         ends = np.array([max(0.0, down), centre + math.sqrt(off)]) ** 2
-        below, up_to = chndtr(ends / g, trace / g, x / g)
+        below, up_to = scipy.special.chndtr(ends / g, trace / g, x / g)
         return float(below + 1 - up_to)
 
     best = max(0.0, observed - trace)

@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import mover, normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.tables import resampled, respondents
+from deniable.estimate.tables import respondents
+from deniable.estimate.tables.homogeneity import Counted, same_shares
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -87,11 +88,12 @@ class Comparison(Tabular):
         return (Table(title, ("option", "difference", "std error", "interval", ""), rows, (*told(marks), str(self.test))),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row an option: question, option, estimate, std_error, low, high, p_value (of 0), warning."""
-        header = ("question", "option", "estimate", "std_error", "low", "high", "p_value", "warning")
+        """A row an option: question, option, estimate, std_error, low, high, p-values of 0 (see `limits.multiple`), warning."""
+        header = ("question", "option", "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
+        tests = adjusted([one.test().p_value for one in self.differences], [0, 0] if len(self.options) == 2 else None)
         rows = tuple(
-            (self.question, option, one.estimate, one.std_error, one.low, one.high, one.test().p_value, one.warning)
-            for option, one in zip(self.options, self.differences, strict=True)
+            (self.question, option, one.estimate, one.std_error, one.low, one.high, *tested, one.warning)
+            for option, one, tested in zip(self.options, self.differences, tests, strict=True)
         )
         return (Table("difference", header, rows),)
 
@@ -128,16 +130,42 @@ def difference(one: Estimated, other: Estimated, *, what: str = "the difference"
     The limits come from those of the two estimates, and have their confidence (see `limits.mover`). Raises EstimateError where an
     estimate is missing, and where targets or confidences differ.
     """
-    if one.target != other.target:
-        raise EstimateError(f"both estimates must have one target, got {one.target} and {other.target}")
-    if one.confidence != other.confidence:
-        raise EstimateError(f"both estimates must have one confidence, got {one.confidence:g} and {other.confidence:g}")
-    first, second = _side(one), _side(other)
-    low, high = mover.difference(first, second)
-    std_error = math.hypot(one.std_error or 0.0, other.std_error or 0.0)
-    value, middle = first.estimate - second.estimate, first.inside - second.inside
-    warning = str(getattr(one, "warning", "") or getattr(other, "warning", "")) if _by_normal_errors(one, other) else ""
-    return Difference(what, one.n + other.n, value, std_error, low, high, one.confidence, one.target, warning, middle)
+    return contrast([one, other], [1.0, -1.0], what=what)
+
+
+def difference_in_differences(
+    first: tuple[Estimated, Estimated], second: tuple[Estimated, Estimated], *, what: str = "the difference in differences"
+) -> Difference:
+    """How the change in the second group differs from that in the first; each (before, after), all four of different people.
+
+    Raises EstimateError, as `difference` does.
+    """
+    return contrast([second[1], second[0], first[1], first[0]], [1.0, -1.0, -1.0, 1.0], what=what)
+
+
+def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: str = "the contrast") -> Difference:
+    """The sum of weights times estimates, all from different people. The limits come from theirs (see `limits.mover`).
+
+    Raises EstimateError where an estimate is missing, and where targets or confidences differ.
+    """
+    if len(estimates) != len(weights) or len(estimates) < 2:
+        raise EstimateError(f"there must be a weight for each of two estimates or more, got {len(weights)} for {len(estimates)}")
+    first = estimates[0]
+    for other in estimates:
+        if first.target != other.target:
+            raise EstimateError(f"both estimates must have one target, got {first.target} and {other.target}")
+        if first.confidence != other.confidence:
+            raise EstimateError(f"both estimates must have one confidence, got {first.confidence:g} and {other.confidence:g}")
+    sides = [_side(one) for one in estimates]
+    low, high = mover.contrast(sides, weights)
+    std_error = math.hypot(*(weight * (one.std_error or 0.0) for one, weight in zip(estimates, weights, strict=True)))
+    value, middle = (
+        sum(weight * one for one, weight in zip(ones, weights, strict=True))
+        for ones in ([side.estimate for side in sides], [side.inside for side in sides])
+    )
+    warnings = [str(getattr(one, "warning", "")) for one in estimates] if _by_normal_errors(*estimates) else []
+    warning, n = next(filter(None, warnings), ""), sum(one.n for one in estimates)
+    return Difference(what, n, value, std_error, low, high, first.confidence, first.target, warning, middle)
 
 
 def _side(one: Estimated) -> mover.Side:
@@ -160,52 +188,15 @@ def compare(
     bootstrap where expected counts are small (see `resampled`). Raises EstimateError.
     """
     interval = Interval(confidence, target=target)
-    groups = [_Group.of(survey, tally, question, interval) for tally in (first, second)]
+    groups = [Counted.of(survey, tally, question, interval) for tally in (first, second)]
     asked, _ = counts.find(survey, question)
-    pairs = zip(asked.categories, *(group.shares for group in groups), strict=True)
+    pairs = zip(asked.categories, *(_shares(asked.channel, group) for group in groups), strict=True)
     differences = tuple(difference(b, a, what=f"{asked.id} = {option}: second less first") for option, a, b in pairs)
     what = f"both groups have the same shares of {asked.id}"
-    test = replace(differences[0].test(), what=what) if asked.k == 2 else _same_shares(what, asked.channel, groups)
+    test = replace(differences[0].test(), what=what) if asked.k == 2 else same_shares(what, asked.channel, groups)
     return Comparison(asked.id, asked.categories, differences, test)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """One group's counts of a question's bits, its interval, and its shares with their limits."""
-
-    n: int
-    ones: NDArray[np.int64]
-    interval: Interval
-    shares: tuple[Share, ...]
-
-    @classmethod
-    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> _Group:
-        asked, n, ones = counts.counts(survey, tally, question)
-        applicability.require_shares("difference of shares", asked)
-        own = respondents.about(interval, tally.n, [asked])
-        phi, theta = float(asked.channel.phi), float(asked.channel.theta)
-        return cls(n, ones, own, tuple(proportion(count, n, phi, theta, own) for count in ones.tolist()))
-
-
-def _same_shares(what: str, channel: Channel, groups: Sequence[_Group]) -> HypothesisTest:
-    """A Wald test, with the covariance at possible shares, so that it is one for certain."""
-
-    def statistic(ones: Sequence[NDArray[np.int64]]) -> float:
-        shares = [pseudo_answers.invert(count / group.n, [channel]) for count, group in zip(ones, groups, strict=True)]
-        gap = (shares[1] - shares[0])[:-1]
-        parts = (
-            pseudo_answers.covariance(pseudo_answers.possible(share), [channel], group.interval.sampling(group.n)) / group.n
-            for share, group in zip(shares, groups, strict=True)
-        )
-        return float(gap @ np.linalg.solve(np.sum(list(parts), axis=0)[:-1, :-1], gap))
-
-    observed = [group.ones for group in groups]
-    found = normal.chi_squared(what, statistic(observed), channel.k - 1)
-    total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
-    if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= resampled.SMALL:
-        return found
-    if any(group.interval.sampling(group.n) < 1 for group in groups) or not resampled.feasible(n, [channel]):
-        return replace(found, warning=few.test(True))
-    alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), resampled.generator()
-    draws = zip(*(resampled.counts(alike, channel, group.n, rng) for group in groups), strict=True)
-    return replace(found, p_value=resampled.p_value(found.statistic, statistic, draws))
+def _shares(channel: Channel, group: Counted) -> list[Share]:
+    phi, theta = float(channel.phi), float(channel.theta)
+    return [proportion(count, group.n, phi, theta, group.interval) for count in group.ones.tolist()]

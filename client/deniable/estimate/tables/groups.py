@@ -1,21 +1,25 @@
-"""Several groups of people, each set against one of them, with limits that allow for how many differences there are."""
+"""Several groups of people, each set against one of them or against all, with limits that allow for how many differences there are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
-from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import counts
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import Difference, difference
+from deniable.estimate.tables.homogeneity import homogeneity
 from deniable.estimate.tables.results import MeanRow, Row
 from deniable.estimate.tables.shares import share_rows
 from deniable.estimate.tables.survey_means import estimate_of, mean_rows
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
@@ -23,12 +27,13 @@ from deniable.wire.tally import Tally
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """One group's share of an option, or its mean where `option` is empty, less that of the reference.
+    """One group's share of an option, or its mean where `option` is empty, less that of the group `reference`.
 
     difference: None where one of the two has no estimate.
     """
 
     group: str
+    reference: str
     option: str
     difference: Difference | None
 
@@ -40,11 +45,12 @@ class GroupDifference:
 
 @dataclass(frozen=True)
 class GroupDifferences(Tabular):
-    """A question among several groups, each less the reference.
+    """A question among several groups, each less the reference; or, where `reference` is empty, each less every one before it.
 
     The limits of all differences of the question hold together with probability `confidence` (Bonferroni's correction: each alone has an
-    error probability `comparisons` times smaller). rows: group by group, each with its mean first where it has one, then the options that
-    are counted: of two options one, of a multiple choice who chose each.
+    error probability `comparisons` times smaller). rows: pair by pair, each with its mean first where it has one, then the options that
+    are counted: of two options one, of a multiple choice who chose each. test: whether all groups have the same shares; None of what has
+    no shares of its own, a multiple choice and a number without levels, and where fewer than two groups have reports.
     """
 
     question: str
@@ -53,36 +59,53 @@ class GroupDifferences(Tabular):
     target: str
     comparisons: int
     rows: tuple[GroupDifference, ...]
+    test: HypothesisTest | None = None
 
-    def of(self, group: str, option: str = "") -> Difference | None:
+    def of(self, group: str, option: str = "", reference: str = "") -> Difference | None:
         """How far a group is from the reference in an option, or in the mean; None where that is not known, and for the reference."""
-        return next((row.difference for row in self.rows if (row.group, row.option) == (group, option)), None)
+        wanted = (group, reference or self.reference, option)
+        return next((row.difference for row in self.rows if (row.group, row.reference, row.option) == wanted), None)
 
     def tables(self) -> tuple[Table, ...]:
-        """A row for each difference; the means, in their unit, before the shares, in points."""
-        title = f"{self.question}: each group less {self.reference} ({100 * self.confidence:g}% intervals, all together)"
+        """A row for each difference; the means, in their unit, before the shares, in points; the test of all groups below."""
+        title = f"{self.question}: {self._which} ({100 * self.confidence:g}% intervals, all together)"
         marks = footnotes([row.difference.warning for row in self.rows if row.difference])
-        means = [row for row in self.rows if not row.option]
-        shares = [row for row in self.rows if row.option]
-        made = []
-        if means:
-            made.append(Table(title, ("group", "mean", "interval", ""), tuple(_cells(row, 1, marks) for row in means), told(marks)))
-        if shares:
-            header = ("group", "option", "points", "interval", "")
-            made.append(Table("" if means else title, header, tuple(_cells(row, 100, marks) for row in shares), told(marks), texts=2))
+        chances = dict(zip(map(id, self.rows), self._tests(), strict=True))
+        means, shares = [row for row in self.rows if not row.option], [row for row in self.rows if row.option]
+        made: list[Table] = []
+        for rows, header, unit in ((means, ("mean",), 1), (shares, ("option", "points"), 100)):
+            if rows:
+                cells = tuple((*self._pair(row), *_cells(row, unit, chances[id(row)], marks)) for row in rows)
+                columns = (*(("group",) if self.reference else ("group", "less")), *header, "interval", "p", "p (Holm)", "")
+                made.append(Table("" if made else title, columns, cells, told(marks), texts=len(columns) - 5))
+        if made and self.test:
+            made[-1] = replace(made[-1], notes=(*made[-1].notes, str(self.test)))
         return tuple(made)
 
     def records(self) -> tuple[Table, ...]:
-        """A row for each difference; option is empty for a mean. Shares are of 1, means in their unit; p_value is corrected, too."""
-        header = ("question", "reference", "group", "option", "estimate", "std_error", "low", "high", "p_value", "warning")
-        return (Table("difference", header, tuple(self._record(row) for row in self.rows)),)
+        """A row for each difference; option is empty for a mean. Shares are of 1, means in their unit.
 
-    def _record(self, row: GroupDifference) -> tuple[object, ...]:
-        found, head = row.difference, (self.question, self.reference, row.group, row.option)
+        p_value: of each by itself; p_bonferroni goes with the limits; p_holm, p_bh: see `limits.multiple`; of all the differences here.
+        """
+        header = ("question", "reference", "group", "option", "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
+        rows = tuple(self._record(row, tests) for row, tests in zip(self.rows, self._tests(), strict=True))
+        return (Table("difference", header, rows),)
+
+    @property
+    def _which(self) -> str:
+        return f"each group less {self.reference}" if self.reference else "each pair of groups"
+
+    def _pair(self, row: GroupDifference) -> tuple[str, ...]:
+        return (row.group,) if self.reference else (row.group, row.reference)
+
+    def _tests(self) -> list[tuple[float | None, ...]]:
+        return adjusted([row.difference.test().p_value if row.difference else None for row in self.rows])
+
+    def _record(self, row: GroupDifference, tests: tuple[float | None, ...]) -> tuple[object, ...]:
+        found, head = row.difference, (self.question, row.reference, row.group, row.option)
         if found is None:
-            return (*head, None, None, None, None, None, "")
-        p_value = min(1.0, self.comparisons * found.test().p_value)
-        return (*head, found.estimate, found.std_error, found.low, found.high, p_value, found.warning)
+            return (*head, None, None, None, None, *tests, "")
+        return (*head, found.estimate, found.std_error, found.low, found.high, *tests, found.warning)
 
 
 @dataclass(frozen=True)
@@ -99,6 +122,7 @@ def compare_groups(
     question: str,
     *,
     reference: str | None = None,
+    pairs: bool = False,
     confidence: float = 0.95,
     method: str = DEFAULT_METHOD,
     target: str = "population",
@@ -106,16 +130,23 @@ def compare_groups(
     """Each group's shares of a question, and its mean, less those of the reference, by default the first one.
 
     tallies: of other people each, by the group's name. question: the id of a question, or of one option of a multiple choice.
-    confidence: of all differences together. Raises EstimateError, also for fewer than two groups.
+    pairs: each group less every one before it instead. confidence: of all differences together. Raises EstimateError, also for fewer
+    than two groups.
     """
     interval = Interval(confidence, method, target)
     first = next(iter(tallies), "") if reference is None else reference
     if first not in tallies or len(tallies) < 2:
         raise EstimateError("there must be two groups or more, and the reference one of them")
+    if pairs and reference is not None:
+        raise EstimateError("reference must be left out where every pair of groups is compared")
     asked = next((one for one in survey.questions if one.id == question), None) or counts.find(survey, question)[0]
-    others = sum(tally.n > 0 for group, tally in tallies.items() if group != first)
-    found = {group: figures_of(survey, tally, asked, interval, others) for group, tally in tallies.items()}
-    return against(first, asked, interval, others, found)
+    there = sum(tally.n > 0 for tally in tallies.values())
+    differences = there * (there - 1) // 2 if pairs else sum(tally.n > 0 for group, tally in tallies.items() if group != first)
+    found = {group: figures_of(survey, tally, asked, interval, differences) for group, tally in tallies.items()}
+    made = every_pair(asked, interval, found) if pairs else against(first, asked, interval, differences, found)
+    if asked.labels or isinstance(asked.channel, Window) or there < 2:
+        return made
+    return replace(made, test=homogeneity(survey, tallies, question, confidence=confidence, target=target))
 
 
 def figures_of(survey: Survey, tally: Tally, question: Question, interval: Interval, others: int) -> GroupFigures:
@@ -139,15 +170,30 @@ def comparisons(question: Question, others: int) -> int:
 
 def against(reference: str, question: Question, interval: Interval, others: int, found: Mapping[str, GroupFigures]) -> GroupDifferences:
     """The differences of the figures that `figures_of` gave of each group."""
-    first, rows = found[reference], []
-    for group, figures in found.items():
-        if group == reference:
-            continue
+    pairs = [(group, reference) for group in found if group != reference]
+    return _differences(reference, question, interval, comparisons(question, others), _rows(pairs, found))
+
+
+def every_pair(question: Question, interval: Interval, found: Mapping[str, GroupFigures]) -> GroupDifferences:
+    """The same, each group less every one before it."""
+    pairs = [(group, before) for before, group in combinations(found, 2)]
+    rows = _rows(pairs, found)
+    return _differences("", question, interval, max(1, sum(row.difference is not None for row in rows)), rows)
+
+
+def _differences(reference: str, question: Question, interval: Interval, size: int, rows: list[GroupDifference]) -> GroupDifferences:
+    return GroupDifferences(question.id, reference, interval.confidence, interval.target, size, tuple(rows))
+
+
+def _rows(pairs: Iterable[tuple[str, str]], found: Mapping[str, GroupFigures]) -> list[GroupDifference]:
+    rows = []
+    for group, reference in pairs:
+        figures, first = found[group], found[reference]
         if figures.mean and first.mean:
-            rows.append(GroupDifference(group, "", _apart(estimate_of(figures.mean), estimate_of(first.mean))))
-        pairs = zip(figures.shares, first.shares, strict=True)
-        rows += [GroupDifference(group, option, _apart(row, other)) for (option, row), (_, other) in pairs]
-    return GroupDifferences(question.id, reference, interval.confidence, interval.target, comparisons(question, others), tuple(rows))
+            rows.append(GroupDifference(group, reference, "", _apart(estimate_of(figures.mean), estimate_of(first.mean))))
+        both = zip(figures.shares, first.shares, strict=True)
+        rows += [GroupDifference(group, reference, option, _apart(row, other)) for (option, row), (_, other) in both]
+    return rows
 
 
 def _counted(question: Question) -> int:
@@ -163,10 +209,15 @@ def _apart(one: Row | Estimate | None, reference: Row | Estimate | None) -> Diff
     return None
 
 
-def _cells(row: GroupDifference, unit: int, marks: Mapping[str, str]) -> tuple[str, ...]:
-    head = (row.group, row.option) if row.option else (row.group,)
+def _cells(row: GroupDifference, unit: int, tests: tuple[float | None, ...], marks: Mapping[str, str]) -> tuple[str, ...]:
+    head = (row.option,) if row.option else ()
     found = row.difference
     if found is None:
-        return (*head, "", "", "")
+        return (*head, "", "", "", "", "")
     one, low, high = ((f"{unit * value:+,.1f}" if unit > 1 else f"{value:+,.4g}") for value in (found.estimate, found.low, found.high))
-    return (*head, one, f"{low} – {high}", marks.get(found.warning, ""))
+    chances = dict(zip(ADJUSTED, tests, strict=True))
+    return (*head, one, f"{low} – {high}", _chance(chances["p_value"]), _chance(chances["p_holm"]), marks.get(found.warning, ""))
+
+
+def _chance(p: float | None) -> str:
+    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"

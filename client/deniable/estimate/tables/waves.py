@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 from deniable.errors import EstimateError
+from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table, footnotes, told
@@ -87,10 +89,13 @@ class Waves(Tabular):
         return Table(title, found[0].columns, found[0].rows, found[0].notes, about, found[0].texts), *found[1:]
 
     def records(self) -> tuple[Table, ...]:
-        """`change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit."""
+        """`change`: a row for each share and mean; option is empty for a mean. Shares are of 1, means in their unit.
+
+        p_value: of no change, of each by itself; p_bonferroni, p_holm, p_bh: of all the changes here (see `limits.multiple`).
+        """
         sides = (f"{side}{end}" for side in ("first", "second") for end in ("", "_low", "_high", "_n"))
-        header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", "p_value", "warning")
-        return (Table("change", header, tuple(_record(change) for change in self.changes)),)
+        header = ("question", "option", "figure", *sides, "estimate", "std_error", "low", "high", *ADJUSTED, "warning")
+        return (Table("change", header, tuple(map(_record, self.changes, _tests(self.changes)))),)
 
 
 def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Results]) -> Waves:
@@ -159,13 +164,34 @@ def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
     return change.question, *cells, *apart, marks.get(found.warning, "") if found else ""
 
 
-def _record(change: Change) -> tuple[object, ...]:
+def mirror_images(rows: Sequence[tuple[str, str]]) -> list[int]:
+    """The places of (question, option) rows, of the second of two options that of the first, whose mirror image it is."""
+    options = Counter(question for question, option in rows if option)
+    places = []
+    for place, (question, option) in enumerate(rows):
+        second = options[question] == 2 and bool(option) and rows[place - 1][0] == question and bool(rows[place - 1][1])
+        places.append(place - 1 if second and place else place)
+    return places
+
+
+def sides_of(change: Change) -> tuple[Row | Estimate | None, Row | Estimate | None]:
+    """What a change is the difference of: shares, or means."""
+    first, second = (estimate_of(side) if isinstance(side, MeanRow) else side for side in (change.first, change.second))
+    return first, second
+
+
+def _tests(changes: Sequence[Change]) -> list[tuple[float | None, ...]]:
+    p_values = [change.difference.test().p_value if change.difference else None for change in changes]
+    return adjusted(p_values, mirror_images([(change.question, change.option) for change in changes]))
+
+
+def _record(change: Change, tests: tuple[float | None, ...]) -> tuple[object, ...]:
     sides: list[object] = []
     for row in (change.first, change.second):
         sides += [row.estimate if isinstance(row, Row) else row.mean, row.low, row.high, row.n]
     found, figure = change.difference, "share" if isinstance(change.first, Row) else "mean"
-    test = (found.estimate, found.std_error, found.low, found.high, found.test().p_value, found.warning) if found else (*[None] * 5, "")
-    return change.question, change.option, figure, *sides, *test
+    figures = (found.estimate, found.std_error, found.low, found.high) if found else (None,) * 4
+    return change.question, change.option, figure, *sides, *figures, *tests, found.warning if found else ""
 
 
 def _outwards(points: float) -> int:

@@ -37,7 +37,7 @@ def blank(questions: list[Fields], languages: int) -> Fields:
     """A question to be filled in, with a name that no other has."""
     taken = {one["id"] for one in questions}
     number = next(number for number in range(len(questions) + 1, 2 * len(questions) + 2) if f"q{number}" not in taken)
-    made: Fields = fields_of({"questions": [{"id": f"q{number}", "type": next(iter(TYPES))}]})["questions"][0]
+    made: Fields = fields_of({"questions": [{"id": f"q{number}", "type": next(iter(TYPES)), "required": "false"}]})["questions"][0]
     return {**made, "was": "", "words": [words_of({}) for _ in range(languages)]}
 
 

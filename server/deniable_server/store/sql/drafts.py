@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from deniable_server.store.drafts import MISSING, Draft
-from deniable_server.store.errors import ConflictError, UnknownDraftError
+from deniable_server.store.drafts import BEGINNING, MISSING, MOST, Draft, Head, beginning
+from deniable_server.store.errors import ConflictError, TooManyDraftsError, UnknownDraftError
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 
-_QUERY = "SELECT id, author, text, changed_on FROM drafts"
+_QUERY = "SELECT id, author, text, changed_on FROM drafts WHERE id = ?"
+_LISTED = "SELECT id, author, substr(text, 1, ?), changed_on FROM drafts WHERE author = ? ORDER BY id"
+_COUNT = "SELECT count(*) FROM drafts WHERE author = ?"
 
 
 class DraftShelf:
@@ -24,16 +26,23 @@ class DraftShelf:
     def begin(self, author: str, text: str) -> Draft:
         draft = Draft(secrets.token_hex(8), author, text, _today())
         row = [draft.id, author, text.encode(), draft.changed_on]
-        self._database.writer.run(lambda connection: connection.execute("INSERT INTO drafts VALUES (?, ?, ?, ?)", row))
+
+        def work(connection: Connection) -> None:
+            if connection.execute(_COUNT, [author]).fetchone()[0] >= MOST:
+                raise TooManyDraftsError(f"one person keeps at most {MOST} drafts: delete one, then do this again")
+            connection.execute("INSERT INTO drafts VALUES (?, ?, ?, ?)", row)
+
+        self._database.writer.run(work)
         return draft
 
     def draft(self, draft_id: str) -> Draft:
         with self._database.reading() as connection:
             return _find(connection, draft_id)
 
-    def all(self) -> list[Draft]:
+    def listed(self, author: str) -> list[Head]:
         with self._database.reading() as connection:
-            return [_draft(row) for row in connection.execute(f"{_QUERY} ORDER BY id").fetchall()]
+            rows = connection.execute(_LISTED, [BEGINNING, author]).fetchall()
+        return [Head(draft_id, whose, beginning(bytes(text or b"")), changed_on) for draft_id, whose, text, changed_on in rows]
 
     def save(self, draft_id: str, text: str, before: str) -> Draft:
         def work(connection: Connection) -> Draft:
@@ -59,7 +68,7 @@ class DraftShelf:
 
 
 def _find(connection: Connection, draft_id: str) -> Draft:
-    row = connection.execute(f"{_QUERY} WHERE id = ?", [draft_id]).fetchone()
+    row = connection.execute(_QUERY, [draft_id]).fetchone()
     if row is None:
         raise UnknownDraftError(MISSING)
     return _draft(row)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, UnknownSurveyError
+from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
 from deniable_server.store.sql import intake, parts, releasing, tallies
 from deniable_server.store.sql.access import AccessShelf
+from deniable_server.store.sql.arrivals import Arrival, Arrivals
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
 from deniable_server.store.sql.intake import Place
+from deniable_server.store.sql.known import Known, look_up
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
 from deniable_server.store.sql.scans import Scans, State
 from deniable_server.store.sql.tallies import Counts
@@ -26,51 +27,59 @@ UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the 
 MANY = 64  # records that are counted before the writer's turn, since others wait for it
 
 
-_FOUND = """SELECT is_open, withdrawn.id IS NOT NULL, survey, label, mode, reports FROM surveys
-LEFT JOIN withdrawn ON withdrawn.id = ? LEFT JOIN submissions ON submissions.id = ? WHERE surveys.id = ?"""
-"""What is there of a survey, and of a submission: in one statement, since each of them lets another thread in."""
-
-
 class SubmissionShelf:
     """The `Submissions` of a store."""
 
     def __init__(self, database: Database, access: AccessShelf) -> None:
         self._database, self._access = database, access
         self._scans = Scans()
+        self._arrivals = Arrivals(database.writer, self._admit)
 
     def add(self, survey_id: str, submission: Submission) -> bool:
         records = self._records(survey_id, submission.count, submission.reports)
-        return self._database.writer.run(self._keeping(survey_id, submission, records))
-
-    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
-        return self._database.writer.begin(self._keeping(survey_id, submission, Records(submission.count, submission.reports)))
-
-    def _keeping(self, survey_id: str, submission: Submission, records: Records) -> Callable[[Connection], bool]:
-        """What the writer does with a submission."""
-        place = Place(survey_id, submission.part)
 
         def work(connection: Connection) -> bool:
-            row = connection.execute(_FOUND, [submission.id, submission.id, survey_id]).fetchone()
-            if row is None:
-                raise UnknownSurveyError(UNKNOWN)
-            state, withdrawn, *kept = row
-            known = self._known(submission.id, kept)
-            if known == (place, submission.reports):
-                return False
-            if state == CLOSED:
-                raise ClosedError(f"survey {survey_id} is closed")
-            if state == PAUSED:
-                raise PausedError(f"survey {survey_id} takes no answers for a while; send the same again later")
-            if known or withdrawn:
-                raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
-            code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
-            # Last of all: a code is looked at only by what spends it. Who could ask for nothing would see when each person answers.
-            if code is not None and not self._access.admits(connection, survey_id, code):
-                raise InvitationError("the invitation code is not one of this survey's, or it was used before")
-            self._database.intake.add(place, submission.id, records, code)
-            return True
+            return self._keep(connection, survey_id, submission, records, look_up(connection, [survey_id], [submission.id]))
 
-        return work
+        return self._database.writer.run(work)
+
+    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
+        return self._arrivals.add(survey_id, submission)
+
+    def _admit(self, connection: Connection, arrivals: Sequence[Arrival]) -> list[bool | StoreError]:
+        """What the writer does with records that came one by one."""
+        known = look_up(connection, {each.survey for each in arrivals}, [each.submission.id for each in arrivals])
+        return [self._outcome(connection, each, known) for each in arrivals]
+
+    def _outcome(self, connection: Connection, arrival: Arrival, known: Known) -> bool | StoreError:
+        submission = arrival.submission
+        try:
+            return self._keep(connection, arrival.survey, submission, Records(submission.count, submission.reports), known)
+        except StoreError as error:
+            return error
+
+    def _keep(self, connection: Connection, survey_id: str, submission: Submission, records: Records, known: Known) -> bool:
+        """What the writer does with a submission. known: what the database has; what waits is in memory."""
+        state = known.states.get(survey_id)
+        if state is None:
+            raise UnknownSurveyError(UNKNOWN)
+        place = Place(survey_id, submission.part)
+        waits = self._database.intake.find(submission.id)
+        there = (waits[0], waits[1].reports) if waits else known.kept.get(submission.id)
+        if there == (place, submission.reports):
+            return False
+        if state == CLOSED:
+            raise ClosedError(f"survey {survey_id} is closed")
+        if state == PAUSED:
+            raise PausedError(f"survey {survey_id} takes no answers for a while; send the same again later")
+        if there or submission.id in known.withdrawn:
+            raise ConflictError("this id was used before: with other bytes, or by a submission that was withdrawn")
+        code = invitation_hash(survey_id, submission.invitation) if submission.invitation else None
+        # Last of all: a code is looked at only by what spends it. Who could ask for nothing would see when each person answers.
+        if code is not None and not self._access.admits(connection, survey_id, code):
+            raise InvitationError("the invitation code is not one of this survey's, or it was used before")
+        self._database.intake.add(place, submission.id, records, code)
+        return True
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
         def work(connection: Connection) -> bool:
@@ -128,13 +137,6 @@ class SubmissionShelf:
     def _records(self, survey_id: str, count: int, reports: bytes) -> Records:
         """Records on their way to the writer: many are counted here, since others wait for its turns."""
         return Records(count, reports, Counts.of(self._survey(survey_id), reports, count) if count >= MANY else None)
-
-    def _known(self, submission_id: bytes, kept: Sequence[Any]) -> tuple[Place, bytes] | None:
-        """Place and reports of a submission that waits, or is kept. kept: what _FOUND has of it."""
-        if found := self._database.intake.find(submission_id):
-            return found[0], found[1].reports
-        survey_id, label, mode, reports = kept
-        return None if survey_id is None else (Place(survey_id, parts.part(label, mode)), bytes(reports))
 
     def _stored(self, submission_id: bytes) -> tuple[Place, Records] | None:
         """A submission that entered the counts, and where."""

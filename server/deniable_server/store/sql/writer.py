@@ -69,6 +69,7 @@ class _Job:
     work: Callable[[Connection], Any]
     alone: bool = False
     undone: bool = True  # where it fails; what only reads has nothing to be undone
+    before: Callable[[], None] | None = None
     done: Future[Any] = field(default_factory=Future)
 
 
@@ -92,12 +93,12 @@ class Writer:
         result: T = self._wait(_Job(work))
         return result
 
-    def begin(self, work: Callable[[Connection], T]) -> Future[T]:
+    def begin(self, work: Callable[[Connection], T], before: Callable[[], None] | None = None) -> Future[T]:
         """The same without waiting, for `work` that executes nothing but queries: what `run` would return or raise.
 
-        Cancelled before its turn, `work` is not done.
+        Cancelled before its turn, `work` is not done. before: called at its turn, before the transaction begins; it may wait a moment.
         """
-        job = _Job(work, undone=False)
+        job = _Job(work, undone=False, before=before)
         self._put(job)
         return job.done
 
@@ -152,6 +153,8 @@ class Writer:
         batch: list[_Job] = []
         while job is not None and not job.alone:
             batch.append(job)
+            if job.before:
+                job.before()
             if len(batch) == MOST_JOBS or self._jobs.empty():
                 return batch
             job = self._jobs.get()

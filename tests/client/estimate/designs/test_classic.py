@@ -234,6 +234,17 @@ def test_limits_exist_where_a_design_makes_some_counts_impossible(ones: Sequence
     assert 0 <= found.low < found.high <= 1
 
 
+def test_a_draw_from_a_population_of_known_size_leaves_only_the_coins_random_once_everybody_is_drawn() -> None:
+    """Cochran's (1 - n / N) on the answers' own spread, and the coins in full."""
+    everybody, some, nobody_knows = (collected(reports(40, 100), designs.warner(0.75), population=n).rows[0] for n in (100, 400, None))
+    answers, coins = 0.3 * 0.7, 0.25 * 0.75 / 0.5**2
+    assert everybody.std_error == pytest.approx(math.sqrt(coins / 100))
+    assert some.std_error == pytest.approx(math.sqrt((coins + 300 / 399 * answers) / 100))
+    assert nobody_knows.std_error == pytest.approx(math.sqrt((coins + answers) / 100))
+    assert everybody.high - everybody.low < some.high - some.low < nobody_knows.high - nobody_knows.low
+    assert some.target == "the 400 drawn from"
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -268,6 +279,14 @@ def test_limits_exist_where_a_design_makes_some_counts_impossible(ones: Sequence
         (lambda: collected([1, 0], designs.warner(0.75), by=["a"]), "by must have a label for each of 2 reports, got 1"),
         (lambda: collected([1], designs.warner(0.75), confidence=95), "confidence must be above 0 and below 1, got 95"),
         (lambda: collected(*mixed(9, 0.5, np.random.default_rng(0)), method="wilson"), "likelihood-ratio, wald where the design varies"),
+        (lambda: collected([1, 0], designs.warner(0.75), population=1), "population must be .* at least the 2 who reported, got 1"),
+        (lambda: collected([1], designs.warner(0.75), population=2.5), "population must be a whole number of people"),
+        (
+            lambda: collected([1, 0], designs.warner(0.75), population=9, by=["a", "b"]),
+            "population must be left out where there are groups",
+        ),
+        (lambda: collected([1], designs.warner(0.75), population=9, target="respondents"), "and the target population"),
+        (lambda: collected([1], RowDesigns(np.array([0.1]), np.array([0.9])), population=9), "population needs one design for all rows"),
         (lambda: category_shares([0, 0], np.eye(2)), "counts must be whole numbers from 0, at least 1 report"),
         (lambda: category_shares([-1, 3], np.eye(2)), "counts must be whole numbers from 0"),
     ],

@@ -17,6 +17,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, regress
 from deniable.estimate.designs import Design
 from deniable.estimate.regression import likelihood, perturbed
+from deniable.estimate.regression.families import FAMILIES, proportional
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 
@@ -139,31 +140,42 @@ def test_a_linear_model_of_public_columns_is_least_squares_with_robust_errors() 
     assert ours.llf is None
 
 
-def test_the_score_and_the_information_are_the_derivatives_of_the_likelihood() -> None:
-    rng = np.random.default_rng(4)
+def some_reports(model: str, kinds: int = 7, cells: int = 3) -> tuple[likelihood.Reports, Any]:
+    """Reports of a model at random, and parameters that it can have."""
+    rng, outcomes = np.random.default_rng(4), 2 if model in ("probit", "cloglog") else 4
     reports = likelihood.Reports(
-        count=rng.integers(1, 9, 7).astype(float),
-        x=rng.normal(size=(7, 3, 2)),
-        w=rng.normal(size=(7, 2)),
-        a=rng.random((7, 3)),
-        b=rng.random((7, 3)),
+        count=rng.integers(1, 9, kinds).astype(float),
+        x=np.concatenate([np.ones((kinds, cells, 1)), rng.normal(size=(kinds, cells, 2))], axis=2),
+        w=rng.normal(size=(kinds, 2)),
+        a=rng.random((kinds, cells)),
+        b=rng.random((kinds, 1, outcomes)),
+        family=FAMILIES[model],
+        constraint=proportional(outcomes, 3, 0) if model == "ordinal" else None,
     )
     at = rng.normal(size=reports.parameters) / 2
+    if model == "ordinal":
+        at[2:5] = [-1.0, 0.2, 1.1]
+    return reports, at
+
+
+@pytest.mark.parametrize("model", list(FAMILIES))
+def test_the_score_and_the_information_are_the_derivatives_of_the_likelihood(model: str) -> None:
+    reports, at = some_reports(model)
     found, step = likelihood.derivatives(reports, at), 1e-5
     for j, direction in enumerate(np.eye(reports.parameters) * step):
         ahead, behind = likelihood.derivatives(reports, at + direction), likelihood.derivatives(reports, at - direction)
         assert found.score[j] == pytest.approx((ahead.objective - behind.objective) / (2 * step), abs=1e-6)
         assert found.observed[j] == pytest.approx((behind.score - ahead.score) / (2 * step), abs=1e-5)
+    assert np.linalg.eigvalsh(found.complete).min() > 0
+    pseudo = likelihood.derivatives(replace(reports, count=reports.count * 1e12), at).score / 1e12  # without the pseudo-respondents
+    assert reports.count @ likelihood.scores(reports, at) == pytest.approx(pseudo, abs=1e-9)
 
 
 def test_the_same_reports_in_chunks_give_the_same_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(5)
-    reports = likelihood.Reports(
-        count=np.ones(9), x=rng.normal(size=(9, 2, 2)), w=np.ones((9, 1)), a=rng.random((9, 2)), b=rng.random((9, 2))
-    )
-    whole = likelihood.derivatives(reports, np.full(3, 0.1))
+    reports, at = some_reports("ordinal", kinds=9, cells=2)
+    whole, scores = likelihood.derivatives(reports, at), likelihood.scores(reports, at)
     monkeypatch.setattr(likelihood, "_CHUNK", 1)
-    for one, other in zip(whole, likelihood.derivatives(reports, np.full(3, 0.1)), strict=True):
+    for one, other in zip((*whole, scores), (*likelihood.derivatives(reports, at), likelihood.scores(reports, at)), strict=True):
         assert one == pytest.approx(other, rel=1e-12)
 
 
@@ -340,7 +352,7 @@ def test_predictors_that_the_reports_cannot_tell_apart_are_refused() -> None:
         regress("y ~ a + b", None, {**private, "b": private["a"].of(np.arange(200)[::-1])}, model="linear")
 
 
-PUBLIC = pd.DataFrame({"x": np.arange(2000) % 7 * 1.0, "hole": [np.nan] + [1.0] * 1999, "word": ["a", "b"] * 1000})
+PUBLIC = pd.DataFrame({"x": np.arange(2000) % 7 - 1.0, "hole": [np.nan] + [1.0] * 1999, "word": ["a", "b"] * 1000, "one": 1})
 
 
 @pytest.mark.parametrize(
@@ -357,7 +369,14 @@ PUBLIC = pd.DataFrame({"x": np.arange(2000) % 7 * 1.0, "hole": [np.nan] + [1.0] 
         ({"formula": "word ~ x", "model": "linear"}, "word of a linear model must be numbers"),
         ({"formula": "y ~ x + I(2 * x)"}, "terms must not be collinear: one of x, .*2 . x.* follows"),
         ({"formula": "y ~ 0"}, "formula must have at least one term"),
-        ({"formula": "y ~ a", "model": "probit"}, "model must be one of logit, linear, got 'probit'"),
+        ({"formula": "y ~ a", "model": "tobit"}, "model must be one of logit, probit, cloglog, ordinal, linear, got 'tobit'"),
+        ({"formula": "x ~ a", "model": "probit"}, "the outcome of a probit model must have 2 answers, got 7"),
+        ({"formula": "y ~ 0 + a", "model": "ordinal"}, "has thresholds in place of an intercept"),
+        ({"formula": "y ~ a", "weights": "nothing"}, "weights must be a column of the data, got 'nothing'"),
+        ({"formula": "y ~ a", "weights": "x"}, "the weights x must be finite numbers of 0 or more"),
+        ({"formula": "y ~ a", "clusters": "one"}, "there must be at least 2 clusters, got 1 in one"),
+        ({"formula": "y ~ a", "clusters": "hole"}, "the clusters hole must not be missing in any row, got 1 missing of 2,000"),
+        ({"formula": "y ~ a", "clusters": "word", "errors": "observed"}, "errors must be clusters with clusters, got 'observed'"),
         ({"formula": "y ~ a", "errors": "HC3"}, "errors must be observed or sandwich for a logit model, got 'HC3'"),
         ({"formula": "y ~ a", "model": "linear", "errors": "observed"}, "errors must be sandwich for a linear model"),
         ({"formula": "y ~ a", "model": "linear", "given": "1"}, "given must be left out of a linear model"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from deniable.errors import EstimateError
 from deniable.estimate import compare, difference, estimate, mean, share
@@ -84,7 +85,10 @@ def test_groups_that_differ_are_told_apart_and_by_how_much() -> None:
         assert abs(one.estimate - truth) < 5 * one.std_error
         assert one.n == 40_000
     frame = found.to_frame()
-    assert list(frame.columns) == ["question", "option", "estimate", "std_error", "low", "high", "p_value", "warning"]
+    corrected = ["p_value", "p_bonferroni", "p_holm", "p_bh"]
+    assert list(frame.columns) == ["question", "option", "estimate", "std_error", "low", "high", *corrected, "warning"]
+    tests = multipletests(frame["p_value"], method="holm")[1], multipletests(frame["p_value"], method="fdr_bh")[1]
+    assert [frame["p_holm"].tolist(), frame["p_bh"].tolist()] == [pytest.approx(each.tolist(), rel=1e-12) for each in tests]
     assert frame["option"].tolist() == [f"o{i}" for i in range(8)]
 
 
@@ -93,6 +97,8 @@ def test_for_yes_no_the_test_of_groups_is_the_one_of_the_difference() -> None:
     found = compare(survey, Tally(1000, np.array([[450]])), Tally(800, np.array([[420]])), "q")
     assert found.test.p_value == pytest.approx(found.differences[0].test().p_value)
     assert found.test.df == 1
+    row = found.to_dict()["difference"][1]
+    assert row["p_holm"] == row["p_value"] == found.to_dict()["difference"][0]["p_bh"]  # two options are one difference
 
 
 def test_two_surveys_with_other_coins_can_be_compared() -> None:

@@ -21,9 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from deniable.device import sources
 from deniable.device.sealed import Sealed
-from deniable.device.sources import ArrowRows, as_rows
+from deniable.device.sources import arrow_rows, as_rows
+from deniable.device.sources.arrow_rows import ArrowRows
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, MissingExtraError
 from deniable.files import File
@@ -259,6 +259,6 @@ def test_an_error_while_rows_are_dropped_shows_none_of_them(tmp_path: Path, monk
     assert next(rows).columns[0].tolist() == ["CANARY"] * 5
     with pytest.raises(OSError, match="Input/output") as caught:
         rows.close()  # type: ignore[attr-defined]
-    frames = [frame for frame, _ in traceback.walk_tb(caught.tb) if frame.f_code.co_filename == sources.__file__]
+    frames = [frame for frame, _ in traceback.walk_tb(caught.tb) if frame.f_code.co_filename == arrow_rows.__file__]
     assert frames
     assert [name for frame in frames for name, value in frame.f_locals.items() if "CANARY" in repr(value)] == []

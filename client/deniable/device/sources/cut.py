@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.columns import Coded, Texts
-from deniable.device.tables import Raw
+from deniable.device.sources.rows import Raw
 
 _PART = 5000  # lines at a time, which stay in the processor's cache
 _FEW = 12  # different cells that are looked for one after the other; more of them by sorting

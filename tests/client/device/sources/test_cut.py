@@ -13,8 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from deniable.device import cut, sources
-from deniable.device.sources import as_rows
+from deniable.device.sources import as_rows, csv_rows, cut
 from deniable.errors import AnswerError
 from deniable.files import File
 
@@ -26,7 +25,7 @@ HEADER = "smokes,note,party\n"
 def small_parts() -> Iterator[None]:
     """Files are short here, so what is cut is shorter still, and several parts are put together."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "_PART", 1)
+        patch.setattr(csv_rows, "_PART", 1)
         patch.setattr(cut, "_PART", 3)
         patch.setattr(cut, "_FEW", 2)
         yield
@@ -118,7 +117,7 @@ def test_what_cannot_be_cut_with_certainty_is_read(raw: bytes, mark: bytes) -> N
 
 
 def test_plain_lines_are_cut_and_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sources, "_coded_stretch", lambda *_: pytest.fail("they were read"))
+    monkeypatch.setattr(csv_rows, "_coded_stretch", lambda *_: pytest.fail("they were read"))
     path = tmp_path / "rows.csv"
     path.write_bytes(HEADER.encode() + b"yes,x,Red\n" * 10)
     assert [size for size, _, _ in read(path, 4, 0)[0]] == [4, 4, 2]

@@ -1,0 +1,45 @@
+"""Where rows come from: mappings, data frames, and files of text, Parquet, Arrow and Excel.
+
+What cannot be read with certainty is refused, with what to say about it; nothing is guessed from answers. All of this is read
+under a seal, and no message has a cell in it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from deniable.device.sources.arrow_rows import ArrowRows
+from deniable.device.sources.csv_rows import CsvRows
+from deniable.device.sources.excel_rows import ExcelRows
+from deniable.device.sources.file_rows import FileRows
+from deniable.device.sources.frame import Frame
+from deniable.device.sources.json_rows import JsonRows
+from deniable.device.sources.mappings import Mappings
+from deniable.device.sources.rows import Rows
+from deniable.errors import AnswerError
+from deniable.files import File
+
+_KINDS: dict[str, type[FileRows]] = {"csv": CsvRows, "jsonl": JsonRows, "parquet": ArrowRows, "arrow": ArrowRows, "xlsx": ExcelRows}
+
+
+def as_rows(rows: Any) -> Rows:
+    """Recognises a path or another `File`, an open file, a data frame (of pandas, polars or Arrow), or an iterable of mappings."""
+    if isinstance(rows, FileRows | Mappings | Frame):
+        return rows
+    if isinstance(rows, File):
+        return _KINDS[rows.kind](rows)
+    if isinstance(rows, str) and not os.path.exists(rows):
+        raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
+    if isinstance(rows, str | os.PathLike):
+        return as_rows(File(Path(rows)))
+    if hasattr(rows, "read"):
+        return as_rows(File(rows))
+    if hasattr(rows, "columns") and (hasattr(rows, "iloc") or (hasattr(rows, "slice") and hasattr(rows, "__len__"))):
+        return Frame(rows)
+    if isinstance(rows, Iterable) and not isinstance(rows, Mapping | bytes):
+        return Mappings(rows)
+    raise AnswerError(f"rows must be an iterable of mappings, a data frame or the path of a file, got {type(rows).__name__}")

@@ -1,0 +1,48 @@
+"""Rows from a Parquet file, or one in Arrow's own format (.arrow, .feather)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+from deniable.device.columns import of_arrow
+from deniable.device.sources.file_rows import FileRows, certain
+from deniable.device.sources.rows import Raw, require_columns
+from deniable.extras import missing
+
+
+class ArrowRows(FileRows):
+    """A Parquet or Arrow file: a stretch is at most a part of it."""
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        if error := missing(f"{self.label}", "parquet"):
+            raise error
+        with ExitStack() as stack:
+            parts = certain(lambda: self._parts(stack, names, size), self.label, "a Parquet or Arrow file, as its name says")
+            yield from map(partial(_columns, names), _behind(parts, skip, size))  # no part is in this frame when the file is closed
+
+    def _parts(self, stack: ExitStack, names: Sequence[str], size: int) -> Iterator[Any]:
+        import pyarrow
+        from pyarrow import ipc, parquet
+
+        if self._told.kind == "parquet":
+            file = stack.enter_context(parquet.ParquetFile(self._file))
+            require_columns(self.label, names, file.schema_arrow.names)
+            return iter(file.iter_batches(batch_size=size, columns=list(dict.fromkeys(names))))
+        reader = stack.enter_context(ipc.open_file(stack.enter_context(pyarrow.OSFile(str(self._file)))))
+        require_columns(self.label, names, reader.schema.names)
+        return map(reader.get_batch, range(reader.num_record_batches))
+
+
+def _behind(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
+    """Parts of at most `size` rows, behind the first `skip`."""
+    for part in parts:
+        dropped = min(skip, part.num_rows)
+        skip -= dropped
+        yield from (part.slice(start, size) for start in range(dropped, part.num_rows, size))
+
+
+def _columns(names: Sequence[str], part: Any) -> Raw:
+    return Raw(part.num_rows, [of_arrow(part.column(name)) for name in names])

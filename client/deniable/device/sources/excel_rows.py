@@ -1,0 +1,68 @@
+"""Rows from a sheet of a workbook (.xlsx)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+from deniable.device.sources.file_rows import FileRows, certain
+from deniable.device.sources.rows import Raw, require_columns, row_by_row
+from deniable.errors import AnswerError
+from deniable.extras import missing
+
+T = TypeVar("T")
+_EMPTY = SimpleNamespace(value=None, data_type="n")
+"""The cell that a short row of a workbook does not have."""
+
+
+class ExcelRows(FileRows):
+    """A workbook, the first row of its sheet naming the columns. Rows that are empty all over are left alone."""
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        return row_by_row(self._cells(names), len(names), size, skip)
+
+    def _cells(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:
+        if error := missing(f"{self.label}", "xlsx"):
+            raise error
+        with ExitStack() as stack:
+            rows = certain(lambda: self._rows(stack), self.label, "a workbook (.xlsx)")
+            filled = filter(_is_filled, iter(lambda: _quietly(lambda: next(rows, None)), None))
+            header = ["" if cell.value is None else str(cell.value).strip() for cell in next(filled, ())]
+            require_columns(self.label, names, header)
+            places = [header.index(name) for name in names]
+            yield from map(partial(_values, places), filled)
+
+    def _rows(self, stack: ExitStack) -> Iterator[Any]:
+        from openpyxl import load_workbook
+
+        book = _quietly(lambda: load_workbook(self._file, read_only=True))
+        stack.callback(book.close)
+        wanted = [sheet for sheet in book.worksheets if self._told.sheet in (None, sheet.title)]
+        if len(wanted) != 1:
+            which = f"has {len(book.worksheets):,} sheets, so say which one" if self._told.sheet is None else "has no sheet of that name"
+            raise AnswerError(f"{self.label}: {which}")
+        wanted[0].reset_dimensions()  # some programs write wrong ones, and rows would be missing
+        return iter(wanted[0].iter_rows())
+
+
+def _is_filled(row: Sequence[Any]) -> bool:
+    return any(cell.value is not None for cell in row)
+
+
+def _values(places: Sequence[int], row: Sequence[Any]) -> list[Any] | str:
+    """Formulas are not values: what they come to may not be in the file."""
+    cells = [row[place] if place < len(row) else _EMPTY for place in places]
+    if any(cell.data_type == "f" for cell in cells):
+        return "must have values, and has a formula"
+    return [cell.value for cell in cells]
+
+
+def _quietly(read: Callable[[], T]) -> T:
+    """openpyxl's warnings quote cells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read()

@@ -1,0 +1,52 @@
+"""What files of rows have in common, whatever is in them."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from deniable.device.sources.rows import Raw
+from deniable.errors import AnswerError
+from deniable.files import File
+
+T = TypeVar("T")
+
+
+class FileRows(ABC):
+    """Only a path has a name, and can be read twice."""
+
+    def __init__(self, file: File) -> None:
+        self._told = file
+        self._file = file.file
+        self.name: str | None = None
+        self.mark = ""
+        self.total: int | None = None
+        self.repeatable = isinstance(self._file, str | Path)
+        if isinstance(self._file, str | Path):
+            status = os.stat(self._file)
+            self.name = os.path.abspath(self._file)
+            self.mark = f"{status.st_size} bytes, changed {status.st_mtime_ns}"
+
+    @abstractmethod
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """As `Rows.stretches`."""
+
+    @property
+    def label(self) -> str:
+        return str(self._file) if isinstance(self._file, str | Path) else "the input"
+
+
+def certain(opened: Callable[[], T], label: str, what: str) -> T:
+    """What a library opens. Its errors end here: they may quote what it read."""
+    try:
+        return opened()
+    except (AnswerError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        problem = f"{label}: must be {what}, and cannot be read as one"
+    raise AnswerError(problem)

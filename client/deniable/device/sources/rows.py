@@ -1,0 +1,56 @@
+"""What every source of rows gives: stretches of them, as they came."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from deniable.errors import AnswerError
+
+
+@dataclass
+class Raw:
+    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all."""
+
+    size: int
+    columns: list[Any] = field(repr=False)
+    broken: dict[int, str] = field(default_factory=dict)
+
+
+class Rows(Protocol):
+    """An input. `name` and `mark` tell a file from others and from its later self; `repeatable` says it can be read twice."""
+
+    name: str | None
+    mark: str
+    repeatable: bool
+    total: int | None
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """Yields the answers under these column names, up to `size` rows at a time, leaving out the first `skip`."""
+
+
+def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[Raw]:
+    """Stretches of rows that come one by one: each its cells, or in words why it is no row."""
+    left = itertools.islice(rows, skip, None)
+    return iter(lambda: raw_of(list(itertools.islice(left, size)), width), None)
+
+
+def raw_of(part: Sequence[Sequence[Any] | str], width: int) -> Raw | None:
+    """A stretch of rows, each its cells, or in words why it is no row; None at the end."""
+    broken = {i: row for i, row in enumerate(part) if isinstance(row, str)}
+    whole = [[""] * width if isinstance(row, str) else row for row in part]
+    return Raw(len(part), [list(cells) for cells in zip(*whole, strict=True)], broken) if part else None
+
+
+def require_columns(label: str, names: Sequence[str], present: Sequence[Any]) -> None:
+    """Names only what is looked for: a file without a header begins with somebody's answers."""
+    like = {str(name).strip().casefold() for name in present}
+    if absent := [f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in names if name not in present]:
+        found = [name for name in names if name in present]
+        rule = f"{label} must have a column for each question (a file's first line names them)"
+        others = f"{len(present) - len(found):,} others, not shown, since they may be answers"
+        raise AnswerError(f"{rule}; missing: {', '.join(absent)}; found: {', '.join([*found, others])}")
+    if twice := [name for name in names if list(present).count(name) > 1]:
+        raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")

@@ -1,0 +1,67 @@
+"""What files of text have in common: their encoding, and errors that do not quote them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from abc import ABC
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from deniable.device.sources.file_rows import FileRows
+from deniable.errors import AnswerError
+
+_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_NO_TEXT = {b"PK\3\4": ".xlsx", b"PAR1\x15": ".parquet", b"ARROW1\0\0": ".arrow", b"\xd0\xcf\x11\xe0": ".xls", b"\x1f\x8b": ".gz"}
+
+
+class TextRows(FileRows, ABC):
+    """Rows from text."""
+
+    def lines(self) -> Iterator[str]:
+        """The lines of a text. An open one stays open: it is its owner's to close."""
+        if isinstance(self._file, str | Path):
+            with open(self._file, "rb") as raw:
+                encoding = self.encoding(raw.peek(8))
+            with open(self._file, encoding=encoding, newline="") as text:
+                yield from text
+        elif isinstance(self._file.read(0), str):
+            yield from self._file
+        else:
+            buffer = self._file if isinstance(self._file, io.BufferedReader) else io.BufferedReader(self._file)  # type: ignore[type-var]
+            wrapper = io.TextIOWrapper(buffer, self.encoding(buffer.peek(8)), newline="")
+            try:
+                yield from wrapper
+            finally:
+                with suppress(ValueError):  # it is closed already
+                    wrapper.detach()
+
+    def encoding(self, start: bytes) -> str:
+        if found := next((suffix for mark, suffix in _NO_TEXT.items() if start.startswith(mark)), None):
+            raise AnswerError(f"{self.label}: must be text, and begins as {found} files do; if it is one, say so by its name")
+        told = self._told.encoding
+        mark = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+        if told and mark and not told.lower().replace("_", "-").startswith(mark[:6].rstrip("-")):
+            raise AnswerError(f"{self.label}: begins with the mark of {mark[:6].rstrip('-').upper()}, and not with {told} text")
+        if not (told or mark) and b"\0" in start[:8]:
+            rule = "must be text, and has zero bytes, as UTF-16 without a mark has"
+            raise AnswerError(f"{self.label}: {rule}: say its encoding, such as utf-16-le")
+        return mark or told or "utf-8"
+
+
+def without_text_errors(items: Iterator[Any], where: Callable[[], str]) -> Iterator[Any]:
+    """Errors about text carry the text itself, or a piece: they end here, and are not chained to what is raised instead."""
+    while True:
+        try:
+            yield next(items)  # into no variable: while the last one is sent, it would still be there
+            continue
+        except StopIteration:
+            return
+        except UnicodeDecodeError as error:
+            rule = "must be UTF-8 text, and is not: say its encoding, such as cp1252"
+            problem = rule if error.encoding == "utf-8" else "must be text in the encoding that was named, and is not"
+        except csv.Error as error:
+            problem = f"is not well-formed CSV: {error}"
+        raise AnswerError(f"{where()}: {problem}")

@@ -1,0 +1,141 @@
+"""A model that has a likelihood, from what was asked for to its coefficients."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.regression import likelihood
+from deniable.estimate.regression.cells import latent_cells
+from deniable.estimate.regression.families import FAMILIES, proportional
+from deniable.estimate.regression.fitted import Coefficients, Likelihood
+from deniable.estimate.regression.formula import Terms
+from deniable.estimate.regression.request import Request
+from deniable.estimate.regression.variable import Perturbed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Floats = NDArray[np.float64]
+
+MAX_OUTCOMES = 64
+
+
+def fit(request: Request) -> Coefficients:
+    """The maximum of the likelihood. Raises EstimateError where there is none, and for what the model cannot have."""
+    outcome = request.perturbed.get(request.outcome) or _public_outcome(request)
+    outcomes = _outcomes(outcome, request.model)
+    terms = request.terms([outcome.patterns()])
+    asked = request.asked(terms.predictors)
+    order = [outcome.categories.index(category) for category in outcomes]
+    cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
+    scale = np.abs(terms.x).max(axis=(0, 1))
+    constraint, start, names = _shape(request.model, outcomes, terms)
+    reports = likelihood.Reports(
+        count=terms.count(request.drawn.weights),
+        x=cells.padded(terms.x / scale),
+        w=terms.w,
+        a=cells.a,
+        b=cells.b,
+        family=FAMILIES[request.model],
+        constraint=constraint,
+    )
+    maximum = likelihood.maximize(reports, [_told(name, outcomes) for name in names], start)
+    covariance = np.asarray(np.linalg.inv(maximum.at.observed), dtype=np.float64)
+    if request.errors != "observed":
+        covariance = covariance @ request.drawn.meat(likelihood.scores(reports, maximum.parameters), terms.which) @ covariance
+    b = reports.coefficients
+    scales = scale_of(constraint, scale, len(outcomes))
+    shares = likelihood.combinations(reports, maximum.parameters)
+    answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
+    latent = _latent(terms, shares[:size] / shares[:size].sum())
+    return Coefficients(
+        request=request,
+        outcome=_in_words(request.model, outcomes),
+        names=names,
+        params=maximum.parameters[:b] / scales,
+        covariance=covariance[:b, :b] / np.outer(scales, scales),
+        layout=terms.layout,
+        asked=asked,
+        answered=answered,
+        likelihood=Likelihood(terms, reports, maximum, covariance, scale, outcome, outcomes, request.drawn, size, start, latent),
+    )
+
+
+def scale_of(constraint: _Floats | None, scale: _Floats, outcomes: int) -> _Floats:
+    """What each coefficient is to be divided by where the columns were."""
+    every = np.tile(scale, outcomes - 1)
+    return every if constraint is None else np.asarray((np.abs(constraint) * every[:, None]).max(axis=0))
+
+
+def _outcomes(outcome: Perturbed, model: str) -> tuple[str, ...]:
+    """The outcome's answers in the family's order. Raises EstimateError for a number of them that the model does not have."""
+    if model == "ordinal":
+        return outcome.answers
+    if model != "logit" and len(outcome.answers) != 2:
+        raise EstimateError(f"the outcome of a {model} model must have 2 answers, got {len(outcome.answers)}; logit and ordinal take more")
+    return (*(category for category in outcome.answers if category != outcome.reference), str(outcome.reference))
+
+
+def _shape(model: str, outcomes: Sequence[str], terms: Terms) -> tuple[_Floats | None, _Floats, list[tuple[str, str]]]:
+    """The constraint matrix, the starting values, and the names of the coefficients."""
+    if model != "ordinal":
+        names = [(category, name) for category in outcomes[:-1] for name in terms.names]
+        return None, np.zeros(len(names)), names
+    if "Intercept" not in terms.names:
+        raise EstimateError("an ordinal model has thresholds in place of an intercept: leave `0 +` out of the formula")
+    constraint = proportional(len(outcomes), len(terms.names), terms.names.index("Intercept"))
+    slopes = [name for name in terms.names if name != "Intercept"]
+    thresholds = [f"{low} | {high}" for low, high in itertools.pairwise(outcomes)]
+    shares = np.arange(1, len(outcomes)) / len(outcomes)
+    start = np.append(np.zeros(len(slopes)), np.log(shares / (1 - shares)))
+    return constraint, start, [("", name) for name in (*slopes, *thresholds)]
+
+
+def _told(name: tuple[str, str], outcomes: Sequence[str]) -> str:
+    """A coefficient in a message."""
+    return f"{name[1]} ({name[0]})" if name[0] and len(outcomes) > 2 else name[1]
+
+
+def _in_words(model: str, outcomes: Sequence[str]) -> str:
+    others, reference = " and of ".join(outcomes[:-1]), outcomes[-1]
+    return {
+        "logit": f"log odds of {others} against {reference}",
+        "probit": f"normal quantile of the chance of {others} against {reference}",
+        "cloglog": f"complementary log-log of the chance of {others} against {reference}",
+        "ordinal": f"log odds of being above each threshold, the same slopes for all: {' < '.join(outcomes)}",
+    }[model]
+
+
+def _answered(reports: likelihood.Reports, parameters: _Floats, complete: int) -> float:
+    """The estimated share of those who answered all questions of the model."""
+    if complete == reports.x.shape[1]:
+        return 1.0
+    return float(likelihood.combinations(reports, parameters)[:complete].sum())
+
+
+def _latent(terms: Terms, shares: _Floats) -> pd.Series[float] | None:
+    """The estimated joint shares of the perturbed predictors, indexed by their answers."""
+    import pandas as pd
+
+    if not terms.predictors:
+        return None
+    variables = terms.layout.predictors.values()
+    labels = [tuple(one.answers[place] for one, place in zip(variables, cell, strict=True)) for cell in terms.combinations]
+    return pd.Series(shares, index=pd.MultiIndex.from_tuples(labels, names=terms.predictors), name="share")
+
+
+def _public_outcome(request: Request) -> Perturbed:
+    """A public outcome is one that came through a channel without noise."""
+    name, column = request.outcome, request.table[request.outcome]
+    if column.isna().any():
+        raise EstimateError(f"{name} must not be missing in any row, got {int(column.isna().sum()):,} missing of {len(column):,}")
+    levels = list(column.cat.categories) if hasattr(column, "cat") else sorted(set(column.tolist()))
+    if not 2 <= len(levels) <= MAX_OUTCOMES:
+        raise EstimateError(f"the outcome {name} must have 2 to {MAX_OUTCOMES} different values, got {len(levels):,}")
+    return Perturbed.by_design(column.tolist(), np.eye(len(levels)), levels)

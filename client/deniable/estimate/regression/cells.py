@@ -1,0 +1,70 @@
+"""What the likelihood sums over: the combinations of latent answers, and those in which somebody gave no answer.
+
+A model is of those who answered all of its questions. Where a question need not be answered, or only some are shown it, "no answer" is
+one of its categories, and who gave it is latent, too. So the latent cells are the combinations of answers to the predictors, with
+an answer to the outcome that follows the model; and every combination with "no answer" somewhere, the outcome in it, for which there
+is no model: their shares are a part of the nuisance pi. Nobody is taken to be like those who answered.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.regression.formula import MAX_COMBINATIONS
+from deniable.estimate.regression.variable import Perturbed
+
+_Floats = NDArray[np.float64]
+
+
+class Cells(NamedTuple):
+    """a: (R, S), P(reports | cell) of the predictors, and of the outcome where the cell has it. b: (R, S or 1, K), P(outcome's report | y),
+    1 where the cell has the outcome. complete: how many cells, the first ones, are combinations of answers."""
+
+    a: _Floats
+    b: _Floats
+    complete: int
+
+    def padded(self, x: _Floats) -> _Floats:
+        """The terms, shape (R, complete, p), with 0 for the other cells, where the outcome follows no model."""
+        return np.pad(x, ((0, 0), (0, self.a.shape[1] - self.complete), (0, 0)))
+
+
+def product(factors: Sequence[_Floats], rows: int) -> _Floats:
+    """For each row, and each combination of one column of every factor, their product, shape (R, combinations)."""
+    made = np.ones((rows, 1))
+    for factor in factors:
+        made = (made[:, :, None] * factor[:, None, :]).reshape(rows, -1)
+    return made
+
+
+def latent_cells(predictors: Sequence[Perturbed], outcome: Perturbed, order: Sequence[int]) -> Cells:
+    """The cells of R kinds of respondent. order: the outcome's categories in the family's order. Raises EstimateError for too many."""
+    factors, b = [variable.likelihood() for variable in predictors], outcome.likelihood()
+    modelled = b[:, list(order)]
+    complete = product([factor[:, one.answered] for factor, one in zip(factors, predictors, strict=True)], outcome.n)
+    if outcome.missing is None and all(variable.missing is None for variable in predictors):
+        return Cells(complete, modelled[:, None, :], complete.shape[1])
+    partial = _partial([[category == one.missing for category in one.categories] for one in predictors])
+    silent = [list(range(len(outcome.categories)))] * int(partial.sum())
+    unanswered = [outcome.categories.index(outcome.missing)] if outcome.missing is not None else []
+    if (size := complete.shape[1] * (1 + len(unanswered)) + sum(map(len, silent))) > MAX_COMBINATIONS:
+        raise EstimateError(
+            f"there must be at most {MAX_COMBINATIONS:,} combinations of answers, those with no answer among them, got {size:,}"
+        )
+    incomplete = product(factors, outcome.n)[:, partial]
+    others = [complete * b[:, [place]] for place in unanswered] + [product([incomplete, b], outcome.n)]
+    a = np.concatenate([complete, *others], axis=1)
+    known = np.broadcast_to(modelled[:, None, :], (*complete.shape, modelled.shape[1]))
+    rest = np.ones((len(a), a.shape[1] - complete.shape[1], modelled.shape[1]))
+    return Cells(a, np.concatenate([known, rest], axis=1), complete.shape[1])
+
+
+def _partial(missing: Sequence[Sequence[bool]]) -> NDArray[np.bool_]:
+    """Which combinations of categories have one that is missing."""
+    return np.array([any(chosen) for chosen in itertools.product(*missing)], dtype=np.bool_)

@@ -1,0 +1,81 @@
+"""Whom a regression's respondents stand for: weights, and clusters of people who are alike.
+
+The scores s_i of an estimating equation vary together within a cluster. What is between the two inverses of a sandwich is
+
+    sum over i of  w_i^2 s_i s_i'     of people drawn one by one,
+    G / (G - 1)  sum over clusters g of  S_g S_g',   S_g = sum over i in g of  w_i s_i     of G clusters
+
+(K.-Y. Liang and S. Zeger, Biometrika 73 (1986); D. Binder, Int. Stat. Rev. 51 (1983)). Limits of few clusters use Student's t with G - 1
+degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """weights: shape (n,), of mean 1; None where all are alike. clusters: shape (n,), numbers from 0; None where all were drawn alone."""
+
+    weights: _Floats | None = None
+    clusters: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, weights: str | None, clusters: str | None) -> Drawn:
+        """The columns of these names. Raises EstimateError for one that is not there, wrong weights, and fewer than two clusters."""
+        for what, name in (("weights", weights), ("clusters", clusters)):
+            if name is not None and name not in table.columns:
+                raise EstimateError(f"{what} must be a column of the data, got {name!r}")
+        return cls(None if weights is None else _weights(table, weights), None if clusters is None else _clusters(table, clusters))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the errors."""
+        return math.inf if self.clusters is None else float(self.clusters.max())
+
+    def meat(self, scores: _Floats, which: NDArray[np.int64]) -> _Floats:
+        """What is between the two inverses, shape (p, p). scores: of one respondent of each kind, (R, p). which: (n,), everybody's kind."""
+        weights = np.ones(len(which)) if self.weights is None else self.weights
+        if self.clusters is None:
+            squares = np.bincount(which, weights**2, minlength=len(scores))
+            return np.asarray((scores * squares[:, None]).T @ scores)
+        sums = np.zeros((int(self.clusters.max()) + 1, scores.shape[1]))
+        pairs, place = np.unique(self.clusters * len(scores) + which, return_inverse=True)
+        total = np.bincount(place.ravel(), weights)
+        np.add.at(sums, pairs // len(scores), total[:, None] * scores[pairs % len(scores)])
+        return np.asarray(sums.T @ sums * len(sums) / (len(sums) - 1))
+
+
+def _weights(table: pd.DataFrame, name: str) -> _Floats:
+    try:
+        found = table[name].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError):
+        raise EstimateError(f"the weights {name} must be numbers") from None
+    if not (np.isfinite(found) & (found >= 0)).all() or not found.sum() > 0:
+        raise EstimateError(f"the weights {name} must be finite numbers of 0 or more, some of them above 0")
+    scaled = found / found.max()
+    return np.asarray(scaled / scaled.mean())
+
+
+def _clusters(table: pd.DataFrame, name: str) -> NDArray[np.int64]:
+    import pandas as pd
+
+    codes, found = pd.factorize(table[name])
+    if (codes < 0).any():
+        raise EstimateError(f"the clusters {name} must not be missing in any row, got {int((codes < 0).sum()):,} missing of {len(codes):,}")
+    if len(found) < 2:
+        raise EstimateError(f"there must be at least 2 clusters, got {len(found)} in {name}: one says nothing of how they differ")
+    return np.asarray(codes, dtype=np.int64)

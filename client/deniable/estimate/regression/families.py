@@ -1,0 +1,141 @@
+"""What a likelihood model says of an outcome: its chances, and their derivatives, for linear predictors eta.
+
+    logit     multinomial: log P(y) / P(reference) = eta_y; of two outcomes the logistic model
+    probit    P(y) = Phi(eta), Phi the normal distribution function; two outcomes
+    cloglog   P(y) = 1 - exp(-exp(eta)); two outcomes
+    ordinal   proportional odds: logit P(y is the j-th or below) = alpha_j - x' beta, so eta_j = alpha_j - x' beta
+
+(P. McCullagh, J. R. Stat. Soc. B 42 (1980) for the last; P. McCullagh and J. Nelder, "Generalized Linear Models" (1989).) All but the first
+are cumulative: P(y is the j-th or below) = F(eta_j). A family has m = K - 1 predictors eta for K outcomes, and eta_j = x' B_j; B is a
+constraint matrix times the coefficients (T. Yee, "Vector Generalized Linear and Additive Models" (2015), section 3.3), the identity but for
+the ordinal model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+_Floats = NDArray[np.float64]
+
+_LEAST = 1e-300  # what a chance is divided by at least
+
+
+class Family(NamedTuple):
+    """chances: eta (.., m) -> (.., K). scores: d log chance_y / d eta, (eta, chances) -> (.., K, m).
+
+    bend: (eta, chances, latent) -> (.., m, m), the sum over y of latent_y times the second derivatives of -log chance_y.
+    """
+
+    chances: Callable[[_Floats], _Floats]
+    scores: Callable[[_Floats, _Floats], _Floats]
+    bend: Callable[[_Floats, _Floats, _Floats], _Floats]
+
+
+class Link(NamedTuple):
+    """A distribution function, one less it, its density and the density's slope."""
+
+    below: Callable[[_Floats], _Floats]
+    above: Callable[[_Floats], _Floats]
+    density: Callable[[_Floats], _Floats]
+    slope: Callable[[_Floats], _Floats]
+
+
+def _softmax(eta: _Floats) -> _Floats:
+    full = np.concatenate([eta, np.zeros((*eta.shape[:-1], 1))], axis=-1)
+    full = np.exp(full - full.max(axis=-1, keepdims=True))
+    return np.asarray(full / full.sum(axis=-1, keepdims=True))
+
+
+def _softmax_scores(eta: _Floats, chances: _Floats) -> _Floats:
+    return np.asarray(np.eye(chances.shape[-1])[:, :-1] - chances[..., None, :-1])
+
+
+def _softmax_bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
+    own = chances[..., :-1]
+    spread = own[..., None] * (np.eye(own.shape[-1]) - own[..., None, :])
+    return np.asarray(latent.sum(axis=-1)[..., None, None] * spread)
+
+
+def cumulative(link: Link) -> Family:
+    """The family whose chances up to the j-th outcome are link.below(eta_j)."""
+
+    def chances(eta: _Floats) -> _Floats:
+        first, last = link.below(eta[..., :1]), link.above(eta[..., -1:])
+        return np.concatenate([first, np.diff(link.below(eta), axis=-1), last], axis=-1)
+
+    def scores(eta: _Floats, chances: _Floats) -> _Floats:
+        return np.asarray(_steps(eta.shape[-1]) * link.density(eta)[..., None, :] / np.maximum(chances, _LEAST)[..., None])
+
+    def bend(eta: _Floats, chances: _Floats, latent: _Floats) -> _Floats:
+        each = scores(eta, chances)
+        weighted = latent / np.maximum(chances, _LEAST)
+        slopes = (weighted[..., :-1] - weighted[..., 1:]) * link.slope(eta)
+        squares = np.swapaxes(each * latent[..., None], -1, -2) @ each
+        return np.asarray(squares - slopes[..., None] * np.eye(eta.shape[-1]))
+
+    return Family(chances, scores, bend)
+
+
+def _steps(m: int) -> _Floats:
+    """How the chance of each of m + 1 outcomes changes with the chances up to each of m, shape (m + 1, m)."""
+    steps = np.zeros((m + 1, m))
+    steps[:-1] += np.eye(m)
+    steps[1:] -= np.eye(m)
+    return steps
+
+
+def _normal(eta: _Floats) -> _Floats:
+    return np.asarray(np.exp(-eta * eta / 2) / math.sqrt(2 * math.pi))
+
+
+def _hazard(eta: _Floats) -> _Floats:
+    return np.exp(np.minimum(eta, 700.0))
+
+
+def _extreme(eta: _Floats) -> _Floats:
+    return np.exp(np.minimum(eta, 700.0) - _hazard(eta))
+
+
+def _ndtr(eta: _Floats) -> _Floats:
+    return np.asarray(scipy.special.ndtr(eta))
+
+
+def _expit(eta: _Floats) -> _Floats:
+    return np.asarray(scipy.special.expit(eta))
+
+
+LINKS = {
+    "probit": Link(_ndtr, lambda eta: _ndtr(-eta), _normal, lambda eta: -eta * _normal(eta)),
+    "cloglog": Link(
+        lambda eta: -np.expm1(-_hazard(eta)), lambda eta: np.exp(-_hazard(eta)), _extreme, lambda eta: _extreme(eta) * (1 - _hazard(eta))
+    ),
+    "ordinal": Link(
+        _expit,
+        lambda eta: _expit(-eta),
+        lambda eta: _expit(eta) * _expit(-eta),
+        lambda eta: _expit(eta) * _expit(-eta) * (_expit(-eta) - _expit(eta)),
+    ),
+}
+
+FAMILIES = {"logit": Family(_softmax, _softmax_scores, _softmax_bend), **{name: cumulative(link) for name, link in LINKS.items()}}
+"""Every model that has a likelihood, by its name."""
+
+
+def proportional(outcomes: int, columns: int, intercept: int) -> _Floats:
+    """The constraint matrix of the ordinal model, shape ((outcomes - 1) columns, columns - 1 + outcomes - 1).
+
+    The coefficients are the slopes, in the columns' order without the intercept's, and then the thresholds alpha.
+    """
+    slopes = [column for column in range(columns) if column != intercept]
+    made = np.zeros((outcomes - 1, columns, len(slopes) + outcomes - 1))
+    for place, column in enumerate(slopes):
+        made[:, column, place] = -1.0
+    for j in range(outcomes - 1):
+        made[j, intercept, len(slopes) + j] = 1.0
+    return made.reshape((outcomes - 1) * columns, -1)

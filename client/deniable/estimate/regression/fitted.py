@@ -1,0 +1,76 @@
+"""A fitted model as numbers, before it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.estimate.regression.drawn import Drawn
+from deniable.estimate.regression.formula import Layout, Terms
+from deniable.estimate.regression.likelihood import Maximum, Reports
+from deniable.estimate.regression.request import Request
+from deniable.estimate.regression.variable import Perturbed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """What a likelihood model keeps beside its coefficients. Columns of its reports' x are divided by `scale`.
+
+    outcome: the outcome, and its K answers in the family's order. drawn: whom people stand for. complete: how many of the cells, the
+    first ones, are combinations of answers. covariance: of all parameters, gamma among them, in the scale of the reports. start: of the
+    coefficients.
+    """
+
+    terms: Terms
+    reports: Reports
+    maximum: Maximum
+    covariance: _Floats
+    scale: _Floats
+    outcome: Perturbed
+    outcomes: tuple[str, ...]
+    drawn: Drawn
+    complete: int
+    start: _Floats
+    latent: pd.Series[float] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Coefficients:
+    """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
+
+    params: shape (p,), and their covariance, (p, p). asked: respondents who were asked all questions. answered: the part of them that
+    answered all, as estimated. likelihood: None of a linear model.
+    """
+
+    request: Request
+    outcome: str
+    names: list[tuple[str, str]]
+    params: _Floats
+    covariance: _Floats
+    layout: Layout
+    asked: int
+    answered: float
+    likelihood: Likelihood | None = None
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom of the errors, without end but for clusters."""
+        return self.request.drawn.df
+
+    @property
+    def nobs(self) -> int:
+        """Respondents."""
+        return len(self.request.table)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether respondents have weights."""
+        return self.request.drawn.weights is not None

@@ -1,0 +1,146 @@
+"""Tests of several coefficients at once, and of a model as a whole.
+
+Wald: b' V^-1 b, chi-squared with as many degrees of freedom as there are coefficients; of m of them and clusters with df degrees of freedom
+F = (df - m + 1) / (df m) W (E. Korn and B. Graubard, Am. Stat. 44 (1990)). Likelihood ratio: twice what the log-likelihood loses where the
+coefficients are 0 and all else, the distribution of the perturbed predictors among it, is fitted anew.
+
+Goodness of fit: Pearson's sum of (observed - expected)^2 / expected over all reports that can come, at each combination of the public
+values, against the model that gives each of them a chance of its own. What is not fitted well may be the link, the terms, what the
+predictors' distribution may depend on, or that people did not follow the design.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.normal import HypothesisTest
+from deniable.estimate.regression import cells, likelihood
+from deniable.estimate.regression.fitted import Coefficients, Likelihood
+from deniable.estimate.regression.variable import Perturbed
+from deniable.mechanism import Channel, Window
+
+_Floats = NDArray[np.float64]
+
+MAX_REPORTS = 20_000
+"""Different reports, at all public values together, of which a test of a model as a whole is computed."""
+_FEW = 5.0  # expected reports of a kind; a fifth may have fewer, none fewer than 1 (W. Cochran, Biometrics 10 (1954))
+
+
+def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
+    """Whether all coefficients of these terms are 0. Raises EstimateError."""
+    places = _places(fit, terms)
+    b, v = fit.params[places], fit.covariance[np.ix_(places, places)]
+    m, statistic = len(places), float(b @ np.linalg.solve(v, b))
+    found = normal.chi_squared(_what(terms), statistic, m)
+    if np.isinf(fit.df):
+        return found
+    if fit.df < m:
+        raise EstimateError(f"a test of {m} coefficients needs at least {m + 1} clusters, got {fit.df + 1:g}")
+    return replace(found, p_value=float(scipy.special.fdtrc(m, fit.df - m + 1, (fit.df - m + 1) / (fit.df * m) * statistic)))
+
+
+def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
+    """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
+    found = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
+    places = _places(fit, terms)
+    kept = [place for place in range(found.reports.coefficients) if place not in places]
+    every = np.eye(found.reports.coefficients) if found.reports.constraint is None else found.reports.constraint
+    reports = replace(found.reports, constraint=every[:, kept])
+    names = [fit.names[place][1] for place in kept]
+    if reports.parameters:
+        restricted = likelihood.maximize(reports, names, found.start[kept]).at.objective
+    else:
+        restricted = likelihood.derivatives(reports, np.zeros(0)).objective
+    return normal.chi_squared(_what(terms), max(0.0, 2 * (found.maximum.at.objective - restricted)), len(places))
+
+
+def goodness(fit: Coefficients) -> HypothesisTest:
+    """Whether the model explains the reports as well as one that gives each a chance of its own (see above).
+
+    Raises EstimateError where there are too many different reports or public values for the reports there are, where not everybody was
+    asked, for weights, clusters and a linear model, and for a model that has as many parameters as there are reports.
+    """
+    found = _plain(fit, "a test of the whole model", "")
+    terms, outcome = found.terms, found.outcome
+    variables = [*(terms.layout.predictors[name] for name in terms.predictors), outcome]
+    if any(one.asked is not None for one in variables):
+        raise EstimateError("there is a test of the whole model only where everybody was asked all of its questions")
+    kinds = len(terms.public)
+    each = [_every_report(one) for one in variables]
+    size = int(np.prod([one.n for one in each]))
+    people = np.bincount(terms.public_kind, found.reports.count, minlength=kinds)
+    if size * kinds > MAX_REPORTS:
+        raise EstimateError(f"the test is of at most {MAX_REPORTS:,} different reports and public values, got {size * kinds:,}")
+    expected = people[:, None] * _chances(found, each)
+    if expected.min() < 1 or np.mean(expected < _FEW) > 0.2:
+        raise EstimateError(
+            f"too few respondents for {size:,} different reports at {kinds:,} different public values: the smallest expected number must "
+            f"be 1 or more, and a fifth at most below {_FEW:g}; got {expected.min():.2g} and {np.mean(expected < _FEW):.0%}"
+        )
+    df = kinds * (size - 1) - found.reports.parameters
+    if df < 1:
+        raise EstimateError("the model has as many parameters as there are different reports, so nothing is left to test")
+    fitted = likelihood.reported(found.reports, found.maximum.parameters) * people[terms.public_kind]
+    statistic = float((found.reports.count**2 / fitted).sum() - found.reports.count.sum())  # all that did not come are in the sum, too
+    return normal.chi_squared(
+        f"{fit.request.formula} ({fit.request.model}) fits as well as a chance of its own for every report", statistic, df
+    )
+
+
+def _chances(found: Likelihood, each: Sequence[Perturbed]) -> _Floats:
+    """The chance of every combination of reports at every public value, shape (Z, combinations)."""
+    rows = np.array(list(itertools.product(*(range(one.n) for one in each))), dtype=np.int64)
+    *predictors, outcome = (one.of(rows[:, j]) for j, one in enumerate(each))
+    order = [outcome.categories.index(category) for category in found.outcomes]
+    latent = cells.latent_cells(predictors, outcome, order)
+    made = []
+    for kind in range(len(found.terms.public)):
+        (place, *_) = np.flatnonzero(found.terms.public_kind == kind)
+        x, w = (np.repeat(part[[place]], len(rows), axis=0) for part in (found.reports.x, found.reports.w))
+        reports = replace(found.reports, count=np.ones(len(rows)), x=x, w=w, a=latent.a, b=latent.b)
+        made.append(likelihood.reported(reports, found.maximum.parameters))
+    return np.array(made)
+
+
+def _every_report(variable: Perturbed) -> Perturbed:
+    """All reports that can come of a variable, each once. Raises EstimateError where respondents' designs differ."""
+    width = variable.bits.shape[1]
+    if not isinstance(variable.channel, Channel) and variable.channel.ndim == 3:
+        raise EstimateError("there is a test of the whole model only where all respondents had the same designs")
+    several = isinstance(variable.channel, Channel) and not isinstance(variable.channel, Window)
+    chosen = itertools.combinations(range(width), variable.channel.d if several and isinstance(variable.channel, Channel) else 1)
+    bits = np.array([[place in some for place in range(width)] for some in itertools.islice(chosen, MAX_REPORTS + 1)], dtype=np.bool_)
+    return replace(variable, bits=bits)
+
+
+def _plain(fit: Coefficients, what: str, instead: str) -> Likelihood:
+    """What the model keeps, where it has a likelihood of people drawn one by one."""
+    if fit.likelihood is None or fit.weighted or np.isfinite(fit.df):
+        why = "a linear model" if fit.likelihood is None else "weights" if fit.weighted else "clusters"
+        raise EstimateError(f"{what} needs the likelihood of people drawn alone, which there is not with {why}{instead}")
+    return fit.likelihood
+
+
+def _places(found: Coefficients, terms: Sequence[str]) -> list[int]:
+    """Where the coefficients of these terms are. Raises EstimateError."""
+    parts, columns = found.layout.parts, found.layout.names
+    if not terms:
+        raise EstimateError("at least one term must be named")
+    if unknown := [name for name in terms if name not in parts and name not in columns]:
+        raise EstimateError(f"the term must be one of {', '.join(dict.fromkeys([*parts, *columns]))}, got {unknown[0]!r}")
+    wanted = {column for name in terms for column in parts.get(name, [name])}
+    if not (places := [place for place, (_, name) in enumerate(found.names) if name in wanted]):
+        raise EstimateError("an ordinal model has no intercept to be tested")
+    return places
+
+
+def _what(terms: Sequence[str]) -> str:
+    return f"all coefficients of {', '.join(dict.fromkeys(terms))} are 0"

@@ -1,0 +1,115 @@
+"""Pearson's correlation of scores, freed of the noise.
+
+    r = (E[xy] - E[x] E[y]) / sqrt((E[x^2] - E[x]^2) (E[y^2] - E[y]^2))
+
+Every moment is a mean of pseudo-answers, which is unbiased for the true answers': E[x^2] is the sum of squared scores times shares. The
+variances of the reports themselves would hold the coins' variance too, and make r too small. Error: delta method. It is of a question with
+scores and another one, or a public number. Of a number that is rounded at random there is none: E[x^2] is that of the levels, larger by
+what rounding adds, and how much depends on where between two levels the numbers are, which no report tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.tables.association import two_dimensional
+from deniable.estimate.tables.crosstab import Crosstab
+from deniable.survey import Survey
+
+_Floats = NDArray[np.float64]
+Scores = Sequence[float | None] | _Floats
+
+
+def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
+    """Of the scores of a table's two questions, one for each option; None (or nan) leaves an option out, such as "no answer".
+
+    Raises EstimateError of a number on a grid, for wrong scores, and where a variance is not clearly above 0.
+    """
+    applicability.require("correlation", table.on_grid)
+    two_dimensional(table)
+    (x, known_x), (y, known_y) = (_scores(given, options) for given, options in zip((rows, columns), table.options, strict=True))
+    one, x, y = np.outer(known_x, known_y), np.outer(x, known_y), np.outer(known_x, y)
+    weights = (one, x, y, x * x, y * y, x * y)
+    sums = np.array([float((weight * table.shares).sum()) for weight in weights])
+    what = f"correlation of {' and '.join(table.questions)}"
+    found = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
+    return replace(found, warning=table.too_few(one))
+
+
+def correlation_with(
+    survey: Survey,
+    bits: NDArray[np.bool_],
+    question: str,
+    scores: Scores,
+    numbers: Sequence[float] | _Floats,
+    *,
+    confidence: float = 0.95,
+) -> Estimate:
+    """Of a question's scores and a public number of every respondent, in a population of which they are a sample.
+
+    bits: unpacked reports, shape (n, record_bits), as `unpack` gives them. numbers: shape (n,), in the order of the reports. Raises
+    EstimateError, as `correlation` does.
+    """
+    applicability.require_of("correlation", survey, (question,))
+    (asked,), (reported,) = counts.bits_of(survey, bits, [question])
+    try:
+        z = np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise EstimateError("the public numbers must be numbers") from None
+    if z.shape != (len(bits),) or not np.isfinite(z).all():
+        raise EstimateError(f"the public numbers must be {len(bits):,} finite ones, one for each report, got the shape {z.shape}")
+    z = z[counts.asked(survey, bits, [question])]
+    z = (z - z.mean()) / (z.std() or 1.0)
+    x, known = _scores(scores, asked.categories)
+    r, v, w = (reported @ pseudo_answers.score_of_bits(each, asked.channel) for each in (known, x, x * x))
+    each = np.column_stack([r, v, r * z, w, r * z * z, v * z])
+    covariance = np.cov(each, rowvar=False) / len(each)
+    return _pearson(f"correlation of {question} and a public number", len(each), (each.mean(axis=0), covariance), Interval(confidence))
+
+
+def _scores(given: Scores, options: Sequence[str]) -> tuple[_Floats, _Floats]:
+    """Scores about their middle, 0 where there is none, and 1 where there is one."""
+    try:
+        scores = np.array([math.nan if score is None else float(score) for score in given])
+    except (TypeError, ValueError):
+        raise EstimateError("scores must be numbers, or None for an option that is left out") from None
+    known = ~np.isnan(scores)
+    if len(scores) != len(options) or np.isinf(scores).any() or len(set(scores[known].tolist())) < 2:
+        raise EstimateError(f"scores must be {len(options)} finite numbers, one for each option, at least two different ones")
+    return np.where(known, scores - (np.nanmin(scores) + np.nanmax(scores)) / 2, 0.0), known.astype(np.float64)
+
+
+def _pearson(what: str, n: int, found: tuple[_Floats, _Floats], interval: Interval) -> Estimate:
+    """From the sums of 1, x, y, x^2, y^2 and xy over those who have both, shape (6,), and their covariance, (6, 6)."""
+    sums, covariance = found
+    if not sums[0] > 0:
+        raise EstimateError(f"{what}: too few are estimated to have answered")
+    _, mx, my, mxx, myy, mxy = (sums / sums[0]).tolist()
+    vx, vy = mxx - mx * mx, myy - my * my
+    for variance, by in ((vx, [-2 * mx, 0.0, 1.0, 0.0, 0.0]), (vy, [0.0, -2 * my, 0.0, 1.0, 0.0])):
+        error = math.sqrt(max(0.0, _spread(by, sums, covariance)))
+        if not variance > interval.quantile * error:
+            raise EstimateError(
+                f"{what}: both variances must be clearly above 0, got {variance:.4g} with a standard error of {error:.4g}; more reports, "
+                "or a larger epsilon, are needed"
+            )
+    scale = 1 / math.sqrt(vx * vy)
+    value = (mxy - mx * my) * scale
+    by = [value * mx / vx - my * scale, value * my / vy - mx * scale, -value / (2 * vx), -value / (2 * vy), scale]
+    return normal.limited(what, n, value, max(_spread(by, sums, covariance), 1e-24), interval, (-1.0, 1.0))
+
+
+def _spread(by: Sequence[float], sums: _Floats, covariance: _Floats) -> float:
+    """The variance of a function of the five means, from its gradient in these, which are sums over the first one."""
+    gradient = np.array([-float(np.dot(by, sums[1:] / sums[0])), *by]) / sums[0]
+    return float(gradient @ covariance @ gradient)

@@ -1,0 +1,97 @@
+"""Whether several groups of people have the same shares of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+from deniable.estimate.checks import few
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.normal import HypothesisTest
+from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.tables import resampled, respondents
+from deniable.mechanism import Channel
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One group's reports to a question, and how many have each bit set, shape (k,). sampling: as in `Interval.sampling`."""
+
+    n: int
+    ones: NDArray[np.int64]
+    interval: Interval
+
+    @classmethod
+    def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> Counted:
+        """Raises EstimateError, also for a number whose levels have no shares."""
+        asked, n, ones = counts.counts(survey, tally, question)
+        applicability.require_shares("difference of shares", asked)
+        return cls(n, ones, respondents.about(interval, tally.n, [asked]))
+
+
+def homogeneity(
+    survey: Survey, tallies: Mapping[str, Tally], question: str, *, confidence: float = 0.95, target: str = "population"
+) -> HypothesisTest:
+    """Tests whether G groups of other people each have the same shares of a question; (G - 1)(k - 1) degrees of freedom.
+
+    tallies: by the group's name; groups without reports are left out. Raises EstimateError, also where fewer than two groups have any.
+    """
+    interval = Interval(confidence, target=target)
+    asked, _ = counts.find(survey, question)
+    groups = [Counted.of(survey, tally, question, interval) for tally in tallies.values() if tally.n]
+    if len(groups) < 2:
+        raise EstimateError(f"there must be at least two groups with reports, got {len(groups)}")
+    return same_shares(f"all {len(groups)} groups have the same shares of {asked.id}", asked.channel, groups)
+
+
+def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> HypothesisTest:
+    """A Wald test of G groups: the distances of their shares s_g from the mean that their covariances V_g give,
+
+        sum over g of  (s_g - m)' V_g^-1 (s_g - m),   m = (sum V_g^-1)^-1 sum V_g^-1 s_g,
+
+    of all categories but the last, each V_g at possible shares, so that it is one for certain (J. Grizzle, C. Starmer and G. Koch,
+    Biometrics 25 (1969)). Its p-value is by a parametric bootstrap where expected counts are small (see `resampled`).
+    """
+
+    def statistic(ones: Sequence[NDArray[np.int64]]) -> float:
+        return _distance([_Part.of(count, group, channel) for count, group in zip(ones, groups, strict=True)])
+
+    observed = [group.ones for group in groups]
+    found = normal.chi_squared(what, statistic(observed), (len(groups) - 1) * (channel.k - 1))
+    total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
+    if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= resampled.SMALL:
+        return found
+    if any(group.interval.sampling(group.n) < 1 for group in groups) or not resampled.feasible(n, [channel]):
+        return replace(found, warning=few.test(True))
+    alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), resampled.generator()
+    draws = zip(*(resampled.counts(alike, channel, group.n, rng) for group in groups), strict=True)
+    return replace(found, p_value=resampled.p_value(found.statistic, statistic, draws))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One group's shares but the last, and what their inverse covariance says."""
+
+    shares: _Floats
+    precision: _Floats
+
+    @classmethod
+    def of(cls, ones: NDArray[np.int64], group: Counted, channel: Channel) -> _Part:
+        shares = pseudo_answers.invert(ones / group.n, [channel])
+        sampling = group.interval.sampling(group.n)
+        covariance = pseudo_answers.covariance(pseudo_answers.possible(shares), [channel], sampling) / group.n
+        return cls(shares[:-1], np.asarray(np.linalg.inv(covariance[:-1, :-1]), dtype=np.float64))
+
+
+def _distance(parts: Sequence[_Part]) -> float:
+    middle = np.linalg.solve(sum(part.precision for part in parts), sum(part.precision @ part.shares for part in parts))
+    return float(sum((part.shares - middle) @ part.precision @ (part.shares - middle) for part in parts))

@@ -1,0 +1,135 @@
+"""Sums of weights times estimates: differences in differences, trends over waves, and the tables of both."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable.errors import EstimateError
+from deniable.estimate import Analysis, analyse, difference, share
+from deniable.estimate.tables import compare_changes, contrast, difference_in_differences, trend
+from deniable.simulate import simulate
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
+
+SURVEY = Survey.from_dict(
+    {
+        "deniable": 1, "id": "s", "title": "T", "about": "A test.", "epsilon": 6,
+        "questions": [
+            {"id": "smokes", "text": "?", "type": "yes_no"},
+            {"id": "mood", "text": "?", "type": "scale", "options": ["1", "2", "3"]},
+            {"id": "party", "text": "?", "type": "choice", "options": ["Red", "Green", "Blue"], "required": False},
+        ],
+    }
+)  # fmt: skip
+
+
+@pytest.fixture
+def seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same simulated people in every run: only a test can do that."""
+    generator = np.random.default_rng(21)
+    words = lambda count: generator.integers(0, 1 << 32, count, dtype=np.uint32)  # noqa: E731
+    monkeypatch.setattr(sys.modules[simulate.__module__], "os_words", words)
+
+
+def wave(yes: float, n: int = 3000) -> Analysis:
+    shares = {"smokes": [yes, 1 - yes], "mood": [0.3, 0.3, 0.4], "party": [0.4, 0.2, 0.1, 0.3]}
+    return analyse(SURVEY, simulate(SURVEY, shares, n).tally)
+
+
+def of_yes(ones: int, n: int) -> Any:
+    return share(ones, n, q0=0.25, q1=0.75)
+
+
+def test_a_contrast_of_two_is_their_difference_and_of_four_the_difference_of_differences() -> None:
+    a, b, c, d = of_yes(300, 1000), of_yes(330, 900), of_yes(280, 1000), of_yes(400, 1100)
+    assert contrast([b, a], [1, -1], what="the difference") == difference(b, a)
+    found = difference_in_differences((a, b), (c, d))
+    assert found.estimate == pytest.approx((d.estimate - c.estimate) - (b.estimate - a.estimate))
+    assert found.std_error == pytest.approx(np.sqrt(sum(one.std_error**2 for one in (a, b, c, d))))
+    nested = difference(difference(d, c), difference(b, a))
+    assert (found.low, found.high, found.n) == (pytest.approx(nested.low), pytest.approx(nested.high), 4000)
+    assert found.test().p_value == pytest.approx(nested.test().p_value)
+
+
+def test_a_trend_is_the_slope_of_the_line_through_the_estimates() -> None:
+    waves = [of_yes(ones, 1000) for ones in (300, 340, 335, 390)]
+    years = [2021, 2022, 2024, 2026]
+    found = trend(waves, years)
+    assert found.estimate == pytest.approx(np.polyfit(years, [one.estimate for one in waves], 1)[0])
+    middle = np.array(years) - np.mean(years)
+    weights = middle / (middle @ middle)
+    down = [w * (one.estimate - (one.low if w > 0 else one.high)) for w, one in zip(weights, waves, strict=True)]
+    assert found.low == pytest.approx(found.estimate - np.sqrt(np.square(down).sum()))
+    for wrong in ([2021, 2022], [2021] * 4):
+        with pytest.raises(EstimateError, match="there must be a time for each estimate, two different ones at least"):
+            trend(waves, wrong)
+
+
+@pytest.mark.parametrize(("sizes", "rare"), [((900, 700, 800, 600), 0.3), ((60, 50, 40, 80), 0.04)])
+def test_their_limits_hold_the_truth_and_their_tests_alarm_as_often_as_they_say(sizes: tuple[int, ...], rare: float) -> None:
+    """250 times four waves with two coins, many people and few: 95% is known to 1.4%."""
+    rng, held = np.random.default_rng(7), {"trend": 0, "differences": 0}
+    truth = rare + np.array([0.0, 0.1, 0.2, 0.3])
+    alarms = 0
+    for ones in rng.binomial(sizes, 0.25 + truth / 2, (250, 4)).tolist():
+        waves = [of_yes(one, n) for one, n in zip(ones, sizes, strict=True)]
+        line, apart = trend(waves, [1, 2, 3, 4]), difference_in_differences((waves[0], waves[1]), (waves[2], waves[3]))
+        held["trend"] += line.low <= 0.1 <= line.high
+        held["differences"] += apart.low <= 0 <= apart.high
+        alarms += apart.test().p_value < 0.05
+    assert held["trend"] / 250 >= 0.92
+    assert held["differences"] / 250 >= 0.92
+    assert alarms == 250 - held["differences"]
+
+
+def test_three_waves_have_a_table_of_trends(seeded: None) -> None:
+    first, second, third = wave(0.2), wave(0.3), wave(0.4)
+    found = first.trend(second, third, times=[2024, 2025, 2026])
+    (smokes,) = (row for row in found.rows if (row.question, row.option) == ("smokes", "yes"))
+    rows = [one.results["smokes"].rows[0] for one in (first, second, third)]
+    assert smokes.slope == trend(rows, [2024, 2025, 2026])
+    assert (smokes.slope.low, smokes.slope.high) == (pytest.approx(0.1, abs=0.06), pytest.approx(0.1, abs=0.06))
+    records = found.to_dict()["trend"]
+    assert [(record["question"], record["option"]) for record in records][:3] == [("smokes", "yes"), ("smokes", "no"), ("mood", "")]
+    assert records[0]["p_holm"] == records[1]["p_holm"] == pytest.approx(min(1.0, 9 * records[0]["p_value"]))
+    assert "2024" in found.to_table()
+    with pytest.raises(EstimateError, match="three waves or more, each with a time of its own, got 2 waves"):
+        first.trend(second)
+
+
+def test_two_groups_in_two_waves_have_a_table_of_differences_in_differences(seeded: None) -> None:
+    north, south = wave(0.2).compare_waves(wave(0.25)), wave(0.2).compare_waves(wave(0.45))
+    found = compare_changes(north, south, ("North", "South"))
+    smokes = found.rows[0]
+    assert smokes.difference is not None
+    assert smokes.difference.low > 0
+    (one, two), (three, four) = ((change.first, change.second) for change in (north.changes[0], south.changes[0]))
+    assert smokes.difference.estimate == pytest.approx((four.estimate - three.estimate) - (two.estimate - one.estimate))
+    assert "Change in South less change in North" in found.to_table()
+    assert found.to_dict()["difference"][2]["option"] == ""
+
+
+def test_shares_among_those_who_answered_are_named_so_and_hold_the_truth(seeded: None) -> None:
+    found = wave(0.3, 20_000).answered("party")
+    assert found.options == ("Red", "Green", "Blue")
+    for one, truth in zip(found.shares, (4 / 7, 2 / 7, 1 / 7), strict=True):
+        assert abs(one.estimate - truth) < 4 * one.std_error
+        assert one.low < one.estimate < one.high
+    assert abs(found.part.estimate - 0.7) < 4 * found.part.std_error
+    assert sum(one.estimate for one in found.shares) == pytest.approx(1)
+    assert "party, among those who answered: 7" in found.to_table()
+    assert {row["among"] for row in found.to_dict()["share"]} == {"answered"}
+    with pytest.raises(EstimateError, match="question smokes must be one that need not be answered"):
+        wave(0.3, 100).answered("smokes")
+
+
+def test_what_cannot_be_contrasted_is_refused() -> None:
+    one = of_yes(300, 1000)
+    with pytest.raises(EstimateError, match="a weight for each of two estimates or more, got 1 for 2"):
+        contrast([one, one], [1])
+    with pytest.raises(EstimateError, match="must have a figure"):
+        contrast([one, analyse(SURVEY, Tally.empty(SURVEY.record.bits)).results.rows[0]], [1, 2])
