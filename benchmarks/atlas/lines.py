@@ -21,6 +21,7 @@ NO_LIMITS = {
     "forced_response": "a design",
     "kuk": "a design",
     "mangat": "a design",
+    "pair": "a design",
     "matrix_design": "a design",
     "triangular": "a design",
     "unrelated_question": "a design",
@@ -44,6 +45,27 @@ NO_LIMITS = {
     "Crosstab.variance_of": "an error, of which figures of a table are made",
 }
 """Public names that say nothing with limits, or nothing of their own."""
+
+ELSEWHERE = {
+    "contrasts.py": ("correlation", "difference_in_differences", "homogeneity", "trend"),
+    "classic_designs.py": (
+        *("anchored_crosswise", "cheater_detection", "extended_crosswise", "list_experiment", "network_scale_up", "repeated_kuk"),
+        *("scrambled_mean", "stochastic_lie_detector", "unrelated_question_in_two_groups"),
+    ),
+}
+"""Programs of benchmarks/ that measure, by themselves, how often a figure holds."""
+
+NOT_YET = {
+    "Analysis.answered": "a ratio, as the mean among those who answered",
+    "Analysis.correlation": "`correlation`, which benchmarks/contrasts.py measures",
+    "Analysis.trend": "`trend`, which benchmarks/contrasts.py measures",
+    "collected_mean": "a mean of `category_shares`",
+    "collected_pair": "shares of `category_shares`, of pairs of answers",
+    "compare_changes": "differences in differences, which benchmarks/contrasts.py measures",
+    "contrast": "a weighted sum of estimates, as differences in differences",
+    "independent_answers": "a test of what `collected_pair` gives",
+}
+"""Public names without a line of their own, and what they rest on."""
 
 
 def lines() -> Iterator[Line]:

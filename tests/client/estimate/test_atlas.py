@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 from benchmarks.atlas.__main__ import FILE, PAGE, remembered
 from benchmarks.atlas.cell import APPROXIMATE, EXACT, Cell, Line, Measured, Outcome, Scene, measured
-from benchmarks.atlas.lines import NO_LIMITS, lines
+from benchmarks.atlas.lines import ELSEWHERE, NO_LIMITS, NOT_YET, lines
 from benchmarks.atlas.page import written
 
 from deniable import estimate
-from deniable.estimate import Analysis, Crosstab, checks, designs, tables
+from deniable.estimate import Analysis, Crosstab, checks, designs, indirect, tables
 from deniable.estimate.checks import few
 from deniable.estimate.tables import crosstab, resampled
 
@@ -23,7 +23,7 @@ RARE = Cell(8.0, (50,), True)
 
 def public() -> set[str]:
     """Functions of the rooms that are open, and what can be asked of an analysis and of a table."""
-    rooms = (estimate, tables, designs, checks)
+    rooms = (estimate, tables, designs, indirect, checks)
     functions = {name for room in rooms for name in room.__all__ if inspect.isfunction(getattr(room, name))}
     methods = ((one, name, value) for one in (Analysis, Crosstab) for name, value in vars(one).items() if inspect.isfunction(value))
     return functions | {f"{one.__name__}.{name}" for one, name, _ in methods if not name.startswith("_")}
@@ -31,9 +31,14 @@ def public() -> set[str]:
 
 def test_every_public_estimator_has_a_line_or_a_reason_why_not() -> None:
     held = {name for line in LINES.values() for name in line.of}
-    assert public() - held - set(NO_LIMITS) == set(), "add a line to benchmarks/atlas, or say in NO_LIMITS why there is none"
-    assert set(NO_LIMITS) - public() == set()
-    assert set(NO_LIMITS) & held == set()
+    elsewhere = {name for names in ELSEWHERE.values() for name in names}
+    told = [held, set(NO_LIMITS), elsewhere, set(NOT_YET)]
+    assert public() - set().union(*told) == set(), "add a line to benchmarks/atlas, or say in NO_LIMITS why there is none"
+    assert set().union(*told[1:]) - public() == set()
+    assert sum(map(len, told)) == len(set().union(*told)), "each in one place"
+    for program, names in ELSEWHERE.items():
+        text = (FILE.parent / program).read_text(encoding="utf-8")
+        assert [name for name in names if name not in text] == []
 
 
 def test_no_line_stands_for_what_there_is_not() -> None:
