@@ -12,7 +12,7 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
-.PHONY: bench bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
+.PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
@@ -120,6 +120,10 @@ bench: $(VENV)/.dev
 
 bench-quick: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.performance --quick --into $(VENV)
+
+# Every public figure at every epsilon, n and kind of answer: docs/reference/coverage.md. Some hours; ATLAS="--only mean" measures a part.
+bench-atlas: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.atlas $(ATLAS)
 
 bench-coverage: $(VENV)/.dev
 	$(BIN)/python benchmarks/coverage.py

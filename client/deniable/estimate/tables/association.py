@@ -23,6 +23,9 @@ from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 _Floats = NDArray[np.float64]
 
 
+_IMPOSSIBLE = "by more than chance above 1, which cannot be: too few reports, or too small an epsilon, for so rare options"
+
+
 def independence(table: Crosstab) -> HypothesisTest:
     """Tests whether the two questions' true answers are independent; (r - 1)(c - 1) degrees of freedom.
 
@@ -107,7 +110,8 @@ def cramers_v(table: Crosstab) -> Estimate:
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
     what = f"Cramer's V of {' and '.join(table.questions)}"
-    return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, few.test(_unseen(table)))
+    warning = few.test(_unseen(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
+    return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, warning)
 
 
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:

@@ -31,7 +31,7 @@ class Quantile:
 
     option: by the adjusted shares. low, high: the confidence limits, options too. confidence: of both limits together, or more.
     value, value_low, value_high: of a number with named bins, as a number: as if the people in a bin were spread evenly over it, which is
-    an assumption; the options hold without it. None of others.
+    an assumption; the options hold without it. None of others, and where all but few reports name one bin: limits would be too near.
     """
 
     question: str
@@ -112,7 +112,14 @@ def quantile(
     def variances(weights: _Floats) -> list[float]:
         return [pseudo_answers.variance_of(row, shares, [asked.channel], sampling) / n for row in weights]
 
-    return quantile_of(asked, n, (fitted, shares, variances), (q, order), interval)
+    return without_weak_value(quantile_of(asked, n, (fitted, shares, variances), (q, order), interval), asked, order, ones)
+
+
+def without_weak_value(found: Quantile, asked: Question, order: NDArray[np.intp], ones: NDArray[np.int64]) -> Quantile:
+    """The quantile without its number where too few reports name another bin than the one that is named most."""
+    if found.value is None or not few.scores(ones, np.isin(np.arange(asked.k), order), asked.channel):
+        return found
+    return replace(found, value=None, value_low=None, value_high=None)
 
 
 def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str]) -> NDArray[np.intp]:

@@ -111,10 +111,10 @@ def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, 
 def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
     """A quantile of a question whose options stand in order; as `means.quantile`. Raises EstimateError."""
     order = means.order_for(drawn.survey, question, q, leave_out)
-    asked, n, _ = counts.counts(drawn.survey, drawn.tally, question)
+    asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
     found = drawn.linear(question)
     figures = adjusted_shares(drawn, asked), found.shares, lambda weights: found.sums(weights).variances
-    return means.quantile_of(asked, n, figures, (q, order), drawn.about(interval))
+    return means.without_weak_value(means.quantile_of(asked, n, figures, (q, order), drawn.about(interval)), asked, order, ones)
 
 
 def compare(first: Drawn, second: Drawn, question: str, interval: Interval) -> Comparison:

@@ -7,18 +7,19 @@ section 5.7), with people taken as drawn independently. A weight must not depend
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import percent, percents
-from deniable.estimate.present.table import Table
+from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
 from deniable.survey import Survey
@@ -45,17 +46,18 @@ class Weighted(Tabular):
         first = self.shares[0]
         title = f"{self.question}, weighted: {first.n:,} reports, worth {self.effective_n:,.0f} without weights"
         about = f"{100 * first.confidence:g}% intervals · target: {first.target}"
+        marks = footnotes([one.warning for one in self.shares])
         rows = tuple(
-            (option, percent(one.estimate), percent(one.std_error), percents(one.low, one.high))
+            (option, percent(one.estimate), percent(one.std_error), percents(one.low, one.high), marks.get(one.warning, ""))
             for option, one in zip(self.options, self.shares, strict=True)
         )
-        return (Table(title, ("option", "estimate", "std error", "interval"), rows, about=(about,)),)
+        return (Table(title, ("option", "estimate", "std error", "interval", ""), rows, told(marks), about=(about,)),)
 
     def records(self) -> tuple[Table, ...]:
-        """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target."""
-        header = ("question", "option", "n", "effective_n", "estimate", "std_error", "low", "high", "confidence", "target")
+        """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""
+        header = ("question", "option", "n", "effective_n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = tuple(
-            (self.question, option, one.n, self.effective_n, one.estimate, one.std_error, one.low, one.high, one.confidence, one.target)
+            (self.question, option, one.n, self.effective_n, *astuple(one)[2:])
             for option, one in zip(self.options, self.shares, strict=True)
         )
         return (Table("share", header, rows),)
@@ -87,8 +89,8 @@ def weighted_shares(
     applicability.require_shares("weighted share", found.question)
     asked, interval = found.question, respondents.about(interval, found.everybody, [found.question])
     shares = tuple(
-        found.mean(f"{asked.id} = {option}", row, interval, (0.0, 1.0))
-        for option, row in zip(asked.categories, np.eye(asked.k), strict=True)
+        replace(found.mean(f"{asked.id} = {option}", row, interval, (0.0, 1.0)), warning=found.few(place))
+        for place, (option, row) in enumerate(zip(asked.categories, np.eye(asked.k), strict=True))
     )
     return Weighted(asked.id, asked.categories, shares, effective_size(found.weights))
 
@@ -111,7 +113,8 @@ def weighted_mean(
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
     applicability.require_linear(asked, values)
     interval = respondents.about_mean(interval, found.everybody, asked, values, found.typical)
-    return found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
+    one = found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
+    return replace(one, warning=few.scores(found.worth(found.bits), np.ones(asked.k, dtype=bool), asked.channel))
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,17 @@ class _Weighed:
         """The shares among the reports by the squares of their weights, which is how much each adds to the error."""
         squared = self.weights**2
         return pseudo_answers.invert(squared @ self.bits / squared.sum(), [self.question.channel])
+
+    def worth(self, bits: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many reports of one weight those are worth that have each bit set, rounded down (Kish's effective size of these)."""
+        squares = self.weights**2 @ bits
+        return np.asarray((self.weights @ bits) ** 2 / np.where(squares > 0, squares, 1.0), dtype=np.int64)
+
+    def few(self, place: int) -> str:
+        """What is to be said of an option's share where hardly any weight is on reports that name it, or on those that do not."""
+        set_, unset = (int(self.worth(part[:, None])[0]) for part in (self.bits[:, place], ~self.bits[:, place]))
+        said = few.bits(set_, set_ + unset)
+        return f"by their weights, {said}" if said else ""
 
     def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
         channel, w = self.question.channel, self.weights

@@ -1,0 +1,73 @@
+"""Lines of several groups of people: differences, many groups at once, two waves, and samples of clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from benchmarks.atlas.cell import Cell, Line, Outcome, Scene, interval, silent, together
+from benchmarks.atlas.grid import PAIRS, scale, share
+from benchmarks.atlas.one_question import FIVE, YES_NO
+from benchmarks.atlas.source import Reports, Source, survey_of
+
+from deniable.estimate import Analysis, compare
+from deniable.estimate.tables import compare_groups
+
+
+def _two(cell: Cell, alike: bool) -> tuple[list[Source], list[float]]:
+    """Two groups' sources, and their shares of yes. alike: both the same."""
+    survey, first = survey_of([YES_NO], cell.epsilon), share(cell)
+    shares = [first, first if alike else 2 * first]
+    return [Source(survey, np.array([p, 1 - p])) for p in shares], shares
+
+
+def _difference(alike: bool, cell: Cell) -> Scene:
+    sources, shares = _two(cell, alike)
+
+    def judge(one: Reports, other: Reports) -> Outcome:
+        found = compare(one.source.survey, one.tally, other.tally, "a")
+        return interval(shares[1] - shares[0], lambda: found.differences[0])
+
+    return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
+
+
+def _alike(k: int, cell: Cell) -> Scene:
+    question, shares = (YES_NO, np.array([share(cell), 1 - share(cell)])) if k == 2 else (FIVE, scale(cell))
+    source = Source(survey_of([question], cell.epsilon), shares)
+    parts = [(source, n) for n in cell.sizes]
+    return Scene(parts, lambda one, other: silent(lambda: compare(source.survey, one.tally, other.tally, "a").test))
+
+
+def _four_groups(cell: Cell) -> Scene:
+    """Three groups of the second size against one of the first: all differences of five options and the mean at once, none of which is."""
+    source, (reference, n) = Source(survey_of([FIVE], cell.epsilon), scale(cell)), cell.sizes
+    parts = [(source, reference), *[(source, n)] * 3]
+
+    def judge(*groups: Reports) -> Outcome:
+        found = compare_groups(source.survey, {name: group.tally for name, group in zip("wxyz", groups, strict=True)}, "a")
+        return together((0.0, lambda row=row: row.difference) for row in found.rows if row.difference)  # type: ignore[misc]
+
+    return Scene(parts, judge)
+
+
+def _waves(cell: Cell) -> Scene:
+    sources, shares = _two(cell, alike=False)
+
+    def judge(one: Reports, other: Reports) -> Outcome:
+        survey = one.source.survey
+        found = Analysis(survey, one.tally).compare_waves(Analysis(survey, other.tally))
+        return interval(shares[1] - shares[0], lambda: found.changes[0].difference)
+
+    return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
+
+
+def lines() -> Iterator[Line]:
+    """Every line of several groups."""
+    two = ("compare", "difference", "Analysis.compare")
+    yield Line("difference of two groups that are alike", two, PAIRS, partial(_difference, True))
+    yield Line("difference of two groups", two, PAIRS, partial(_difference, False))
+    yield Line("test of two groups, two options", ("compare",), PAIRS, partial(_alike, 2), test=True)
+    yield Line("test of two groups, five options", ("compare",), PAIRS, partial(_alike, 5), test=True, dear=5)
+    yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, dear=4)
+    yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, dear=2)

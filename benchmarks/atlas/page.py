@@ -1,0 +1,111 @@
+"""The table of the atlas as a page: docs/reference/coverage.md."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Measured
+from benchmarks.atlas.grid import COMMON, RARE
+from benchmarks.atlas.lines import ELSEWHERE, NOT_YET
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:g}%"
+
+
+HEAD = f"""# How often intervals hold the truth: the coverage atlas
+
+Written by `make bench-atlas`, which measures every public figure at epsilon 0.5 to 8, from 20 reports to 50,000, for answers that hardly
+anybody gives and for common ones, in small groups and large ones. It draws new people and new coins for each survey
+(`python -m benchmarks.atlas --help`).
+
+A number is the percentage of surveys whose 95% interval holds the truth, among those that give one; of a test, how often it rejects at 5%
+what is true. `w40` behind it: 40% of the surveys warn, beside the figure, that its interval may miss the truth more often than it says.
+`r40`: 40% refuse the figure, with the reason. `-`: all do.
+
+What is promised is that nobody is misled by a figure that says nothing. Of all surveys, those that miss the truth with neither warning
+nor refusal are at most {_percent(1 - EXACT)} where limits are exact, at most {_percent(1 - APPROXIMATE)} where they are approximate, and
+tests reject at most {_percent(REJECTS[1])}. A cell that breaks this by more than two standard errors of the simulation is marked **!**;
+so is one with an interval of no width. A test that rejects fewer than {_percent(REJECTS[0])} is marked `c`, careful: counts are whole
+numbers, and few of them are likely. It is not wrong more often, and finds less.
+
+Rare: {_percent(RARE)} of people give the answer; common: {_percent(COMMON)}. `benchmarks/atlas/` has the shares of scales, tables and
+clinics. Where all outcomes can be enumerated a figure is exact; else it rests on as many surveys as stand above the table: 1,000 know 95%
+to 0.7%, 100 to 2.2%. Where expected counts are small a test here draws 199 surveys instead of 999 for its p-value, to save time.
+"""
+
+
+def written(lines: Sequence[Line], found: Mapping[str, Sequence[Measured]]) -> str:
+    """The page. found: what was measured, by the figure's name."""
+    measured = [(line, cells) for line in lines if (cells := found.get(line.figure))]
+    missing = [line.figure for line in lines if not found.get(line.figure)]
+    elsewhere = "; ".join(f"`{'`, `'.join(names)}` by `benchmarks/{program}`" for program, names in ELSEWHERE.items())
+    unknown = [f"Measured elsewhere: {elsewhere}. Without a line of their own: `{'`, `'.join(NOT_YET)}`.\n"]
+    unknown += [f"Not measured yet: {'; '.join(missing)}.\n"] if missing else []
+    return "\n".join([HEAD, *_summary(measured), *unknown, *(text for line, cells in measured for text in _section(line, cells))])
+
+
+def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[str]:
+    """One row a figure: its cells, what fails, the worst cell."""
+    yield "## All figures\n"
+    yield "Misled: of the surveys of the worst cell, those whose figure is wrong and says nothing, in percent.\n"
+    yield "| figure | claim | cells | misled, worst cell | at most | cells that warn | that refuse | careful | marked ! |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for line, cells in measured:
+        worst, claims = max(cells, key=lambda one: one.misled - _most(line, one.cell)), {_most(line, one.cell) for one in cells}
+        counts = (
+            sum(one.warned > 0.005 for one in cells),
+            sum(one.refused > 0.005 for one in cells),
+            sum(one.is_careful(line) for one in cells),
+            sum(one.fails(line) for one in cells),
+        )
+        told = " | ".join(f"{count}" for count in counts)
+        claim = "test" if line.test else " and ".join(sorted((_named_claim(one) for one in claims), reverse=True))
+        yield f"| {line.figure} | {claim} | {len(cells)} | {100 * worst.misled:.1f} | {100 * _most(line, worst.cell):g} | {told} |"
+    yield ""
+
+
+def _named_claim(most: float) -> str:
+    return "exact" if most == round(1 - EXACT, 10) else "approximate"
+
+
+def _most(line: Line, cell: Cell) -> float:
+    return REJECTS[1] if line.test else round(1 - line.claim_of(cell), 10)
+
+
+def _section(line: Line, cells: Sequence[Measured]) -> Iterator[str]:
+    """A table of one figure: epsilon down, sizes across."""
+    sizes = list(dict.fromkeys(one.cell.sizes for one in cells))
+    places = {one.cell: one for one in cells}
+    drawn = sorted({one.surveys for one in cells} - {0})
+    how = [f"{drawn[0]:,} surveys a cell"] if drawn else []
+    how += ["enumerated"] if any(not one.surveys for one in cells) else []
+    yield f"## {line.figure[0].upper()}{line.figure[1:]}\n"
+    yield f"`{'`, `'.join(line.of)}`. {'Rejects, %' if line.test else 'Covers, %'}; {' or '.join(how)}.\n"
+    yield f"| answers | epsilon | {' | '.join(named(size) for size in sizes)} |\n|---|---|{'---|' * len(sizes)}"
+    for rare in (True, False):
+        for epsilon in dict.fromkeys(one.cell.epsilon for one in cells if one.cell.rare == rare):
+            row = (places.get(Cell(epsilon, size, rare)) for size in sizes)
+            texts = " | ".join("" if one is None else _text(line, one) for one in row)
+            yield f"| {'rare' if rare else 'common'} | {epsilon:g} | {texts} |"
+    yield ""
+
+
+def _text(line: Line, one: Measured) -> str:
+    if math.isnan(one.holds):
+        return "-"
+    figure = 1 - one.holds if line.test else one.holds
+    marks = [f"{mark}{100 * part:.0f}" for mark, part in (("w", one.warned), ("r", one.refused)) if part > 0.005]
+    marks += ["c"] if one.is_careful(line) else []
+    return " ".join([f"{100 * figure:.1f}", *marks, *(["**!**"] if one.fails(line) else [])])
+
+
+def named(sizes: tuple[int, ...]) -> str:
+    """The sizes of one group, two groups, or clinics, in a word."""
+    if len(sizes) < 5:
+        return " and ".join(f"{n:,}" for n in sizes)
+    least, most = min(sizes), max(sizes)
+    if least == most:
+        return f"{len(sizes)} of {least:,}"
+    return f"{len(sizes)}, one of {most:,}" if sorted(sizes)[-2] == least else f"{len(sizes)} of {least:,} to {most:,}"
