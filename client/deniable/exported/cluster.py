@@ -6,7 +6,7 @@ counted is counted again by another one, and what comes together in the end is e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,16 +55,19 @@ def of_export(folder: Path, files: Sequence[Piece], survey: Survey, chosen: Coll
 
 
 def _of_piece(definition: bytes, folder: Path, piece: Piece, chosen: tuple[Part, ...]) -> Tally:
-    return pieces.tally(folder / piece.name, piece, _survey(definition), chosen)
+    survey = _survey(definition)
+    return Tally.total(pieces.tallies(folder / piece.name, piece, survey, chosen), survey.record.bits)
 
 
 def _of_records(definition: bytes, records: bytes | Iterable[bytes]) -> Tally:
     survey = _survey(definition)
-    found = Tally.empty(survey.record.bits)
-    for some in [records] if isinstance(records, bytes) else records:
-        check(survey, some, len(some) // survey.record.bytes)
-        found += Tally.from_records(some, survey.record.bits)
-    return found
+
+    def tallies() -> Iterator[Tally]:
+        for some in [records] if isinstance(records, bytes) else records:
+            check(survey, some, len(some) // survey.record.bytes)
+            yield Tally.from_records(some, survey.record.bits)
+
+    return Tally.total(tallies(), survey.record.bits)
 
 
 def _sum(delayed: Any, survey: Survey, tallies: list[Any]) -> Any:
@@ -75,8 +78,7 @@ def _sum(delayed: Any, survey: Survey, tallies: list[Any]) -> Any:
 
 
 def _added(tallies: Sequence[Tally]) -> Tally:
-    first, *others = tallies
-    return sum(others, first)
+    return Tally.total(tallies, len(tallies[0].pairs))
 
 
 @lru_cache(maxsize=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -99,8 +100,8 @@ class Export:
         """
         chosen = self.parts(group, by_hand)
         if client is None:
-            counts = (pieces.tally(self.folder / piece.name, piece, self.survey, chosen) for piece in self.pieces)
-            found = sum(counts, Tally.empty(self.survey.record.bits))
+            each = (pieces.tallies(self.folder / piece.name, piece, self.survey, chosen) for piece in self.pieces)
+            found = Tally.total(chain.from_iterable(each), self.survey.record.bits)
         else:
             found = cluster.of_export(self.folder, self.pieces, self.survey, chosen, client)
         if found.n != (n := sum(self.sizes[part] for part in chosen)):

@@ -81,16 +81,14 @@ def read(path: Path, piece: Piece, chosen: Collection[Part]) -> Iterator[Cell]:
                 yield Cell(Part(group, mode), n, file.read_row_group(row, ["records"])["records"][0].as_py())
 
 
-def tally(path: Path, piece: Piece, survey: Survey, chosen: Collection[Part]) -> Tally:
-    """The records of some parts in this piece, counted: the same whoever does it, and as often as anybody likes.
+def tallies(path: Path, piece: Piece, survey: Survey, chosen: Collection[Part]) -> Iterator[Tally]:
+    """The tally of each cell of some parts: the same whoever counts it, and as often as anybody likes.
 
     Raises SubmissionError for records that the survey's coins cannot produce, and what `read` raises.
     """
-    found = Tally.empty(survey.record.bits)
     for cell in read(path, piece, chosen):
         check(survey, cell.records, cell.n)
-        found += Tally.from_records(cell.records, survey.record.bits)
-    return found
+        yield Tally.from_records(cell.records, survey.record.bits)
 
 
 def _sha256(path: Path) -> str:

@@ -6,6 +6,7 @@ cross tables and all their errors follow from it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -38,6 +39,15 @@ class Tally:
         """Counts packed records that were checked (`possible.check`), back to back; bits: those of each."""
         octets = np.frombuffer(records, dtype=np.uint8).reshape(-1, -(-bits // 8))
         return cls(len(octets), planes.pairs(octets, bits))
+
+    @classmethod
+    def total(cls, tallies: Iterable[Tally], bits: int) -> Tally:
+        """The sum of tallies that come one after the other, in the memory of one of them."""
+        n, pairs = 0, np.zeros((bits, bits), dtype=np.int64)
+        for one in tallies:
+            n, pairs = n + one.n, np.add(pairs, one.pairs, out=pairs)
+            del one  # before the next is made
+        return cls(n, pairs)
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.n + other.n, self.pairs + other.pairs)

@@ -22,9 +22,9 @@ from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.drafted import checked, has_comments, name_in, survey_in, title_in, value_in
+from deniable_server.researchers.editor.drafted import MOST_QUESTIONS, checked, has_comments, name_in, survey_in, title_in, value_in
 from deniable_server.researchers.editor.fields import fields_of, value_of
-from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm
+from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm, too_many
 from deniable_server.researchers.editor.mistakes import beside, named
 from deniable_server.researchers.editor.prospects import ahead, proposed
 from deniable_server.researchers.editor.shapes import Fields
@@ -150,6 +150,8 @@ def edit(draft_id: str) -> Page:
 @limits.body(MOST_BYTES)
 def change(draft_id: str) -> Page:
     """Keeps what was typed, and does what the button says that was pressed."""
+    if much := too_many(request.form):
+        abort(400, much)
     draft, form = own(draft_id), EditorForm()
     fields, told = form.fields, request.form.get("do", "save")
     n = form.n.data if form.n.validate(form) else PLANNED
@@ -202,11 +204,19 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
     survey, problems = checked(edited.value)
     problems += more or []
     mistakes = {**beside(problems, edited.fields), **({"n": edited.wrong_n} if edited.wrong_n else {})}
-    shown = {"draft": edited.draft, "form": form, "mistakes": mistakes, "conflict": conflict, "focus": edited.focus, "types": KEYS}
+    shown = {
+        "draft": edited.draft,
+        "form": form,
+        "mistakes": mistakes,
+        "conflict": conflict,
+        "focus": edited.focus,
+        "types": KEYS,
+        "most": MOST_QUESTIONS,
+    }
     labels = form.labels
     if survey is not None:
         shown |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
-    shown |= {"named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
+    shown |= {"most": MOST_QUESTIONS, "named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
     page = render_template("researchers/editor.html", title=title_in(edited.draft.text), **shown)
     return page, 409 if conflict else 422 if problems and request.method == "POST" else 200
 

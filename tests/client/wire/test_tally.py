@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,6 +114,28 @@ def test_bits_and_records_give_one_tally() -> None:
 def test_one_product_stays_where_float32_is_exact() -> None:
     assert planes.FEW <= 2**24
     assert np.float32(2**24) + np.float32(1) == np.float32(2**24)  # beyond, a count would stand still
+
+
+def test_many_tallies_add_up_in_the_memory_of_one_and_stay_as_they_were() -> None:
+    bits, width = np.random.default_rng(1).random((64, 90)) < 0.5, 90
+    parts = [Tally.from_bits(part) for part in np.split(bits, 8)]
+    before = [part.to_bytes() for part in parts]
+    total = Tally.total(parts, width)
+    assert (total.n, total.to_bytes()) == (64, Tally.from_bits(bits).to_bytes())
+    assert [part.to_bytes() for part in parts] == before
+    empty = Tally.total([], width)
+    assert (empty.n, empty.to_bytes()) == (0, Tally.empty(width).to_bytes())
+
+    def most(total: Callable[[Iterator[Tally]], Tally]) -> int:
+        tracemalloc.start()
+        try:
+            total(Tally.empty(500) for _ in range(5))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert most(lambda tallies: Tally.total(tallies, 500)) < 2.1 * 500 * 500 * 8
+    assert most(lambda tallies: sum(tallies, Tally.empty(500))) > 2.9 * 500 * 500 * 8, "the control"
 
 
 def test_ones_are_a_copy() -> None:

@@ -46,10 +46,14 @@ class Writer:
             self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", button)
 
     def put(self, field: str, text: str) -> None:
-        """Types into a field and goes on, as people do who do not wait for the server. Chooses where there is a list, ticks a box."""
+        """Types into a field and goes on, as people do who do not wait for the server.
+
+        Chooses where there is a list; ticks a box, or for an empty text unticks it.
+        """
         element = self.unfolded(field)
         if element.get_attribute("type") == "checkbox":
-            element.click()
+            if element.is_selected() != bool(text):
+                element.click()
         elif element.get_attribute("value") != text:
             with _Renewed(self.driver, element.get_attribute("data-whole") is not None):
                 if element.tag_name == "select":
@@ -134,8 +138,7 @@ class Writer:
                 self.put(f"{place}-{key}", _written(question[key]))
         for key, value in question.get("show_if", {}).items():
             self.put(f"{place}-conditions-0-{'question' if key == 'question' else 'answers'}", _written(value))
-        if question.get("required") == "false":
-            self.put(f"{place}-optional", "on")
+        self.put(f"{place}-optional", "on" if question.get("required") == "false" else "")
 
     def _translate(self, number: int, wanted: Mapping[str, Any], texts: Mapping[str, Any]) -> None:
         for key in TEXTS:

@@ -340,6 +340,14 @@ def test_the_same_holds_for_the_source(editor: Open, store: Store) -> None:
     assert "# yours" in one.draft.text
 
 
+def test_nobody_gets_fields_for_more_questions_than_there_may_be(editor: Open) -> None:
+    """Each takes time and room, and more of it the more there are."""
+    one = editor()
+    before = one.draft
+    reply = one.ada.post(one.path, data={**{f"questions-{number}-id": "q" for number in range(5_000)}, "do": "save"})
+    assert (reply.status_code, "at most 100 questions" in reply.text, one.draft) == (400, True, before)
+
+
 def test_who_has_as_many_drafts_as_may_be_is_told_and_loses_nothing(editor: Open, ada: FlaskClient, store: Store) -> None:
     one = editor()
     while len(store.drafts.listed("ada")) < MOST:

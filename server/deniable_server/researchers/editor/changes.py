@@ -8,6 +8,7 @@ from typing import Any
 from deniable.survey.translation import TEXTS
 from deniable.survey.types import TYPES
 from deniable_server.researchers.editor.conditions import BLANK
+from deniable_server.researchers.editor.drafted import MOST_QUESTIONS
 from deniable_server.researchers.editor.fields import fields_of, words_of
 from deniable_server.researchers.editor.shapes import Fields
 
@@ -43,6 +44,8 @@ def blank(questions: list[Fields], languages: int) -> Fields:
 
 def _add(fields: Fields) -> str:
     questions = fields["questions"]
+    if len(questions) >= MOST_QUESTIONS:
+        return "add"
     questions.append(blank(questions, len(fields["languages"])))
     return f"questions-{len(questions) - 1}-text"
 
@@ -55,6 +58,8 @@ def _remove(fields: Fields, place: int) -> str:
 
 def _copy(fields: Fields, place: int) -> str:
     questions: list[Fields] = fields["questions"]
+    if len(questions) >= MOST_QUESTIONS:
+        return "add"
     new = blank(questions, 0)
     questions.insert(place + 1, {**questions[place], "id": new["id"], "was": ""})
     return f"questions-{place + 1}-text"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, IntegerField, SelectField, StringField, TextAreaField
 from wtforms.validators import NumberRange
 
+from deniable.survey.condition import MOST as CONDITIONS
 from deniable.survey.types import TYPES
 from deniable_server.researchers.editor.conditions import BLANK
+from deniable_server.researchers.editor.drafted import MOST_QUESTIONS
 from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE
 
@@ -149,6 +153,22 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
         for question in found["questions"]:
             question["conditions"] = question["conditions"] or [dict(BLANK)]  # no page of ours sends none
         return found
+
+
+MOST = {"questions": MOST_QUESTIONS, "languages": 50, "words": 50, "conditions": CONDITIONS + 1}
+"""How many there are of each in a form, or in a question of it: what makes fields takes time and room for each of them."""
+
+_PLACE = re.compile(r"(?:^|-)(questions|languages|words|conditions)-(\d{1,9})(?=-)")
+
+
+def too_many(names: Iterable[str]) -> str:
+    """What there is too much of among the fields that were sent, in words; empty for what one of these forms can have."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for name in names:
+        for place in _PLACE.finditer(name):
+            found.setdefault((place[1], name[: place.start(1)]), set()).add(place[2])
+    kinds = [kind for (kind, _), numbers in found.items() if len(numbers) > MOST[kind]]
+    return f"a form holds at most {MOST[kinds[0]]} {kinds[0]}: write more of them in the source" if kinds else ""
 
 
 KEYS = {name: {*kind.required_keys, *kind.optional_keys} for name, kind in TYPES.items()}

@@ -49,6 +49,13 @@ def test_the_minarets_of_rrreg() -> None:
     assert (round(direct.estimate, 2), round(direct.std_error, 2)) == (0.43, 0.03)
 
 
+def test_the_made_up_survey_of_rrregs_vignette() -> None:
+    """Warner's design with p = 1/6, 1,000 respondents: .300500 (.022874), which is 633 yes; n - 1 there, n here."""
+    found = collected([1] * 633 + [0] * 367, designs.warner(1 / 6)).rows[0]
+    assert found.estimate == pytest.approx(0.300500, abs=5e-7)
+    assert found.std_error == pytest.approx(0.022874 * math.sqrt(999 / 1000), abs=5e-7)
+
+
 def test_the_anchored_survey_of_cwise() -> None:
     """cWise's page, bc.est on its cmdata (made up): all digits of the estimates; the error there is a bootstrap of 200 draws."""
     found = indirect.anchored_crosswise([[1116, 311], [425, 148]], 0.15, 0.15)

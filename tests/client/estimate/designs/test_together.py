@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -92,6 +93,8 @@ def test_only_ratios_of_weights_matter_and_a_weight_of_2_is_more_than_one_report
     scaled = designs.collected_mean([*reports, 1], WARNER, weights=[*(7 * np.array(weights)), 0])
     assert (scaled.estimate, scaled.std_error, scaled.low) == pytest.approx((weighted.estimate, weighted.std_error, weighted.low))
     assert scaled.n == 60
+    w, pseudo = np.array(weights), (np.array(reports) - 0.25) / 0.5
+    assert weighted.std_error == pytest.approx(math.sqrt(w**2 @ (pseudo - weighted.estimate) ** 2) / w.sum())
     doubled = designs.collected_mean([r for r, w in zip(reports, weights, strict=True) for _ in range(int(w))], WARNER)
     assert weighted.estimate == pytest.approx(doubled.estimate)
     assert weighted.std_error > doubled.std_error

@@ -62,6 +62,22 @@ def test_the_correction_is_the_published_formula() -> None:
     assert found["yes"].estimate == pytest.approx(pi - (0.5 - 1 / (2 * g)) * (same - 0.5) / (p - 0.5))
 
 
+def test_the_error_knows_that_the_same_people_answered_both() -> None:
+    """The delta method on the four counts, whose slopes are taken numerically; here the two answers go together."""
+    counts = np.array([[600, 60], [20, 120]])
+
+    def estimate(cells: Any) -> float:
+        same, anchor = cells[0].sum() / cells.sum(), cells[:, 0].sum() / cells.sum()
+        return float(0.5 + (same - 0.5) / (anchor - 0.5) * (0.1 - 0.5) / (0.15 - 0.5) / -2)
+
+    rates, step = counts.ravel() / 800, 1e-6
+    slopes = [(estimate(counts + 800 * step * e.reshape(2, 2)) - estimate(counts)) / step for e in np.eye(4)]
+    by_hand = math.sqrt((rates @ np.square(slopes) - (rates @ slopes) ** 2) / 800)
+    found = indirect.anchored_crosswise(counts, 0.15, 0.1)["yes"]
+    assert found.estimate == pytest.approx(estimate(counts))
+    assert found.std_error == pytest.approx(by_hand, rel=1e-4)
+
+
 def test_both_groups_of_the_extended_design_are_one_crosswise_design() -> None:
     found = indirect.extended_crosswise(Group(300, 500, 0.2), Group(180, 400, 0.8))
     one = share(300 + 220, 900, q0=0.8, q1=0.2)

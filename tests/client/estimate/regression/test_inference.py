@@ -11,10 +11,13 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 from tests.client.estimate.regression.test_models import YES_NO, design, people
+from tests.kit.benchmarks import benchmark
 
 from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate.regression.effects import average_marginal_effects
 
+MODELS = benchmark("models")
 DATA = people()
 DATA["visits"] = DATA["clinic"] % 4 * 1.0
 
@@ -76,6 +79,27 @@ def test_predictions_and_slopes_are_those_of_statsmodels(fit: Regression, theirs
     assert [label for label, _ in effects.rows] == [
         ("x", "per unit", "yes"), ("town", "b against a", "yes"), ("town", "c against a", "yes"),
     ]  # fmt: skip
+
+
+def test_the_error_of_an_effect_has_the_gradient_in_all_parameters() -> None:
+    """By differences, in the shares of those who did not answer, too; without public values nothing else is in it."""
+    rng = np.random.default_rng(9)
+    a, b = MODELS.two(rng, 3000)
+    yes = {"y": rng.random(3000) < np.where(a, 0.8 - 0.5 * b, 0.3 + 0.1 * b), "a": a, "b": b}
+    answers = {name: MODELS.yes(holds, rng.random(3000) < 0.2) for name, holds in yes.items()}
+    fit = regress("y ~ a * b", None, MODELS.Survey("y ~ a * b", answers, {}).perturbed(4.0, rng))
+    found, step = fit.fitted.likelihood, 1e-5
+    assert found is not None
+
+    def effects_at(parameters: Any) -> Any:
+        moved = replace(found, maximum=found.maximum._replace(parameters=parameters))
+        return np.array([one.estimate for _, one in average_marginal_effects(replace(fit.fitted, likelihood=moved), 0.95).rows])
+
+    at = found.maximum.parameters
+    gradient = np.column_stack([(effects_at(at + way) - effects_at(at - way)) / (2 * step) for way in np.eye(len(at)) * step])
+    assert np.abs(gradient[:, 4:]).max() > 0.01
+    expected = np.sqrt(np.einsum("yb,bc,yc->y", gradient, found.covariance, gradient))
+    assert [one.std_error for _, one in fit.average_marginal_effects().rows] == pytest.approx(expected.tolist(), rel=1e-5)
 
 
 def test_a_chance_near_an_end_has_limits_between_0_and_1(fit: Regression) -> None:
