@@ -136,7 +136,10 @@ def lines(quick: bool) -> Iterator[Line]:
     yield Line(
         "single durable posts, 32 connections", ">= 0.7", lambda: share_of_validated(rounds), 1.0, beside, "times", rounds=1, remark=RUNTIME
     )
-    turns = "measured beside other programs that kept both cores busy, whose turns are longer than a post; what the server itself adds was not told apart"
+    turns = (
+        "measured beside other programs that kept both cores busy, whose turns are longer than a post; what the server itself adds was not "
+        "told apart"
+    )
     yield Line("p99 of single durable posts", "<= 5", lambda: tail(rounds), 1.0, "p50", "times", by="wall", rounds=1, remark=turns)
     name, away = "single durable posts for one of Datasette", missing()
     yield Line(name, ">= 10", lambda: beside_datasette(rounds), 1.0, "1", "times", rounds=1, missing=away)
