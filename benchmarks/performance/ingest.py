@@ -48,10 +48,6 @@ RUNTIME = (
 )
 MANY, ROWS = 10_000, 100
 """Records of one submission, and rows of one insert, which are the most that Datasette takes."""
-RUNTIME = (
-    "two threads of Python that take turns: of 0.13 to 0.18 ms a post, checking takes 0.06 and the writer 0.03; the rest is the lock being "
-    "handed over, the commit, and the reply's way back"
-)
 
 
 @cache
@@ -140,7 +136,10 @@ def lines(quick: bool) -> Iterator[Line]:
     yield Line(
         "single durable posts, 32 connections", ">= 0.7", lambda: share_of_validated(rounds), 1.0, beside, "times", rounds=1, remark=RUNTIME
     )
-    turns = "other programs that kept both cores busy: a turn of one of them is longer than the post that waits for it"
+    turns = (
+        "measured beside other programs that kept both cores busy, whose turns are longer than a post; what the server itself adds was not "
+        "told apart"
+    )
     yield Line("p99 of single durable posts", "<= 5", lambda: tail(rounds), 1.0, "p50", "times", by="wall", rounds=1, remark=turns)
     name, away = "single durable posts for one of Datasette", missing()
     yield Line(name, ">= 10", lambda: beside_datasette(rounds), 1.0, "1", "times", rounds=1, missing=away)
