@@ -21,7 +21,7 @@ from flask.testing import FlaskClient
 from tests.client.bundle.conftest import COINS, EVERY
 from tests.kit.servers.process import ServerProcess
 
-from deniable import SurveyClient
+from deniable import SurveyClient, extras
 from deniable.bundle import FILES
 from deniable.cli import main
 from deniable.errors import RejectedError
@@ -148,7 +148,8 @@ def test_another_file_is_refused_and_says_which_there_are(every: Store, get: Get
 def test_what_a_server_has_no_package_for_is_left_out_and_the_readme_says_why(
     every: Store, get: Get, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("deniable.extras._PACKAGES", {"parquet": ("no_such_pyarrow",), "docx": ("no_such_docx",)})
+    for need, package in {"parquet": "no_such_pyarrow", "docx": "no_such_docx"}.items():
+        monkeypatch.setitem(extras._PACKAGES, need, (package,))
     files = unpacked(get("bundle"))
     assert not {"rows.parquet", "report.docx"} & set(files)
     assert "`rows.parquet` is left out: it needs no_such_pyarrow: pip install 'deniable[tables]'" in files["README.md"].decode()

@@ -257,7 +257,7 @@ def test_groups_as_clusters_are_chosen_on_the_page_and_kept_in_its_downloads(sen
     assert (
         "Sample: everybody counts as drawn alone, whatever the group; if the groups were drawn, say so: intervals are wider then." in alone
     )
-    assert "Sample: 3 clusters (group), t with 2 degrees of freedom." in drawn
+    assert "Sample: 3 clusters (group), t with 1.57 degrees of freedom." in drawn
     assert "groups as clusters</summary>" in drawn
     reply = ada.get(html.unescape(re.findall(r'href="([^"]*results\.json[^"]*)"', drawn)[0])).get_json()
     assert reply["sample"] == "3 clusters (group), t with 2 degrees of freedom"
