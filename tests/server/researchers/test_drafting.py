@@ -147,9 +147,11 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     one.press("up 1")
     expected = (
         "deniable: 1\nid: habits\ntitle: Habits\nabout: |-\n  Who asks,\n  and why.\nepsilon: 3\nquestions:\n"
-        "- {id: age, text: Age?, type: number, low: 16, high: 99, bins: [{name: young, from: 16}, {name: old, from: 30}], required: false}\n"
+        "- {id: age, text: Age?, type: number, low: 16, high: 99, required: false,\n"
+        "   bins: [{name: young, from: 16}, {name: old, from: 30}]}\n"
         "- {id: smokes, text: Do you smoke?, type: yes_no, required: false}\n"
-        "- {id: often, text: How often?, type: choice, options: [daily, at times], required: false, show_if: {question: smokes, is: [yes]}}\n"
+        "- {id: often, text: How often?, type: choice, options: [daily, at times], required: false,\n"
+        "   show_if: {question: smokes, is: [yes]}}\n"
         "translations: {de: {title: Gewohnheiten, questions: {often: {options: [täglich, ab und zu]}}}}\n"
     )
     assert mistakes(one.page) == {}

@@ -127,7 +127,7 @@ class Design:
             sums = np.bincount(self.clusters[inside], mass[inside])
             parts = sums[sums > 0] / sums.sum()
             squares, m = float((parts**2).sum()), len(parts)
-            df += 1 / squares - 1
+            df += 1 / squares - 1 if m > 2 else 1  # two have one difference, whatever their sizes
             true += sums.sum() ** 2 * squares
             seen += sums.sum() ** 2 * m / (m - 1) * float((parts**2 * (1 - 2 * parts + squares)).sum())
         if df < 1:

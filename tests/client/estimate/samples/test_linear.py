@@ -127,6 +127,15 @@ def test_each_replicate_counts_by_its_own_scale_and_coins_are_in_the_spread() ->
     assert again.variances == pytest.approx(clusters.variances, rel=0.1), "a jackknife of clinics is about what clusters are"
 
 
+@pytest.mark.parametrize("small", [20, 50, 80])
+def test_two_clusters_have_one_difference_whatever_their_sizes(small: int) -> None:
+    """By hand, with d = |y1 - y2|: the error of p y1 + q y2 is taken for 2 p q d; where both vary alike it is d ((p^2 + q^2) / 2)^0.5."""
+    p, q = small / 100, 1 - small / 100
+    one, other = list(answers())[:2]
+    found = Design(SURVEY, {one: small, other: 100 - small}, Sample(clusters="group"))
+    assert (found.df, found.wider) == pytest.approx((1.0, max(1.0, ((p * p + q * q) / 2) ** 0.5 / (2 * p * q))))
+
+
 def test_a_cluster_that_is_half_of_a_sample_counts_as_many_as_it_weighs() -> None:
     """By hand: parts 1/2, 1/4, 1/4 count as 1 / (3/8) = 8/3 clusters; errors are too small by 3/2 (1 + 3/8 - 2 (5/32) / (3/8)) = 13/16."""
     found = Design(SURVEY, {"Clinic 1": 40, "Clinic 2": 20, "Clinic 3": 20}, Sample(clusters="group"))
