@@ -50,6 +50,10 @@ def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     return _crossing(lambda epsilon: _among_clones(epsilon, epsilon0, n), epsilon0, delta)[1]
 
 
+_MOST = 10_000
+"""People of whom the coins' own decomposition is computed. More hide each of them better: what others add is noise that is added after."""
+
+
 @lru_cache(maxsize=256)  # a survey has few kinds of coins
 def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
     """An upper bound on the epsilon, at `delta`, of the shuffled reports of n people to one question with these coins.
@@ -58,12 +62,18 @@ def shuffled_question(channel: Channel, n: int, delta: float = 1e-6) -> float:
     computed from these reports alone, such as the question's shares, whatever the others answered, and however much of that is known.
     Raises MissingExtraError and ValueError as `shuffled` does.
     """
-    general, odds = shuffled(channel.epsilon, n, delta), float(channel.odds)
+    general, odds, people = shuffled(channel.epsilon, n, delta), float(channel.odds), min(n, _MOST)
+    own = 0.0
+    for kind in _kinds(channel):
 
-    def bound(kind: _Kind) -> float:
-        return _crossing(lambda epsilon: _in_blanket(epsilon, odds, n, kind), channel.epsilon, delta)[1]
+        def at(epsilon: float, kind: _Kind = kind) -> float:
+            return _in_blanket(epsilon, odds, people, kind)
 
-    return min(general, max(map(bound, _kinds(channel))))
+        if at(general) > delta:
+            return general
+        if not own or at(own) > delta:
+            own = _crossing(at, general, delta, 1e-6)[1]
+    return own
 
 
 def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
@@ -85,12 +95,12 @@ def _check(epsilon0: float, n: int, delta: float) -> None:
         raise ValueError(f"delta must be at least {_LEAST_DELTA:g} and below 1, got {delta!r}")
 
 
-def _crossing(delta_at: Callable[[float], float], highest: float, delta: float) -> tuple[float, float]:
+def _crossing(delta_at: Callable[[float], float], highest: float, delta: float, close: float = _CLOSE) -> tuple[float, float]:
     """Two neighbouring epsilons in [0, highest]; the falling delta_at is above delta at the first, not at the second."""
     if delta_at(0.0) <= delta:
         return 0.0, 0.0
     low, high = 0.0, highest
-    while high - low > _CLOSE * high:
+    while high - low > close * high:
         middle = (low + high) / 2
         low, high = (low, middle) if delta_at(middle) <= delta else (middle, high)
     return low, high

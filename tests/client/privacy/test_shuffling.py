@@ -103,6 +103,12 @@ def test_the_bound_of_one_question_needs_all_that_it_counts(monkeypatch: pytest.
         assert worst_delta(channel, n, shuffled_question.__wrapped__(channel, n, delta)) > delta  # past its cache
 
 
+@pytest.mark.parametrize("n", [10_001, 30_000, 3_000_000])
+def test_more_people_than_the_coins_are_summed_for_hide_each_other_no_worse(n: int) -> None:
+    channel = Channel.for_epsilon(1.0, 2)
+    assert shuffled_question(channel, n) <= min(shuffled_question(channel, 10_000), shuffled(1.0, n))
+
+
 @pytest.mark.parametrize("channel", [channel for channel, _ in REAL])
 def test_the_blanket_of_a_question_is_what_all_its_answers_have_in_common(channel: Channel) -> None:
     chances = outputs(channel)
