@@ -19,7 +19,7 @@ demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
 
 test: $(VENV)/.dev browser check
-	$(BIN)/python -m pytest -n 6 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 2 -m "not browser and not slow"

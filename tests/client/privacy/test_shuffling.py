@@ -106,7 +106,7 @@ def test_the_bound_of_one_question_needs_all_that_it_counts(monkeypatch: pytest.
 @pytest.mark.parametrize("n", [10_001, 30_000, 3_000_000])
 def test_more_people_than_the_coins_are_summed_for_hide_each_other_no_worse(n: int) -> None:
     channel = Channel.for_epsilon(1.0, 2)
-    assert shuffled_question(channel, n) <= min(shuffled_question(channel, 10_000), shuffled(1.0, n))
+    assert shuffled_question(channel, n) <= min(shuffled_question(channel, 10_000), shuffled(1.0, n)) * (1 + 2e-6)
 
 
 @pytest.mark.parametrize("channel", [channel for channel, _ in REAL])
