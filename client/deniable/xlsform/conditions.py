@@ -69,9 +69,11 @@ def _said(relevant: Relevant, asked: dict[str, Asked], notes: list[str], cuts: l
 
 def _option(relevant: Compared, one: Asked, notes: list[str]) -> dict[str, Any] | None:
     """An option, or all others: of several options, that one is not chosen cannot be said."""
-    if relevant.value not in one.options or relevant.sign not in ("=", "!="):
+    if relevant.value not in one.options or relevant.sign not in ("=", "!=", "has", "lacks"):
         return None
-    if relevant.sign == "=":
+    if relevant.sign in ("=", "has"):
+        if one.several and relevant.sign == "=":
+            notes.append("it is asked also of those who chose more than the one option")
         return {"question": one.question["id"], "is": [one.options[relevant.value]]}
     others = list(dict.fromkeys(label for name, label in one.options.items() if name != relevant.value))
     if one.several or not others:
@@ -83,7 +85,7 @@ def _option(relevant: Compared, one: Asked, notes: list[str]) -> dict[str, Any] 
 def _range(relevant: Compared, one: Asked, cuts: list[tuple[Asked, float]]) -> dict[str, Any] | None:
     """A range of a number, which is cut at its ends: where whole numbers are asked for, above 3 is from 4 on."""
     value, step = number(relevant.value), 1 if one.whole else 0
-    if value is None or (not step and relevant.sign in (">", "<=", "=", "!=")) or relevant.sign == "!=":
+    if value is None or (not step and relevant.sign in (">", "<=", "=")) or relevant.sign in ("!=", "has", "lacks"):
         return None
     if step and not value.is_integer():
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -14,16 +15,32 @@ from deniable.survey.parse_questions import QUESTION_ID
 from deniable.survey.reading import LENGTHS
 from deniable.survey.types.base import MAX_OPTION_LENGTH
 from deniable.xlsform.conditions import Asked, show_if
-from deniable.xlsform.kinds import is_whole, kind_of, listed, may_be_several, type_of
+from deniable.xlsform.kinds import is_whole, kind_of, listed, lists_of, may_be_several, type_of
+from deniable.xlsform.languages import one_name_each, tag_of
 from deniable.xlsform.sections import Around, Sections
-from deniable.xlsform.words import plain, short, tag_of
-from deniable.xlsform.workbook import Row, column_of, label_of, row_of, sheets_of
+from deniable.xlsform.words import fitted, line, named_in, plain, short
+from deniable.xlsform.workbook import Row, column_of, is_yes, label_of, row_of, sheets_of
 
 Verdict = Literal["mapped", "changed", "refused"]
 ABOUT = "Who asks, why, and whom to contact."
 EPSILON = "3"
+MOST_OFFERED = 20_000  # a survey has 2,048 bits: what is far beyond that would only take time
 
-_USED = {"type", "name", "label", "hint", "required", "relevant", "constraint", "parameters", "choice_filter", "list_name", "list name"}
+_USED = {
+    "type",
+    "name",
+    "label",
+    "hint",
+    "required",
+    "relevant",
+    "constraint",
+    "parameters",
+    "choice_filter",
+    "list_name",
+    "disabled",
+    "read_only",
+}
+_PICTURES = {"media", "image", "big-image", "audio", "video"}
 
 
 @dataclass(frozen=True)
@@ -54,27 +71,35 @@ def read_xlsform(form: Path | bytes, name: str = "") -> Imported:
     sheets = sheets_of(raw)
     if not sheets.survey:
         raise SurveyError([Problem("file", "must be an XLSForm: it has no sheet `survey`, or nothing in it")])
-    rows = [row_of(row) for row in sheets.survey]
-    choices = [row_of(row) for row in sheets.choices or ()]
+    header = {column_of(name)[0] for name in (sheets.survey_header or [{}])[0]}
+    if "type" not in header:
+        raise SurveyError([Problem("file", "must be an XLSForm: its sheet `survey` has no column `type`")])
+    names: dict[str, str] = {}
+    rows = one_name_each(map(row_of, sheets.survey), names)
+    choices = one_name_each(map(row_of, sheets.choices or ()), names)
+    pictures = {column for row in choices for column, _ in row} & _PICTURES
     settings = row_of((sheets.settings or [{}])[0])
-    columns = {column_of(name)[0] for name in (sheets.survey_header or [{}])[0]} - _USED - {""}
-    return _Mapper(settings, choices, rows).imported(name or (form.stem if isinstance(form, Path) else "survey"), columns)
+    mapper = _Mapper(settings, lists_of(choices), rows, names.get(tag_of(settings.get(("default_language", ""), "")), ""))
+    return mapper.imported(name or (form.stem if isinstance(form, Path) else "survey"), (header - _USED - {""}) | pictures)
 
 
 class _Group(NamedTuple):
-    """A group that a row is in."""
+    """A group that a row is in. repeated: it is asked again and again, or one around it is."""
 
-    kind: str
+    repeated: bool
     condition: str
 
 
 @dataclass
 class _Mapper:
-    """Maps rows one after the other. asked: what became of the questions, for conditions, by their names in the form."""
+    """Maps rows one after the other. wanted: the default language, as the columns name it; asked: what became of the questions, for
+    conditions, by their names in the form."""
 
     settings: Row
-    choices: Sequence[Row]
+    lists: dict[str, list[Row]]
     rows: Sequence[Row]
+    wanted: str
+    offered: int = 0
     report: list[Line] = field(default_factory=list)
     questions: list[dict[str, Any]] = field(default_factory=list)
     asked: dict[str, Asked] = field(default_factory=dict)
@@ -106,7 +131,8 @@ class _Mapper:
     def default_language(self) -> str:
         """The language whose labels become the survey's own texts, as the form's columns name it."""
         languages = list(dict.fromkeys(language for row in self.rows for kind, language in row if kind == "label"))
-        wanted = self.settings.get(("default_language", ""), "")
+        named = self.settings.get(("default_language", ""), "")
+        wanted = self.wanted or named
         return wanted if wanted in languages else (languages or [""])[0] if "" not in languages else ""
 
     def flat(self) -> Iterator[tuple[Row, list[str]]]:
@@ -115,18 +141,19 @@ class _Mapper:
         for row in self.rows:
             kind, name = row.get(("type", ""), "").replace("_", " ").lower(), row.get(("name", ""), "?")
             if kind.startswith("begin "):
-                inside.append(_Group(kind, row.get(("relevant", ""), "")))
-                self.group(row, name, any("repeat" in one.kind for one in inside))
+                repeated = any(word in kind for word in ("repeat", "loop", "lgroup")) or bool(inside and inside[-1].repeated)
+                inside.append(_Group(repeated, row.get(("relevant", ""), "")))
+                self.group(row, name, repeated)
             elif kind.startswith("end ") and inside:
                 inside.pop()
                 self.sections.end()
-            elif any("repeat" in one.kind for one in inside):
+            elif inside and inside[-1].repeated:
                 self.say(name, "refused", "it is asked again and again, and each answer would be hidden less")
             elif kind:
                 yield row, [one.condition for one in inside if one.condition]
 
     def group(self, row: Row, name: str, repeated: bool) -> None:
-        titled = not repeated and bool(label_of(row, self.own))
+        titled = not repeated and bool(line(label_of(row, self.own)))
         self.sections.begin(row if titled else None)
         if repeated:
             self.say(name, "refused", "it is asked once of each person")
@@ -136,22 +163,37 @@ class _Mapper:
     def question(self, row: Row, conditions: list[str]) -> None:
         """One row: a question, a note before one, or a line that says why it is neither."""
         name = row.get(("name", ""), "")
-        if type_of(row) == "note" and label_of(row, self.own) and self.sections.note(name or "note", row, first=not self.questions):
+        conditions = [*conditions, *filter(None, [row.get(("relevant", ""))])]
+        read = type_of(row) == "note" and line(label_of(row, self.own)) and not is_yes(row, "disabled")
+        if read and self.sections.note(name or "note", row, first=not self.questions):
             return self.say(name or "note", "changed", "it stands before the next question" + (", of everybody" if conditions else ""))
-        made = kind_of(row, self.choices, self.own)
+        made = kind_of(row, self.lists, self.own)
         if isinstance(made, str):
             return self.say(name or type_of(row), "refused", made)
-        one: dict[str, Any] = {"id": self.unused(name), "text": short(label_of(row, self.own) or name, LENGTHS["text"]), **made.keys}
+        self.offered += len(made.keys.get("options", ()))
+        if self.offered > MOST_OFFERED:
+            raise SurveyError([Problem("file", f"must offer at most {MOST_OFFERED:,} options in all its questions, got more")])
+        one: dict[str, Any] = {"id": self.unused(name), "text": name, **made.keys}
         notes = [*made.notes, *([f"its name is {one['id']}"] if one["id"] != name else [])]
-        if row.get(("required", ""), "").lower() not in ("yes", "true", "true()", "1"):
+        if not is_yes(row, "required"):
             one["required"] = "false"
-        self.condition(one, [*conditions, *filter(None, [row.get(("relevant", ""))])], notes)
+        self.condition(one, conditions, notes)
         self.questions.append(one)
         self.asked[name] = Asked(one, made.options, is_whole(row), may_be_several(row))
         around = self.sections.around(row)
-        one |= around.own(self.own)
-        self.translate(one, around)
+        one |= self.texts(row, name, around, notes)
+        self.translate(one, around, notes)
         return self.say(name, "changed" if notes else "mapped", "; ".join(notes) or f"as {made.keys['type']}")
+
+    def texts(self, row: Row, name: str, around: Around, notes: list[str]) -> dict[str, Any]:
+        """What the question says in the form's own language; its name where it has no label."""
+        label = line(label_of(row, self.own))
+        if not label:
+            notes.append("it has no label: its name stands there")
+        texts = fitted({"text": label or line(name), **around.own(self.own)}, notes)
+        if names := named_in(texts):
+            notes.append(f"its text names {', '.join(names)}, which no survey shows: word it anew")
+        return texts
 
     def condition(self, one: dict[str, Any], conditions: list[str], notes: list[str]) -> None:
         """`show_if`, where the conditions are about earlier answers."""
@@ -166,18 +208,24 @@ class _Mapper:
             one["show_if"] = found
             one.pop("required", None)
 
-    def translate(self, one: dict[str, Any], around: Around) -> None:
+    def translate(self, one: dict[str, Any], around: Around, notes: list[str]) -> None:
         """The question in the form's other languages; its options where all of them have a label there."""
-        offered = listed(around.row, self.choices) if "options" in one else []
+        offered = listed(around.row, self.lists) if "options" in one else []
         columns = {column for each in (*around.rows, *offered) for column in each if column[0] in ("label", "hint")}
+        partly: list[str] = []
         for language in sorted({language for _, language in columns} - {self.own, ""}):
-            text = short(around.row.get(("label", language), ""), LENGTHS["text"])
+            text = line(around.row.get(("label", language), ""))
             options = [short(option.get(("label", language), ""), MAX_OPTION_LENGTH) for option in offered]
             own: dict[str, Any] = {"text": text} if text else {}
-            own |= {"options": options} if options and all(options) and len(set(options)) == len(options) else {}
+            if options and all(options) and len(set(options)) == len(options):
+                own["options"] = options
+            elif any(options):
+                partly.append(language)
             own |= _in_both(around.translated(language), one)
             if own:
-                self.words.setdefault(language, {})[one["id"]] = own
+                self.words.setdefault(language, {})[one["id"]] = fitted(own, notes, f" in {language}")
+        if partly:
+            notes.append(f"its options in {', '.join(partly)} are left out: each needs a text of its own")
 
     def document(self, stem: str) -> dict[str, Any]:
         title = self.settings.get(("form_title", ""), "") or self.settings.get(("title", ""), "") or stem
@@ -186,20 +234,25 @@ class _Mapper:
         made |= {"title": short(title, LENGTHS["title"]), "about": ABOUT, "epsilon": EPSILON}
         self.say("about", "changed", "a form does not say who asks, and why: write it")
         self.say("epsilon", "changed", f"a form has no privacy: {EPSILON} for the whole survey; see what it tells, and change it")
-        if (own := tag_of(self.own)) and own != "en":
+        own = tag_of(self.own or self.settings.get(("default_language", ""), ""))
+        if not own:
+            self.say("language", "changed", "the form names no language that has a tag here: its texts count as English; change it")
+        elif own != "en":
             made["language"] = own
         translations = {}
         for language, questions in self.words.items():
             tag = tag_of(language)
             if tag and tag != (own or "en"):
                 translations[tag] = {"questions": questions}
+            elif tag:
+                self.say(language, "refused", "its texts were left out: those of the survey itself are in this language")
             else:
-                self.say(language or "label", "refused", "its texts were left out: name its language with its tag, as “English (en)”")
+                self.say(language, "refused", "its texts were left out: name its language with its tag, as “English (en)”")
         return {**made, **({"translations": translations} if translations else {}), "questions": self.questions}
 
     def unused(self, name: str) -> str:
         taken, start = {one["id"] for one in self.questions}, plain(name, "[^A-Za-z0-9_]+", QUESTION_ID, "q")
-        return next(one for one in (start, *(f"{start[:58]}_{number}" for number in range(2, 5000))) if one not in taken)
+        return next(one for one in chain((start,), (f"{start[:55]}_{number}" for number in count(2))) if one not in taken)
 
 
 def _in_both(words: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:

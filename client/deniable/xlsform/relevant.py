@@ -12,13 +12,13 @@ _TOKEN = re.compile(
     r"""(?P<numeral>-?\d+(?:\.\d+)?)(?![\w.-])|(?P<word>[A-Za-z0-9_][\w.-]*))\s*"""
 )
 
-Sign = Literal["=", "!=", ">", ">=", "<", "<="]
-_OPPOSITE: dict[str, Sign] = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", ">=": "<", "<": ">="}
+Sign = Literal["=", "!=", ">", ">=", "<", "<=", "has", "lacks"]
+_OPPOSITE: dict[str, Sign] = {"=": "!=", "!=": "=", ">": "<=", "<=": ">", ">=": "<", "<": ">=", "has": "lacks", "lacks": "has"}
 
 
 @dataclass(frozen=True)
 class Compared:
-    """An answer to the row with this name, compared with a value: of one that has several, whether the value is among them."""
+    """An answer to the row with this name, compared with a value; has, lacks: whether the value is among those of an answer."""
 
     name: str
     sign: Sign
@@ -112,7 +112,7 @@ class _Reader:
         self.take(("sign", ","))
         if kind != "name":
             raise _UnknownError
-        return Compared(name, "=", self.value())
+        return Compared(name, "has", self.value())
 
     def value(self) -> str:
         kind, text = self.take()

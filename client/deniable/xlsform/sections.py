@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deniable.survey.reading import LENGTHS
-from deniable.xlsform.words import short
+from deniable.xlsform.words import line
 from deniable.xlsform.workbook import Row, label_of
 
 
@@ -36,20 +35,18 @@ class Around:
         notes = [(row, "label") for row in self.notes]
         hint = [(self.row, "hint")] if any(column == "hint" for column, _ in self.row) else []
         section = {
-            "title": _joined([of(row, "label") for row in self.groups], " – ", LENGTHS["title"]),
-            "note": _joined([of(*one) for one in notes], "\n", LENGTHS["note"]) if self.groups else "",
+            "title": _joined([of(row, "label") for row in self.groups], " – "),
+            "note": _joined([of(*one) for one in notes], "\n") if self.groups else "",
         }
-        help_text = _joined([of(*one) for one in (hint if self.groups else [*notes, *hint])], "\n", LENGTHS["help"])
+        help_text = _joined([of(*one) for one in (hint if self.groups else [*notes, *hint])], "\n")
         told = {key: text for key, text in section.items() if text}
         return {**({"help": help_text} if help_text else {}), **({"section": told} if told else {})}
 
 
-def _joined(texts: Sequence[str], between: str, most: int) -> str:
+def _joined(texts: Sequence[str], between: str) -> str:
     """All of them, or nothing where one is missing."""
-    if not all(texts):
-        return ""
-    whole = between.join(short(text, most) for text in texts)
-    return whole if len(whole) <= most else f"{whole[: most - 1].rstrip()}…"
+    lines = [line(text) for text in texts]
+    return between.join(lines) if all(lines) else ""
 
 
 @dataclass

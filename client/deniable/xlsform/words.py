@@ -1,44 +1,18 @@
-"""Names, labels and languages of a form, as survey files have them."""
+"""Names and texts of a form, as survey files have them, and what is lost of them."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Sequence
+from itertools import chain, count
+from typing import Any
 
-from deniable.survey.translation import LANGUAGE
+from deniable.survey.reading import LENGTHS
+from deniable.survey.types.base import MAX_OPTION_LENGTH
 
-_LANGUAGES = {
-    "english": "en",
-    "french": "fr",
-    "français": "fr",
-    "spanish": "es",
-    "español": "es",
-    "arabic": "ar",
-    "german": "de",
-    "deutsch": "de",
-    "portuguese": "pt",
-    "português": "pt",
-    "russian": "ru",
-    "swahili": "sw",
-    "kiswahili": "sw",
-    "hindi": "hi",
-    "chinese": "zh",
-    "turkish": "tr",
-    "urdu": "ur",
-    "bengali": "bn",
-    "amharic": "am",
-    "somali": "so",
-    "nepali": "ne",
-}
-
-
-def tag_of(language: str) -> str:
-    """The tag of a language as a form names it: “English (en)”, “en”, “English”; empty where it says none."""
-    inside = re.search(r"\(([^)]+)\)\s*$", language)
-    for one in (inside[1].strip() if inside else "", language.strip()):
-        if LANGUAGE.fullmatch(one):
-            return one
-    return _LANGUAGES.get(language.partition("(")[0].strip().lower(), "")
+_MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|\*\*|^[ \t]*#{1,6}\s", re.MULTILINE)
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def plain(name: str, other: str, pattern: re.Pattern[str], instead: str) -> str:
@@ -47,16 +21,47 @@ def plain(name: str, other: str, pattern: re.Pattern[str], instead: str) -> str:
     return found if pattern.fullmatch(found) else f"{instead}_{found}" if pattern.fullmatch(f"{instead}_{found}") else instead
 
 
+def line(text: str) -> str:
+    """On one line, without what would be markup of a form."""
+    return " ".join(_UNPRINTABLE.sub(" ", html.unescape(_MARKUP.sub(" ", text))).split())
+
+
 def short(text: str, most: int) -> str:
-    """On one line, without what would be markup of a form, and no longer than may be."""
-    line = " ".join(re.sub(r"</?[a-zA-Z][^>]*>|\*\*|[\x00-\x1f\x7f-\x9f]", " ", text).split())
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    """On one line, and no longer than may be."""
+    found = line(text)
+    return found if len(found) <= most else f"{found[: most - 1].rstrip()}…"
 
 
 def unlike(labels: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Labels of which no two are the same: those that are have their names behind them, or a number."""
+    """Labels that fit, of which no two are the same: those that are have their names behind them, or their place in the list."""
     found: list[str] = []
-    for label, name in zip(labels, names, strict=True):
-        fitting = (label, f"{label} ({name})", *(f"{label} ({place})" for place in range(2, 2000)))
-        found.append(next(one for one in fitting if one and one not in found))
+    taken: set[str] = set()
+    for place, (label, name) in enumerate(zip(labels, names, strict=True), start=1):
+        ends = chain(("", f" ({short(name, 60)})" if name else ""), (f" ({number})" for number in count(place)))
+        fitting = (short(label, MAX_OPTION_LENGTH - len(end)) + end for end in ends)
+        found.append(next(one for one in fitting if one and one not in taken))
+        taken.add(found[-1])
     return found
+
+
+def fitted(texts: dict[str, Any], notes: list[str], where: str = "") -> dict[str, Any]:
+    """The texts of a question, none longer than may be; notes gets what was lost of them. where: the language, if not the form's own."""
+    fitting: dict[str, Any] = {}
+    for key, text in texts.items():
+        if isinstance(text, dict):
+            fitting[key] = fitted(text, notes, where)
+        elif key in LENGTHS:
+            fitting[key] = text if len(text) <= LENGTHS[key] else f"{text[: LENGTHS[key] - 1].rstrip()}…"
+            if fitting[key] != text:
+                notes.append(f"its {key} is cut to {LENGTHS[key]:,} characters{where}")
+        else:
+            fitting[key] = text
+    return fitting
+
+
+def named_in(texts: Any) -> list[str]:
+    """The answers and calculated values that texts would show, each once: ${name}."""
+    if isinstance(texts, str):
+        return list(dict.fromkeys(re.findall(r"\$\{[^}]*\}", texts)))
+    inner = texts.values() if isinstance(texts, dict) else texts
+    return list(dict.fromkeys(name for one in inner for name in named_in(one)))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
+from deniable.xlsform.words import short
 
-MOST_UNPACKED = 32 << 20
+MOST_UNPACKED = 8 << 20
+MOST_ROWS = {"survey": 5000, "choices": 20_000}
+_ALIASES = {"caption": "label", "list name": "list_name", "readonly": "read_only", "relevance": "relevant", "value": "name"}
+_BINDS = {"constraint", "readonly", "relevant", "required"}
 
 
 def is_workbook(raw: bytes) -> bool:
@@ -20,17 +23,25 @@ def is_workbook(raw: bytes) -> bool:
 
 def sheets_of(raw: bytes) -> Any:
     """The sheets as pyxform reads them."""
+    from pyxform.errors import PyXFormError
     from pyxform.xls2json_backends import get_xlsform
 
     if not is_workbook(raw):
         raise SurveyError([Problem("file", "must be a workbook, .xlsx or .xls")])
     zipped = raw.startswith(b"PK")
     try:
-        if zipped and sum(part.file_size for part in ZipFile(BytesIO(raw)).infolist()) > MOST_UNPACKED:
+        if (sum(part.file_size for part in ZipFile(BytesIO(raw)).infolist()) if zipped else len(raw)) > MOST_UNPACKED:
             raise SurveyError([Problem("file", f"must be at most {MOST_UNPACKED >> 20} MiB when it is unpacked, got more")])
-        return get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
+        sheets = get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
+        for name, most in MOST_ROWS.items():
+            if (rows := len(getattr(sheets, name) or ())) > most:
+                raise SurveyError([Problem("file", f"must have at most {most:,} rows in its sheet `{name}`, got {rows:,}")])
+        return sheets
     except SurveyError:
         raise
+    except PyXFormError as error:
+        why = short(str(error), 200) if "header" in str(error) else "PyXFormError"
+        raise SurveyError([Problem("file", f"must be a workbook with an XLSForm; it cannot be read ({why})")]) from None
     except Exception as error:  # pyxform and what it reads with raise many kinds
         raise SurveyError([Problem("file", f"must be a workbook with an XLSForm; it cannot be read ({type(error).__name__})")]) from None
 
@@ -40,16 +51,27 @@ Row = dict[tuple[str, str], str]
 
 
 def row_of(row: Mapping[str, Any]) -> Row:
-    """A row without its empty cells."""
-    return {
-        column_of(key): str(value).strip() for key, value in row.items() if key is not None and value is not None and str(value).strip()
-    }
+    """A row without its empty cells. Of a column that stands there under an older name too, the newer counts."""
+    cells = {key: str(value).strip() for key, value in row.items() if key is not None and value is not None and str(value).strip()}
+    return {column_of(key): cells[key] for key in sorted(cells, key=lambda key: _written(key)[0] not in _ALIASES)}
 
 
 def column_of(name: str) -> tuple[str, str]:
-    """A column's name, and the language behind it."""
-    kind, _, language = re.sub(r"\s*::?\s*", "::", str(name).strip()).partition("::")
-    return kind.lower(), language
+    """A column's name, without the older ways to write it, and the language behind it."""
+    kind, language = _written(name)
+    bound = language.lower()
+    kind, language = (bound, "") if kind == "bind" and bound in _BINDS else (kind, language)
+    return _ALIASES.get(kind, kind), language
+
+
+def _written(name: str) -> tuple[str, str]:
+    kind, *language = [part.strip() for part in str(name).replace("::", ":").split(":")]
+    return kind.lower(), "::".join(language)
+
+
+def is_yes(row: Row, column: str) -> bool:
+    """Whether a column says yes, in one of the ways that forms have for it."""
+    return row.get((column, ""), "").lower() in ("yes", "true", "true()", "1")
 
 
 def label_of(row: Row, language: str, column: str = "label") -> str:

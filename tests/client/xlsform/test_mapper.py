@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -120,8 +119,8 @@ def test_each_row_has_a_verdict_and_a_reason() -> None:
     assert rows <= set(told)
     assert {name: told[name][0] for name in rows} == {
         **dict.fromkeys(("start", "hello", "why", "income", "children", "school"), "refused"),
-        **dict.fromkeys(("more", "how-often", "age"), "changed"),
-        **dict.fromkeys(("smokes", "days", "mood"), "mapped"),
+        **dict.fromkeys(("more", "how-often", "days", "age"), "changed"),
+        **dict.fromkeys(("smokes", "mood"), "mapped"),
     }
     assert told["why"][1] == "there is no free text: an answer that nobody else gives cannot be hidden"
     assert "its condition is not one of earlier answers" in told["age"][1]
@@ -263,14 +262,6 @@ def test_a_form_without_languages_settings_or_a_title_is_called_after_its_file(t
 def test_what_is_no_form_is_told_in_one_line(raw: bytes) -> None:
     with pytest.raises(SurveyError, match="must be a"):
         read_xlsform(raw)
-
-
-def test_a_workbook_that_unpacks_to_very_much_is_not_unpacked() -> None:
-    out = io.BytesIO(workbook())
-    with zipfile.ZipFile(out, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/bomb.xml", b" " * (33 << 20))
-    with pytest.raises(SurveyError, match="32 MiB"):
-        read_xlsform(out.getvalue())
 
 
 TYPES = ["select_one yn", "select_multiple often or_other", "select_one", "integer", "text", "begin group", "end group", "begin_repeat"]

@@ -1,0 +1,94 @@
+"""A workbook that is made to break its reader is refused in one line, or read; it takes neither memory nor time, nor another file."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.client.xlsform.test_mapper import CHOICES, Rows, verdicts, workbook
+
+from deniable.errors import SurveyError
+from deniable.survey import Survey
+from deniable.survey.dump import to_yaml
+from deniable.xlsform import read_xlsform
+from deniable.xlsform.words import line, unlike
+
+SHEET = "xl/worksheets/sheet1.xml"
+ROWS = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+    '<row><c t="inlineStr"><is><t>type</t></is></c><c t="inlineStr"><is><t>name</t></is></c></row>'
+    '<row><c t="inlineStr"><is><t>note</t></is></c><c t="inlineStr"><is><t>%s</t></is></c></row></sheetData></worksheet>'
+)
+HEAD = ("type", "name", "label")
+
+
+def with_part(part: str, text: str) -> bytes:
+    """A form one of whose parts is another text."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook())) as form, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in {*form.namelist(), part}:
+            made.writestr(name, text if name == part else form.read(name))
+    return out.getvalue()
+
+
+def entities(*, first: str) -> str:
+    """A sheet with an entity of ten times ten times ... the first one."""
+    each = "".join(f'<!ENTITY e{place} "{f"&e{place - 1};" * 10}">' for place in range(1, 9))
+    return f"<!DOCTYPE x [<!ENTITY e0 {first}>{each}]>"
+
+
+def test_the_sheet_that_is_put_in_place_of_another_is_read() -> None:
+    """Control: the tests below would not see a sheet that is refused for its shape."""
+    assert "hello" in verdicts(read_xlsform(with_part(SHEET, ROWS % "hello")))
+
+
+def test_entities_are_neither_unfolded_nor_fetched(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("a secret")
+    for sheet in (entities(first='"aaaaaaaaaa"') + ROWS % "&e8;", entities(first=f'SYSTEM "file://{tmp_path}/secret"') + ROWS % "&e0;"):
+        with pytest.raises(SurveyError, match="it cannot be read") as refused:
+            read_xlsform(with_part(SHEET, sheet))
+        assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("survey", "choices", "why"),
+    [
+        ([HEAD, *[("text", "a", "A")] * 5001], CHOICES, "must have at most 5,000 rows in its sheet `survey`, got 5,001"),
+        ([HEAD, *[("select_one l", "a", "A")] * 40], [CHOICES[0], *[("l", "a", "A")] * 501], "at most 20,000 options in all its questions"),
+    ],
+)
+def test_far_more_than_a_survey_can_have_is_refused_at_once(survey: Rows, choices: Rows, why: str) -> None:
+    with pytest.raises(SurveyError, match=why):
+        read_xlsform(workbook(survey, choices))
+
+
+def test_a_workbook_that_unpacks_to_very_much_is_not_unpacked() -> None:
+    with pytest.raises(SurveyError, match="at most 8 MiB when it is unpacked"):
+        read_xlsform(with_part("xl/bomb.xml", " " * (9 << 20)))
+
+
+def test_formulas_numbers_marks_of_direction_and_names_that_come_again_make_a_survey() -> None:
+    survey: Rows = [
+        HEAD,
+        ("select_one yn", "=cmd|' /C calc'!A0", "=1+1"),
+        *[("select_one yn", "again", "\u202eevil\u2066")] * 3,
+        ("select_one n", 1, 2.5),  # type: ignore[list-item]
+        (True, None, 7),  # type: ignore[list-item]
+    ]
+    choices: Rows = [("list_name", "name", "label"), *CHOICES[1:], ("n", 1, 1.0), ("n", 2.0, True)]  # type: ignore[list-item]
+    found = read_xlsform(workbook(survey, choices))
+    questions = Survey.from_text(to_yaml(found.document)).questions
+    assert [question.id for question in questions] == ["again", "again_2", "again_3", "q_1"]
+    assert questions[-1].text == "2.5"
+    assert found.document["questions"][-1]["options"] == ["1", "TRUE"]
+
+
+def test_options_of_one_label_and_one_name_are_told_apart_however_many_there_are() -> None:
+    assert unlike(["x", "x", "x", "x (3)"], ["", "", "", ""]) == ["x", "x (2)", "x (3)", "x (3) (4)"]
+    assert len(set(unlike(["x" * 300] * 1024, ["y" * 300] * 1024))) == 1024
+
+
+def test_what_only_begins_as_markup_stays() -> None:
+    assert line("<a" * 3 + "< b > c") == "<a<a<a< b > c"
