@@ -40,7 +40,7 @@ from deniable.survey.parse import SURVEY_ID
 from deniable.survey.total import HIGH, within
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
-from deniable.wire.link import DIGEST, Link
+from deniable.wire.link import DIGEST, Link, server_address
 from deniable.wire.public import Public
 from deniable.wire.submission import MAX_COUNT, Submission
 
@@ -90,24 +90,26 @@ class SurveyClient:
         timeout: float = 30.0,
         retries: int = 6,
     ) -> None:
+        held, login = None if key is None else Key(key), None if auth is None else httpx.BasicAuth(*auth)
+        del key, auth  # from here on no frame shows them
         parts = urlsplit(url)
         if parts.username is not None:  # it would travel with every submission
             raise ValueError("url must have no name or password in it; give them as auth=")
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise ValueError(f"url must be the address of a server, such as https://example.org, got {url!r}")
-        if auth is not None:
+        if login:
             refuse_plain_http(url, "a password")
-        if key is not None:
+        if held:
             refuse_plain_http(url, "a key")
-        self.url = url.rstrip("/")
+            held.check()
+        self.url = server_address(url)
         self.survey_id: str | None = None
         self.group: str | None = None
         self.invitation: str | None = None
         self.max_epsilon = parse_cap("max_epsilon", max_epsilon)
         self.person_cap = parse_cap("person_cap", person_cap)
         self._pin = _checked_pin(pin)
-        held = None if key is None else Key(key)
-        self._auth = held if auth is None else httpx.BasicAuth(*auth)
+        self._auth = login or held
         self._transport = Transport(self.url, timeout, retries)
         self._delivery = Delivery(self._transport, outbox, held)
         self._surveys: dict[str, Survey] = {}

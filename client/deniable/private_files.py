@@ -6,9 +6,10 @@ import os
 import sqlite3
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 MEMORY = ":memory:"
 
@@ -31,18 +32,44 @@ def create_private(path: str) -> None:
 class PrivateDatabase:
     """The SQLite file at `path`, made with mode 0600, or none where `path` is MEMORY; safe for several threads and several processes.
 
-    unusable: makes the error that is raised, from here on too, where the file cannot be used.
+    unusable: makes the error that is raised, from here on too, where the file cannot be used. settings: pragmas of each connection. Around
+    a fork the file is let go of: SQLite's locks are the parent's, and what a child wrote could vanish with the log that its parent removes.
     """
 
-    def __init__(self, path: str, unusable: Callable[[Exception], Exception]) -> None:
-        self._unusable = unusable
+    def __init__(self, path: str, unusable: Callable[[Exception], Exception], settings: Sequence[str] = ()) -> None:
+        self._path, self._unusable, self._settings = path, unusable, settings
         self._mutex = threading.RLock()  # what an interrupt left locked must not keep a `close` waiting
+        self._connection: sqlite3.Connection | None = None
         try:
             if path != MEMORY:
                 create_private(path)
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=60)
+            self._connection = self._connect()
         except (OSError, sqlite3.Error) as error:
             raise unusable(error) from None
+        if path != MEMORY:
+            _open.add(self)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=60)
+        for setting in self._settings:
+            connection.execute(f"PRAGMA {setting}")
+        return connection
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        self._connection = self._connection or self._connect()
+        return self._connection
+
+    def let_go(self) -> None:
+        """Before a fork, once no other thread uses the file: closes it, and keeps everybody waiting until `go_on`."""
+        self._mutex.acquire()
+        if self._connection and not self._connection.in_transaction:  # this thread's own, which ends in the parent
+            self._connection.close()
+            self._connection = None
+
+    def go_on(self) -> None:
+        """In both processes. Whoever comes next opens the file."""
+        self._mutex.release()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -79,4 +106,25 @@ class PrivateDatabase:
     def close(self) -> None:
         """Lets go of the file, once no other thread uses it: SQLite bears no other order."""
         with self._mutex:
+            _open.discard(self)
             self._db.close()
+
+
+_open: WeakSet[PrivateDatabase] = WeakSet()
+_waiting: list[PrivateDatabase] = []
+"""Those that were let go of for a fork."""
+
+
+def _before_a_fork() -> None:
+    _waiting.extend(_open)
+    for file in _waiting:
+        file.let_go()
+
+
+def _after_a_fork() -> None:
+    while _waiting:
+        _waiting.pop().go_on()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_a_fork, after_in_parent=_after_a_fork, after_in_child=_after_a_fork)

@@ -420,6 +420,25 @@ def test_what_is_no_key_is_refused_without_being_quoted(server, wrong):
     assert "k" * 10 not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "options"),
+    [
+        ("http://survey.example.org", {}),
+        ("no address", {}),
+        ("https://survey.example.org", {"max_epsilon": "much"}),
+        ("https://survey.example.org", {"end": "\n"}),
+    ],
+)
+def test_a_client_that_is_refused_shows_no_key_and_no_password(url, options):
+    """A key out of a file ends with a line break, and an address is soon mistyped: the frames of that error had both."""
+    secret, end = "dk_" + "k" * 43, options.pop("end", "")
+    with pytest.raises(ValueError, match="must be") as caught:
+        SurveyClient(url, key=secret + end, auth=("ada", "b377er"), **options)
+    ours = traceback.TracebackException.from_exception(caught.value.with_traceback(caught.value.__traceback__.tb_next), capture_locals=True)
+    assert len(ours.stack) >= 1
+    assert not [line for line in ours.format() if "k" * 10 in line or "b377er" in line]
+
+
 def test_a_key_shows_itself_in_no_traceback_log_or_outbox(server, outbox, fault, no_waiting, caplog):
     caplog.set_level("DEBUG")
     server.faults.extend([fault(status=401), fault(status=500), fault(status=500), fault(status=0), fault(status=0)])

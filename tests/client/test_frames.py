@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import threading
+import traceback
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +26,7 @@ from deniable import encode, encode_column
 from deniable.client import SurveyClient
 from deniable.device import sealed
 from deniable.device.sealed import Sealed
+from deniable.device.sources import as_rows
 from deniable.device.sources.rows import Raw
 from deniable.device.tables import Batch
 from deniable.errors import AnswerError, DeliveryError
@@ -281,3 +283,42 @@ def test_a_seal_shows_nothing_and_gives_what_the_call_gives():
     assert f"{call!r} {call} {[call]}" == "<sealed> <sealed> [<sealed>]"
     assert call() == {"bird": TOKEN}
     assert re.fullmatch("<sealed>", sealed.Sealed(print).__repr__())
+
+
+def leads_to(error: BaseException, wanted: object) -> bool:
+    """Whether a report finds something that shows the locals of our frames, their attributes and what they contain, six steps deep."""
+    seen: dict[int, int] = {}  # how many steps were left
+
+    def found(value: object, steps: int) -> bool:
+        if value is wanted:
+            return True
+        if steps <= seen.get(id(value), 0):
+            return False
+        seen[id(value)] = steps
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
+        return any(found(each, steps - 1) for each in [*inside, *getattr(value, "__dict__", {}).values()])
+
+    frames_of_ours = [
+        each.f_locals for each, _ in traceback.walk_tb(error.__traceback__) if each.f_globals["__name__"].startswith("deniable.")
+    ]
+    assert frames_of_ours
+    return any(found(each, 6) for each in frames_of_ours)
+
+
+GIVEN = {"rows": [ANSWERS] * 3, "a frame": pd.DataFrame([CELLS] * 3)}
+
+
+@pytest.mark.parametrize("rows", GIVEN.values(), ids=GIVEN)
+def test_no_attribute_of_a_local_leads_to_the_rows_that_were_given(here, server, fault, rows, monkeypatch):
+    """Reports of some trackers, Datadog's Exception Replay for one, show the attributes of objects, and of these again."""
+    here.survey("canaries")
+    server.always = fault(status=500)
+    with pytest.raises(DeliveryError) as caught:
+        here.submit_many("canaries", rows)
+    assert not leads_to(caught.value, rows)
+    broken = as_rows(rows)
+    broken.kept = rows
+    monkeypatch.setattr("deniable.client.as_rows", lambda _: broken)
+    with pytest.raises(DeliveryError) as caught:
+        here.submit_many("canaries", rows)
+    assert leads_to(caught.value, rows), "the control"

@@ -95,7 +95,7 @@ class Outbox:
             self.path = os.path.abspath(self.path)
         self._life: _Life | None = None
         self.owner = secrets.token_hex(8)
-        self._file = PrivateDatabase(self.path, self._unusable)
+        self._file = PrivateDatabase(self.path, self._unusable, ("synchronous = FULL",))
         try:
             with self._file.alone():
                 _prepare(self._file)
@@ -119,8 +119,8 @@ class Outbox:
     def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
         """Takes up a job, new or begun. `mark` is what the input looks like from outside: its size and time, say.
 
-        public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group,
-        DeliveryError if somebody alive is working on it.
+        public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group, or for the
+        same survey at another address; DeliveryError if somebody alive is working on it.
         """
         with self._file.transaction() as db:
             key = [url, survey, name]
@@ -139,6 +139,8 @@ class Outbox:
                 )
             if rows and public != old_public:
                 raise RefusedError(f"job {name}: it began with {old_public or 'no group'}, and now comes with {public or 'no group'}")
+            if not rows:
+                _refuse_elsewhere(db, [url, survey, name, digest])
             values = [self.owner, digest, mark, public, number]
             db.execute("UPDATE job SET owner = ?, digest = ?, mark = ?, public = ? WHERE number = ?", values)
             rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
@@ -273,11 +275,22 @@ class Outbox:
         return _Life.held(self._life_path(owner))
 
 
+def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:
+    """One server may be reached by several addresses, and nothing says so. Raises RefusedError where rows were randomized for another."""
+    query = "SELECT url, rows FROM job WHERE url <> ? AND survey = ? AND name = ? AND digest = ? AND rows > 0"
+    url, _, name, _ = job
+    if found := db.execute(query, job).fetchone():
+        raise RefusedError(
+            f"job {name}: {found[1]:,} rows of it were randomized for this survey at {found[0]}, and would be randomized again for {url}. "
+            f"If that is the same server, write its address as before; if it is another one, which may know these people's answers "
+            f"too, use an outbox of its own"
+        )
+
+
 def _prepare(file: PrivateDatabase) -> None:
     """Brings the file to its newest format, from nothing if it is new. Raises sqlite3.Error."""
     file.version(_VERSION)
     file.run("PRAGMA journal_mode = WAL")
-    file.run("PRAGMA synchronous = FULL")
     with file.transaction() as db:
         for step in _STEPS[file.version(_VERSION) :]:  # asked again: another process may have been first
             for statement in step:

@@ -10,6 +10,7 @@ from deniable.delivery.key import Key
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, RejectedError
+from deniable.forked import PerProcess
 from deniable.private_files import MEMORY
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
@@ -26,19 +27,16 @@ class Delivery:
         self.key = key
         self._transport = transport
         self._path = path
-        self._outbox: Outbox | None = None
+        self._outbox = PerProcess(lambda: Outbox(path))
 
     @property
     def outbox(self) -> Outbox:
-        if self._outbox is None:
-            self._outbox = Outbox(self._path)
-        return self._outbox
+        return self._outbox.get()
 
     def close(self) -> None:
         """Closes the outbox."""
-        if self._outbox:
-            self._outbox.close()
-            self._outbox = None
+        if outbox := self._outbox.given_up():
+            outbox.close()
 
     def send(self, survey_id: str, submission: Submission) -> None:
         """Sends a submission that the outbox has, until the server acknowledges it or says no."""
@@ -78,13 +76,10 @@ class Delivery:
 
     def withdraw(self, survey_id: str, secret: bytes) -> None:
         """Erases a submission here and on the server, which does not say whether it had one."""
-        if self._outbox or self._has_file():
+        if self._path == MEMORY or Path(self._path or default_path()).exists():
             self.outbox.remove(access_codes.submission_id(secret))
         body = b'{"code":"%s"}' % base64.urlsafe_b64encode(secret)  # 15 bytes need no padding
         self._transport.post(f"/api/v1/surveys/{survey_id}/withdrawals", body, {"withdrawn": True})
-
-    def _has_file(self) -> bool:
-        return self._path != MEMORY and Path(self._path or default_path()).exists()
 
     def _kept(self) -> str:
         if self.outbox.path == MEMORY:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from deniable.errors import DeliveryError, RejectedError
+from deniable.forked import PerProcess
 from deniable.survey.types.base import printable
 
 MAX_REPLY = 64 << 20
@@ -34,10 +35,11 @@ class Transport:
         self._retries = retries
         # identity: the definition is hashed as served, and a reply cannot unpack into something huge
         headers = {"User-Agent": "deniable", "Accept-Encoding": "identity"}
-        self._http = httpx.Client(timeout=timeout, headers=headers, follow_redirects=False)
+        self._http = PerProcess(lambda: httpx.Client(timeout=timeout, headers=headers, follow_redirects=False))
 
     def close(self) -> None:
-        self._http.close()
+        if http := self._http.given_up():
+            http.close()
 
     def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
         """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
@@ -79,8 +81,9 @@ class Transport:
             attempt += 1
 
     def _once(self, method: str, path: str, limit: int, into: IO[bytes] | None = None, **options: Any) -> tuple[int, httpx.Headers, bytes]:
-        self._http.cookies.clear()  # a cookie would tie one respondent's submissions together
-        with self._http.stream(method, self.url + path, **options) as response:
+        http = self._http.get()
+        http.cookies.clear()  # a cookie would tie one respondent's submissions together
+        with http.stream(method, self.url + path, **options) as response:
             body = bytearray()
             if into is not None and response.status_code == 200:
                 into.seek(0)

@@ -22,8 +22,6 @@ from deniable.mechanism import WORD, Channel, Window
 
 FEW = 64
 """Bits of a report that is a number."""
-_ROW = 1 << 11
-"""Reports that are held against the same row of numbers, which stays next to the processor."""
 
 Words = Callable[[int], NDArray[np.uint32]]
 """Gives that many fresh, independent, uniform words below `Channel.coin`, in an array that is not changed here."""
@@ -87,28 +85,31 @@ def _sets(
 ) -> NDArray[np.unsignedinteger[Any]]:
     """`numbers` for more than two categories: the others as `choose` draws them, and the own category put between them.
 
-    What costs is memory, not arithmetic: two arrays and the words of one step are all there is, and one row that all rows are held against.
+    What costs is memory, not arithmetic: two arrays and the words of one step are all there is.
+    The two are one piece: the C library keeps what is freed where it is no more than twice the largest piece, and else asks the system for
+    every page anew, which takes a third as long again.
     """
     n, others, first = len(kept), channel.k - 1, channel.k - 1 - channel.d
     number: Any = np.min_scalar_type((1 << channel.k) - 1).type
-    one, top, everybody = number(1), number(1 << (others - 1)), number((1 << others) - 1)
-    row = max(1, min(n, _ROW))
-    spare, other = np.empty(n, dtype=np.uint32), np.zeros(-(-n // row) * row, dtype=number)
-    other[:n] = _uniform_below(first + 1, n, channel.coin, words, spare)
+    one, top = number(1), number(1 << (others - 1))
+    spare, (other, left) = np.empty(n, dtype=np.uint32), np.empty((2, n), dtype=number)
+    other[:] = _uniform_below(first + 1, n, channel.coin, words, spare)
     np.right_shift(top, other, out=other)
-    other[:n] *= ~kept
-    left = everybody ^ other  # who is not chosen yet
-    instead, rows = np.full(row, top >> number(first), dtype=number), other.reshape(-1, row)
+    other *= ~kept
+    newest = top >> number(first)
+    np.bitwise_xor(number((1 << others) - int(newest)), other, out=left)  # who can be chosen by now and is not
     for last in range(first + 1, others):
-        other[:n] = _uniform_below(last + 1, n, channel.coin, words, spare)
+        other[:] = _uniform_below(last + 1, n, channel.coin, words, spare)
         np.right_shift(top, other, out=other)
-        other &= left
-        instead >>= one
-        np.maximum(rows, instead, out=rows)  # `last`, whose bit is below all before it, where the choice was in already
-        left ^= other
-    chosen: NDArray[Any] = np.bitwise_xor(left, everybody, out=left)[:n]
-    np.subtract(others, categories, out=other[:n], casting="unsafe")
-    own = np.left_shift(one, other, out=other)[:n]
+        newest >>= one
+        # The newest comes in and the choice goes, where that makes less of the number. Bits of the older are higher: so it makes more where
+        # the choice was chosen before, and the same where it is the newest. Then it is the newest who is chosen.
+        other ^= newest
+        other ^= left
+        np.minimum(left, other, out=left)
+    chosen: NDArray[Any] = np.bitwise_xor(left, number((1 << others) - 1), out=left)
+    np.subtract(others, categories, out=other, casting="unsafe")
+    own = np.left_shift(one, other, out=other)
     before = np.negative(own)  # all bits but those below the own category's
     before &= chosen
     chosen += before  # they make room for it

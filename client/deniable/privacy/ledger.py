@@ -27,6 +27,7 @@ from deniable.private_files import PrivateDatabase, in_data_folder
 from deniable.survey.total import within
 
 _VERSION = 1
+_SETTINGS = ("synchronous = EXTRA", "secure_delete = ON")  # a charge must outlive a power cut, its journal's removal included
 _TABLES = (
     "CREATE TABLE key (secret BLOB NOT NULL)",
     """CREATE TABLE spent (
@@ -73,7 +74,7 @@ class Ledger:
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = os.path.abspath(path or default_path())
         self._changed = False
-        self._file = PrivateDatabase(self.path, self._unusable)
+        self._file = PrivateDatabase(self.path, self._unusable, _SETTINGS)
         try:
             if os.name == "posix" and os.stat(self.path).st_mode & 0o077:
                 raise RefusedError(f"the ledger {self.path} must be readable by its owner only: chmod 600")
@@ -84,9 +85,6 @@ class Ledger:
 
     def _opened(self) -> bytes:
         """Makes the tables and the key if the file is new; returns the key."""
-        with self._file.alone():
-            self._file.run("PRAGMA synchronous = EXTRA")  # a charge must outlive a power cut, its journal's removal included
-            self._file.run("PRAGMA secure_delete = ON")
         with self._file.transaction() as db:
             if self._file.version(_VERSION) == 0:
                 for table in _TABLES:

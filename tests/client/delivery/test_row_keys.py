@@ -57,6 +57,24 @@ def test_the_control_without_it_a_copy_is_counted_twice(client, server, tmp_path
     assert server.counted == 40
 
 
+@pytest.mark.parametrize("row_key", ["id", None])
+def test_a_server_is_one_server_however_its_address_is_written(server, outbox, tmp_path, row_key):
+    """Rows that are randomized once for each way to write it are as little private as their sum."""
+    first, link, port = csv(tmp_path / "a.csv"), tmp_path / "link.csv", server.url.rpartition(":")[2]
+    link.symlink_to(first)
+
+    def sent(url: str, path: Path) -> int:
+        with SurveyClient(url, outbox=outbox, retries=0, key=server.key) as client:
+            return client.submit_many("study", path, row_key=row_key).resumed
+
+    addresses = (server.url, f"HTTP://127.0.0.1:{port}", f"http://127.0.0.1:0{port}/", f"{server.url}//")
+    assert [sent(url, path) for url in addresses for path in (first, link)] == [0] + [20] * 7
+    for url in (f"http://localhost:{port}", f"http://LocalHost:{port}"):
+        with pytest.raises(RefusedError, match=f"20 rows of it were randomized for this survey at {server.url}, and would be"):
+            sent(url, first)
+    assert server.counted == 20
+
+
 def test_rows_that_were_left_out_come_in_once_they_are_right(client, server, tmp_path):
     wrong = [{**row, "smokes": "perhaps"} if n < 3 else row for n, row in enumerate(ROWS)]
     report = client.submit_many("study", csv(tmp_path / "a.csv", wrong), row_key="id", on_invalid="skip")

@@ -105,22 +105,28 @@ def test_a_stretch_without_a_whole_row_is_left_out_as_any_other(study):
 
 
 def test_a_line_that_is_no_json_object_is_left_out(study):
-    lines = '{"smokes": true, "party": 1}\n\nCANARY\n["CANARY"]\n{"smokes": "CANARY"}\n'
+    lines = '{"smokes": true, "party": 1}\n\nCANARY\n["CANARY"]\n{"smokes": "CANARY"}\n{"smokes": "yes", "party": 1, "smokes": "no"}\n'
     categories, rejected = read(study, JsonRows(File(io.StringIO(lines))))
     assert categories == [[0], [3]]
     assert [str(found) for found in rejected] == [
-        "row 2: must be a mapping from question to answer",
-        "row 3: must be a mapping from question to answer",
+        "row 2: must be a JSON object with each name once",
+        "row 3: must be a JSON object with each name once",
         "row 4, smokes: must be one of yes, no",
         "row 4, party: is missing",
+        "row 5: must be a JSON object with each name once",
     ]
 
 
 def test_missing_columns_are_told_all_at_once(study):
-    for source, width in ((csv("a,b\n"), 2), (csv(""), 0), (pd.DataFrame({"a": [1]}), 1)):
-        assert broken(study, source).endswith(f"missing: smokes, party; found: {width} others, not shown, since they may be answers")
-    assert "; missing: party; found: smokes, 1 others" in broken(study, csv("smokes,CANARY\nyes,x\n"))
-    assert "; missing: smokes (but for capitals or spaces); found: party, 1 others" in broken(study, csv("Smokes,party\nyes,x\n"))
+    for source, others in (
+        (csv("a,b\n"), "2 others, not shown, since they may be answers"),
+        (csv(""), "no column"),
+        (pd.DataFrame({"a": [1]}), "1 other, not shown, since it may be an answer"),
+    ):
+        assert broken(study, source).endswith(f"missing: smokes, party; found: {others}")
+    assert "; missing: party; found: smokes, 1 other, not" in broken(study, csv("smokes,CANARY\nyes,x\n"))
+    assert "; missing: smokes (but for capitals or spaces); found: party, 1 other, not" in broken(study, csv("Smokes,party\nyes,x\n"))
+    assert broken(study, csv("smokes\nyes\n")).endswith("; missing: party; found: smokes")
 
 
 def test_a_file_without_a_header_does_not_betray_its_first_row(study):

@@ -55,6 +55,7 @@ def test_a_bound_is_never_below_what_a_guess_can_reach_and_hardly_above(odds: Fr
     assert -bound.as_tuple().exponent <= 9  # type: ignore[operator]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.fractions(min_value=1, max_value=10**9), st.fractions(min_value=1, max_value=10**9))
 def test_larger_odds_never_have_a_smaller_bound(first: Fraction, second: Fraction) -> None:

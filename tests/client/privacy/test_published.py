@@ -70,6 +70,7 @@ def test_a_few_reports_hide_nobody_and_the_words_say_so() -> None:
         published(TWO, 0)
 
 
+@pytest.mark.slow
 def test_where_a_sample_of_questions_is_asked_those_that_give_away_most_add() -> None:
     every = [YES_NO, {"type": "choice", "options": list("abc")}, YES_NO]
     asked = published(survey_of(*every, ask=1), 500)

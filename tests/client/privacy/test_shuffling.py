@@ -103,6 +103,7 @@ def test_the_bound_of_one_question_needs_all_that_it_counts(monkeypatch: pytest.
         assert worst_delta(channel, n, shuffled_question.__wrapped__(channel, n, delta)) > delta  # past its cache
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10_001, 30_000, 3_000_000])
 def test_more_people_than_the_coins_are_summed_for_hide_each_other_no_worse(n: int) -> None:
     channel = Channel.for_epsilon(1.0, 2)

@@ -27,7 +27,7 @@ class FileRows(ABC):
         self.repeatable = isinstance(self._file, str | Path)
         if isinstance(self._file, str | Path):
             status = os.stat(self._file)
-            self.name = os.path.abspath(self._file)
+            self.name = os.path.realpath(self._file)  # one name, whatever links lead to it
             self.mark = f"{status.st_size} bytes, changed {status.st_mtime_ns}"
 
     @abstractmethod

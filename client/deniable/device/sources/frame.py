@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from deniable.device.columns import of_arrow
@@ -17,14 +17,16 @@ class Frame:
     repeatable = True
 
     def __init__(self, frame: Any) -> None:
-        self._frame = frame
+        self._given: Callable[[], Any] = lambda: frame  # behind a function, as in `Mappings`
         self.total: int | None = len(frame)
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        require_columns("the data frame", names, list(getattr(self._frame, "column_names", self._frame.columns)))
-        return (self._stretch(start, size, names) for start in range(skip, len(self._frame), size))
+        frame = self._given()
+        require_columns("the data frame", names, list(getattr(frame, "column_names", frame.columns)))
+        return (self._stretch(start, size, names) for start in range(skip, len(frame), size))
 
     def _stretch(self, start: int, size: int, names: Sequence[str]) -> Raw:
-        of_pandas = hasattr(self._frame, "iloc")
-        part = self._frame.iloc[start : start + size] if of_pandas else self._frame.slice(start, size)
+        frame = self._given()
+        of_pandas = hasattr(frame, "iloc")
+        part = frame.iloc[start : start + size] if of_pandas else frame.slice(start, size)
         return Raw(len(part), [part[name] if of_pandas else of_arrow(part[name]) for name in names])

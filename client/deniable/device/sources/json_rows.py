@@ -10,17 +10,28 @@ from deniable.device.sources.mappings import of_mapping
 from deniable.device.sources.rows import Raw, row_by_row
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 
+_RULE = "must be a JSON object with each name once"
+
 
 class JsonRows(TextRows):
     """JSON Lines."""
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         lines = without_text_errors(self.lines(), lambda: self.label)
-        return row_by_row(map(of_mapping(names), map(_json_or_none, filter(str.strip, lines))), len(names), size, skip)
+        return row_by_row(map(of_mapping(names, _RULE), map(_json_or_none, filter(str.strip, lines))), len(names), size, skip)
+
+
+def _each_name_once(pairs: list[tuple[str, Any]]) -> Any:
+    """An object; or, where a name stands in it twice, what is neither a row nor an answer: nobody knows which value was meant."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else object()
+
+
+_READER = json.JSONDecoder(object_pairs_hook=_each_name_once)
 
 
 def _json_or_none(line: str) -> Any:
     try:
-        return json.loads(line)
+        return _READER.decode(line)
     except (ValueError, RecursionError):
         return None

@@ -50,7 +50,14 @@ def require_columns(label: str, names: Sequence[str], present: Sequence[Any]) ->
     if absent := [f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in names if name not in present]:
         found = [name for name in names if name in present]
         rule = f"{label} must have a column for each question (a file's first line names them)"
-        others = f"{len(present) - len(found):,} others, not shown, since they may be answers"
-        raise AnswerError(f"{rule}; missing: {', '.join(absent)}; found: {', '.join([*found, others])}")
+        there = ", ".join([*found, *_unnamed(len(present) - len(found))]) or "no column"
+        raise AnswerError(f"{rule}; missing: {', '.join(absent)}; found: {there}")
     if twice := [name for name in names if list(present).count(name) > 1]:
         raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")
+
+
+def _unnamed(others: int) -> list[str]:
+    """How many columns are there beside those that are looked for, in words."""
+    if others == 1:
+        return ["1 other, not shown, since it may be an answer"]
+    return [f"{others:,} others, not shown, since they may be answers"] if others else []

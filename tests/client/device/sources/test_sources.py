@@ -192,7 +192,7 @@ def test_columns_that_are_missing_are_told_in_every_format_and_no_others(tmp_pat
     for source in every_format(tmp_path, [("CANARY", "yes", "7", 10)]):
         if isinstance(source, list) or getattr(source, "suffix", "") == ".jsonl":
             continue  # each row may have keys of its own
-        with pytest.raises(AnswerError, match="missing: more; found: smokes, food, age, 1 others"):
+        with pytest.raises(AnswerError, match="missing: more; found: smokes, food, age, 1 other, not"):
             list(batches(WIDER, as_rows(source), words, size=3))
 
 
