@@ -31,7 +31,7 @@ so is one with an interval of no width. A test that rejects fewer than {_percent
 numbers, and few of them are likely. It is not wrong more often, and finds less.
 
 Rare: {_percent(RARE)} of people give the answer; common: {_percent(COMMON)}. `benchmarks/atlas/` has the shares of scales, tables and
-clinics. Where all outcomes can be enumerated a figure is exact; else it rests on as many surveys as stand above the table: 1,000 know 95%
+clinics. Where all outcomes can be enumerated a figure is exact; else it rests on as many surveys as stand above its table: 1,000 know 95%
 to 0.7%, 100 to 2.2%. Where expected counts are small a test here draws 199 surveys instead of 999 for its p-value, to save time.
 """
 
@@ -50,8 +50,8 @@ def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[st
     """One row a figure: its cells, what fails, the worst cell."""
     yield "## All figures\n"
     yield "Misled: of the surveys of the worst cell, those whose figure is wrong and says nothing, in percent.\n"
-    yield "| figure | claim | cells | misled, worst cell | at most | cells that warn | that refuse | careful | marked ! |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield "| figure | claim | cells | surveys a cell | misled, worst cell | at most | cells that warn | that refuse | careful | marked ! |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for line, cells in measured:
         worst, claims = max(cells, key=lambda one: one.misled - _most(line, one.cell)), {_most(line, one.cell) for one in cells}
         counts = (
@@ -62,8 +62,14 @@ def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[st
         )
         told = " | ".join(f"{count}" for count in counts)
         claim = "test" if line.test else " and ".join(sorted((_named_claim(one) for one in claims), reverse=True))
-        yield f"| {line.figure} | {claim} | {len(cells)} | {100 * worst.misled:.1f} | {100 * _most(line, worst.cell):g} | {told} |"
+        head = f"| {line.figure} | {claim} | {len(cells)} | {_drawn(cells)}"
+        yield f"{head} | {100 * worst.misled:.1f} | {100 * _most(line, worst.cell):g} | {told} |"
     yield ""
+
+
+def _drawn(cells: Sequence[Measured]) -> str:
+    """How many surveys were drawn for each cell that was not enumerated."""
+    return f"{most:,}" if (most := max(one.surveys for one in cells)) else "enumerated"
 
 
 def _named_claim(most: float) -> str:

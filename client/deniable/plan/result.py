@@ -140,7 +140,7 @@ def _head(plan: Plan) -> Table:
 
 
 def _about(plan: Plan) -> tuple[str, ...]:
-    asked = f"{plan.n:,} respondents"
+    asked = f"{plan.n:,} respondent{'' if plan.n == 1 else 's'}"
     if plan.half_width is not None:
         asked = f"ask {plan.n:,} people for ± {points(plan.half_width)} points in every question"
     return (

@@ -27,10 +27,11 @@ _Floats = NDArray[np.float64]
 def invert(rates: NDArray[np.floating], channels: Sequence[Channel]) -> _Floats:
     """The mean product of pseudo-answers in each cell, from the rates at which that cell's bits are all set.
 
-    All bits of each question are needed: they add to d, which stands in for the constant term.
+    All bits of each question are needed: they add to d, which stands in for the constant term. Axes before those of the questions
+    tell surveys apart.
     """
     shares = np.asarray(rates, dtype=np.float64)
-    for axis, channel in enumerate(channels):
+    for axis, channel in enumerate(channels, start=-len(channels)):
         if isinstance(channel, Window):
             shares = np.moveaxis(np.tensordot(inverse(channel), shares, axes=(1, axis)), 0, axis)
             continue
@@ -75,16 +76,21 @@ def products(shares: _Floats, channels: Sequence[Channel]) -> _Floats:
 
 
 def possible(shares: _Floats) -> _Floats:
-    """Estimated shares, which add to 1, made possible ones: the nearest that are not below 0 and add to 1, same shape.
+    """Estimated shares, which add to 1, made possible ones: the nearest that are not below 0 and add to 1, same shape."""
+    return each_possible(shares.ravel()).reshape(shares.shape)
+
+
+def each_possible(shares: _Floats) -> _Floats:
+    """The same of the shares along the last axis, survey by survey.
 
     The same is taken off each that stays above 0 (M. Held, P. Wolfe and H. Crowder, Math. Program. 6 (1974)), so that large ones
     hardly change.
     """
-    ordered = np.sort(shares, axis=None)[::-1]
-    excess = (np.cumsum(ordered) - 1) / np.arange(1, ordered.size + 1)
-    taken = excess[int(np.flatnonzero(ordered > excess)[-1])]
-    positive = np.maximum(shares - taken, 0.0)
-    possible: _Floats = positive / positive.sum()
+    ordered = -np.sort(-shares, axis=-1)
+    excess = (np.cumsum(ordered, axis=-1) - 1) / np.arange(1, ordered.shape[-1] + 1)
+    last = ordered.shape[-1] - 1 - np.argmax((ordered > excess)[..., ::-1], axis=-1)
+    positive = np.maximum(shares - np.take_along_axis(excess, last[..., None], axis=-1), 0.0)
+    possible: _Floats = positive / positive.sum(axis=-1, keepdims=True)
     return possible
 
 
@@ -97,6 +103,14 @@ def covariance(shares: _Floats, channels: Sequence[Channel], sampling: float) ->
     cells = shares if sampling == 1 else possible(shares)
     answers = (1 - sampling) * np.diag(cells.ravel()) + sampling * np.outer(cells, cells)
     return products(cells, channels).reshape(cells.size, cells.size) - answers
+
+
+def covariances(shares: _Floats, channel: Channel, sampling: float = 1.0) -> _Floats:
+    """The same of one question's pseudo-answers, survey by survey, shape (.., k, k) for possible shares of shape (.., k)."""
+    answers = sampling * shares[..., :, None] * shares[..., None, :]
+    diagonal = np.arange(channel.k)
+    answers[..., diagonal, diagonal] += (1 - sampling) * shares
+    return _pairs(shares, channel) - answers
 
 
 def variances(shares: _Floats, channels: Sequence[Channel], sampling: float) -> _Floats:

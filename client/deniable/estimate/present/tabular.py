@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -30,8 +31,8 @@ class Tabular(ABC):
         """For programs: every figure as a plain value, unrounded, under the names that files and frames have; titles tell tables apart."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types: the rows of each of `records` under its title."""
-        return {table.title: table.dicts() for table in self.records()}
+        """Plain JSON types: the rows of each of `records` under its title. A limit that nothing bounds is None: JSON has no infinity."""
+        return {table.title: [{name: _bounded(cell) for name, cell in row.items()} for row in table.dicts()] for table in self.records()}
 
     @overload
     def to_table(self, path: None = None) -> str: ...
@@ -92,6 +93,10 @@ class Tabular(ABC):
 
     def _repr_html_(self) -> str:
         return html.page(self.tables())
+
+
+def _bounded(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isinf(value) else value
 
 
 def _given(made: str, path: str | Path | None) -> str | None:

@@ -32,15 +32,15 @@ def independence(table: Crosstab) -> HypothesisTest:
     A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
     of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Where fewer than 5 reports are expected to
     name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Of a sample, see
-    `sampled.independence`. Raises EstimateError.
+    `sampled.independence`; where no report names some pair, a warning says that the p-value may be wrong. Raises EstimateError.
     """
     applicability.require("test of independence", table.on_grid)
     two_dimensional(table)
     what = f"{' and '.join(table.questions)} are independent"
     if isinstance(table, LinearTable):
         _require_all_possible("test of independence", table)
-        return sampled.independence(table, what)
-    found = normal.chi_squared(what, _statistic(table.together, table), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
+        return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
+    found = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
     if rows.min() * cols.min() / table.n >= resampled.SMALL:
         return found
@@ -51,16 +51,23 @@ def independence(table: Crosstab) -> HypothesisTest:
     return replace(found, p_value=resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws))
 
 
-def _statistic(together: NDArray[np.int64], table: Crosstab) -> float:
-    """The Wald statistic of a table of counts. An option that no report names is given a possible share: its coins alone vary then."""
+def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
+    """The Wald statistics of tables of counts, shape (.., k_a, k_b). Of one with an option that no report names the shares are taken at
+    possible ones: that option's coins alone vary then."""
     shares = pseudo_answers.invert(together / table.n, table.channels)
-    margins = shares.sum(axis=1), shares.sum(axis=0)
-    excess = (shares - np.outer(*margins))[:-1, :-1]
+    p, q = shares.sum(axis=-1), shares.sum(axis=-2)
+    excess = (shares - p[..., :, None] * q[..., None, :])[..., :-1, :-1]
     rows, cols = (
-        pseudo_answers.covariance(margin if together.any(axis=axis).all() else pseudo_answers.possible(margin), [channel], 1.0)[:-1, :-1]
-        for axis, margin, channel in zip((1, 0), margins, table.channels, strict=True)
+        pseudo_answers.covariances(np.where(named[..., None], margin, pseudo_answers.each_possible(margin)), channel)[..., :-1, :-1]
+        for named, margin, channel in zip((_named(together, -1), _named(together, -2)), (p, q), table.channels, strict=True)
     )
-    return float(table.n * np.sum(np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.T).T))
+    by_both = np.linalg.solve(rows, excess) * np.linalg.solve(cols, excess.swapaxes(-1, -2)).swapaxes(-1, -2)
+    return np.asarray(table.n * by_both.sum(axis=(-1, -2)))
+
+
+def _named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
+    """Whether each option of the other axis is named in some report, survey by survey."""
+    return np.asarray(together.any(axis=axis).all(axis=-1))
 
 
 def phi_coefficient(table: Crosstab) -> Estimate:

@@ -118,12 +118,12 @@ class Crosstab(Tabular):
         """The share of the cells where `inside` is 1, not 0 (see `cells`)."""
         value, variance = float((inside * self.shares).sum()), self.variance_of(inside)
         found = normal.limited(what, self.n, value, variance, self.interval, (0.0, 1.0))
-        if not self.few_name(inside):
-            ends = _wider(self.n, self.interval, np.array(found.low), np.array(found.high))
-            return replace(found, low=float(ends[0]), high=float(ends[1]))
-        moments = self._second_moments(inside)
-        low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
-        return replace(found, low=low, high=high)
+        low, high = found.low, found.high
+        if self.few_name(inside):
+            moments = self._second_moments(inside)
+            low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
+        ends = _wider(self.n, self.interval, np.array(low), np.array(high))
+        return replace(found, low=float(ends[0]), high=float(ends[1]))
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
         """How many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
@@ -284,11 +284,12 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: 
     interval = replace(interval, rounding=float(bool(on_grid)))
     shares = pseudo_answers.invert(together / n, channels)
     std_error = np.sqrt(pseudo_answers.variances(shares, channels, interval.sampling(n)) / n)
-    low, high = _wider(n, interval, *normal.limits(shares, std_error, interval.confidence, 0.0, 1.0))
+    low, high = normal.limits(shares, std_error, interval.confidence, 0.0, 1.0)
     if shares.size <= MAX_COVARIANCE:
         inside, outside = pseudo_answers.cell_moments(shares, channels)
         for cell in zip(*np.nonzero(np.minimum(together, n - together) < ENOUGH), strict=True):
             low[cell], high[cell] = equivalent.limits(float(shares[cell]), n, (inside, float(outside[cell])), interval)
+    low, high = _wider(n, interval, low, high)
     names, options = tuple(axis.name for axis in axes), tuple(axis.options for axis in axes)
     return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together)
 

@@ -184,7 +184,7 @@ def compare(
 ) -> Comparison:
     """The shares of a question among the second tally's people less those among the first one's, who must be other people.
 
-    The test of k = 2 is that of the difference; of more a Wald test with k - 1 degrees of freedom, its p-value by a parametric
+    The test of k = 2 is that of the difference; of more a score test with k - 1 degrees of freedom, its p-value by a parametric
     bootstrap where expected counts are small (see `resampled`). Raises EstimateError.
     """
     interval = Interval(confidence, target=target)

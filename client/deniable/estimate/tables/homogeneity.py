@@ -54,44 +54,41 @@ def homogeneity(
 
 
 def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> HypothesisTest:
-    """A Wald test of G groups: the distances of their shares s_g from the mean that their covariances V_g give,
+    """A score test of G groups: the distances of their shares s_g from the mean that their covariances V_g give,
 
         sum over g of  (s_g - m)' V_g^-1 (s_g - m),   m = (sum V_g^-1)^-1 sum V_g^-1 s_g,
 
-    of all categories but the last, each V_g at possible shares, so that it is one for certain (J. Grizzle, C. Starmer and G. Koch,
-    Biometrics 25 (1969)). Its p-value is by a parametric bootstrap where expected counts are small (see `resampled`).
+    of all categories but the last. V_g is the covariance that the group would have with the shares of all groups together, made possible
+    ones (see `pseudo_answers.possible`): a small group's own says too little of it. Where a report is one category and those shares are
+    possible ones, this is Pearson's test of the table of reports. Its p-value is by a parametric bootstrap where expected counts are small
+    (see `resampled`).
     """
 
-    def statistic(ones: Sequence[NDArray[np.int64]]) -> float:
-        return _distance([_Part.of(count, group, channel) for count, group in zip(ones, groups, strict=True)])
-
     observed = [group.ones for group in groups]
-    found = normal.chi_squared(what, statistic(observed), (len(groups) - 1) * (channel.k - 1))
+    found = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
     total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
     if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= resampled.SMALL:
         return found
     if any(group.interval.sampling(group.n) < 1 for group in groups) or not resampled.feasible(n, [channel]):
         return replace(found, warning=few.test(True))
     alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), resampled.generator()
-    draws = zip(*(resampled.counts(alike, channel, group.n, rng) for group in groups), strict=True)
-    return replace(found, p_value=resampled.p_value(found.statistic, statistic, draws))
+    draws = resampled.groups(alike, channel, [group.n for group in groups], rng)
+    return replace(found, p_value=resampled.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """One group's shares but the last, and what their inverse covariance says."""
-
-    shares: _Floats
-    precision: _Floats
-
-    @classmethod
-    def of(cls, ones: NDArray[np.int64], group: Counted, channel: Channel) -> _Part:
-        shares = pseudo_answers.invert(ones / group.n, [channel])
-        sampling = group.interval.sampling(group.n)
-        covariance = pseudo_answers.covariance(pseudo_answers.possible(shares), [channel], sampling) / group.n
-        return cls(shares[:-1], np.asarray(np.linalg.inv(covariance[:-1, :-1]), dtype=np.float64))
+def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], channel: Channel) -> _Floats:
+    """The statistics of counts of each group, shape (.., k) each."""
+    rates = np.sum(ones, axis=0) / sum(group.n for group in groups)
+    together = pseudo_answers.each_possible(pseudo_answers.invert(rates, [channel]))
+    shares = [pseudo_answers.invert(count / group.n, [channel])[..., :-1, None] for count, group in zip(ones, groups, strict=True)]
+    precisions = [_precision(together, channel, group) for group in groups]
+    pulls = sum(precision @ share for share, precision in zip(shares, precisions, strict=True))
+    middle = np.linalg.solve(sum(precisions), pulls)
+    gaps = [share - middle for share in shares]
+    return np.asarray(sum((gap.swapaxes(-1, -2) @ own @ gap)[..., 0, 0] for gap, own in zip(gaps, precisions, strict=True)))
 
 
-def _distance(parts: Sequence[_Part]) -> float:
-    middle = np.linalg.solve(sum(part.precision for part in parts), sum(part.precision @ part.shares for part in parts))
-    return float(sum((part.shares - middle) @ part.precision @ (part.shares - middle) for part in parts))
+def _precision(shares: _Floats, channel: Channel, group: Counted) -> _Floats:
+    """The inverse covariance of a group's estimated shares but the last, where its true answers have these."""
+    spread = pseudo_answers.covariances(shares, channel, group.interval.sampling(group.n))[..., :-1, :-1]
+    return group.n * np.asarray(np.linalg.inv(spread), dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.present.table import Table
+from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.present.text import one_line
 from deniable.estimate.tables import interpolated, respondents
 from deniable.mechanism import Channel, Window
 from deniable.survey import Survey
@@ -24,10 +27,12 @@ from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
 
+_EVEN = "as if people were spread evenly in each bin"
+
 
 @dataclass(frozen=True)
-class Quantile:
-    """A quantile of an ordered question: the first option at or below which a share q of the people are.
+class Quantile(Tabular):
+    """A quantile of an ordered question: the first option at or below which a share q of the people are. It prints as a sentence.
 
     option: by the adjusted shares. low, high: the confidence limits, options too. confidence: of both limits together, or more.
     value, value_low, value_high: of a number with named bins, as a number: as if the people in a bin were spread evenly over it, which is
@@ -45,6 +50,33 @@ class Quantile:
     value: float | None = None
     value_low: float | None = None
     value_high: float | None = None
+
+    @property
+    def _what(self) -> str:
+        return f"{'median' if self.q == 0.5 else f'{self.q:g}-quantile'} of {self.question}"
+
+    @property
+    def _numbers(self) -> tuple[str, str, str] | None:
+        if self.value is None or self.value_low is None or self.value_high is None:
+            return None
+        return f"{self.value:.4g}", f"{self.value_low:.4g}", f"{self.value_high:.4g}"
+
+    def tables(self) -> tuple[Table, ...]:
+        """A row for the option, and one for the number, where there is one."""
+        found = [(self.option, self.low, self.high), *([self._numbers] if self._numbers else [])]
+        rows = tuple((self._what, f"{self.n:,}", value, f"{low} – {high}") for value, low, high in found)
+        about = f"{100 * self.confidence:g}% interval · target: {self.target}"
+        notes = (f"The number is {_EVEN}.",) if self._numbers else ()
+        return (Table("", ("figure", "reports", "quantile", "interval"), rows, notes, (about,)),)
+
+    def records(self) -> tuple[Table, ...]:
+        """`quantile`: the fields above."""
+        return (Table("quantile", tuple(field.name for field in fields(self)), (astuple(self),)),)
+
+    def __str__(self) -> str:
+        text = f"{self._what}: {self.option}, {100 * self.confidence:g}% {self.low} – {self.high}"
+        number = "; {}: {}, {} to {}".format(_EVEN, *self._numbers) if self._numbers else ""
+        return one_line(text + number)
 
 
 def mean(

@@ -6,7 +6,9 @@ reports have the same p-value (A. Davison and D. Hinkley, "Bootstrap Methods and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,19 +20,21 @@ _Floats = NDArray[np.float64]
 
 DRAWS = 999
 SMALL = 5.0  # expected reports of a kind, below which chi-squared will not do (W. Cochran, Biometrics 10 (1954))
-_MOST = 1 << 27  # bits that are drawn in all
+_KINDS = 1 << 12  # of reports, up to which each is drawn by its number; of more, report after report
+_MOST = 1 << 27  # bits, or numbers of reports of a kind, that are drawn in all
 _AT_A_TIME = 1 << 22
 
 
 def feasible(n: int, channels: Sequence[Channel]) -> bool:
-    """Whether so many surveys of n reports can be drawn in a moment: always where a report is one category."""
-    return all(channel.d == 1 for channel in channels) or DRAWS * n * sum(channel.k for channel in channels) <= _MOST
+    """Whether so many surveys of n reports can be drawn in a moment."""
+    bits = DRAWS * n * sum(channel.k for channel in channels)
+    return _few_kinds(channels) or bits <= _MOST
 
 
-def p_value(observed: float, statistic: Callable[[Any], float], draws: Iterator[Any]) -> float:
-    """Of the observed statistic, among those of the draws."""
-    larger = [statistic(draw) >= observed * (1 - 1e-9) for draw in draws]
-    return (1 + sum(larger)) / (1 + len(larger))
+def p_value(observed: float, statistic: Callable[[Any], _Floats], draws: Iterator[Any]) -> float:
+    """Of the observed statistic, among those of the draws, some surveys at a time."""
+    larger = np.concatenate([statistic(some) >= observed * (1 - 1e-9) for some in draws])
+    return (1 + int(larger.sum())) / (1 + larger.size)
 
 
 def generator() -> np.random.Generator:
@@ -38,45 +42,63 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(19990101)
 
 
-def counts(shares: _Floats, channel: Channel, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """How many of n reports have each bit set, shape (k,), survey by survey, where the true answers have these shares."""
-    if channel.d == 1:
-        yield from rng.multinomial(n, _rates(shares, channel), DRAWS)
+def groups(shares: _Floats, channel: Channel, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[list[NDArray[np.int64]]]:
+    """How many reports of each group have each bit set, shape (surveys, k), where all groups' true answers have these shares.
+
+    sizes: of the groups. Some surveys at a time, DRAWS in all.
+    """
+    if not _few_kinds([channel]):
+        for surveys in _portions(channel.k * max(channel.k, *sizes)):
+            yield [_bits(shares, channel, (surveys, n), rng).sum(axis=1) for n in sizes]
         return
-    for (bits,) in _surveys([shares], [channel], n, rng):
-        yield bits.sum(axis=0)
+    bits, chances = _kinds(shares, channel)
+    for surveys in _portions(max(channel.k**2, len(bits))):
+        yield [rng.multinomial(n, chances, surveys) @ bits for n in sizes]
 
 
 def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """How many of n reports have bit i of one question and j of another set, shape (k_a, k_b), where their answers are independent."""
-    if all(channel.d == 1 for channel in channels):
-        first, second = (_rates(margin, channel) for margin, channel in zip(margins, channels, strict=True))
-        for drawn in rng.multinomial(n, np.outer(first, second).ravel(), DRAWS):
-            yield drawn.reshape(len(first), len(second))
+    """How many of n reports have bit i of one question and j of another set, where their answers are independent, shape (surveys, k_a,
+    k_b). Some surveys at a time, DRAWS in all."""
+    most = max(channel.k for channel in channels) ** 2
+    if not _few_kinds(channels):
+        for surveys in _portions(max(most, n * sum(channel.k for channel in channels))):
+            a, b = (_bits(margin, channel, (surveys, n), rng) for margin, channel in zip(margins, channels, strict=True))
+            yield a.swapaxes(1, 2) @ b
         return
-    for a, b in _surveys(margins, channels, n, rng):
-        yield a.T.astype(np.int64) @ b
+    (a, first), (b, second) = (_kinds(margin, channel) for margin, channel in zip(margins, channels, strict=True))
+    chances = np.outer(first, second)
+    for surveys in _portions(max(most, chances.size)):
+        yield a.T @ rng.multinomial(n, chances.ravel(), surveys).reshape(surveys, *chances.shape) @ b
 
 
-def _rates(shares: _Floats, channel: Channel) -> _Floats:
-    rates = float(channel.phi) + shares * float(channel.theta - channel.phi)
-    return np.asarray(rates / rates.sum())
+def _few_kinds(channels: Sequence[Channel]) -> bool:
+    """Whether there are so few kinds of reports that how many there are of each is soon drawn."""
+    kinds = math.prod(math.comb(channel.k, channel.d) for channel in channels)
+    return kinds <= _KINDS or (all(channel.d == 1 for channel in channels) and DRAWS * kinds <= _MOST)
 
 
-def _surveys(shares: Sequence[_Floats], channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[list[NDArray[np.int64]]]:
-    """The bits of n reports to each question, shape (n, k), survey by survey."""
-    width = max(1, min(DRAWS, _AT_A_TIME // (n * sum(channel.k for channel in channels))))
-    for start in range(0, DRAWS, width):
-        surveys = min(width, DRAWS - start)
-        made = [_bits(share, channel, surveys * n, rng) for share, channel in zip(shares, channels, strict=True)]
-        yield from ([bits[n * i : n * (i + 1)] for bits in made] for i in range(surveys))
+def _kinds(shares: _Floats, channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
+    """All possible reports of a question, shape (kinds, k), and their chances where the true answers have these shares."""
+    k, d, theta = channel.k, channel.d, float(channel.theta)
+    bits = np.zeros((math.comb(k, d), k), dtype=np.int64)
+    np.put_along_axis(bits, np.array(list(combinations(range(k), d))), 1, axis=1)
+    own = bits @ shares
+    chances = own * (theta / math.comb(k - 1, d - 1)) + (1 - own) * ((1 - theta) / math.comb(k - 1, d))
+    return bits, np.asarray(chances / chances.sum())
 
 
-def _bits(shares: _Floats, channel: Channel, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Of each report the d categories with the least marks: the own one first or last, the others in any order."""
+def _portions(size: int) -> Iterator[int]:
+    """How many surveys to draw at a time, each of this size, DRAWS in all."""
+    width = max(1, min(DRAWS, _AT_A_TIME // size))
+    yield from (min(width, DRAWS - start) for start in range(0, DRAWS, width))
+
+
+def _bits(shares: _Floats, channel: Channel, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Of each report the d categories with the least marks: the own one first or last, the others in any order. shape: (surveys, n)."""
+    size = math.prod(shape)
     marks = rng.random((size, channel.k))
     answers = rng.choice(channel.k, size, p=shares)
     marks[np.arange(size), answers] = np.where(rng.random(size) < float(channel.theta), -1.0, 2.0)
     bits = np.zeros((size, channel.k), dtype=np.int64)
     np.put_along_axis(bits, np.argpartition(marks, channel.d - 1, axis=1)[:, : channel.d], 1, axis=1)
-    return bits
+    return bits.reshape(*shape, channel.k)

@@ -128,6 +128,7 @@ def test_an_end_of_the_range_is_met_exactly(limits: Callable[..., tuple[float, f
         assert limits(10, 10, lowest, highest, 0.05)[1] == highest
 
 
+@pytest.mark.slow
 def test_for_many_reports_the_exact_and_the_likelihood_ratio_limits_meet() -> None:
     for ones in (240_000, 250_000, 300_000, 500_000, 749_000):
         exact = feldman_cousins.limits(ones, 1_000_000, 0.25, 0.75, 0.05)

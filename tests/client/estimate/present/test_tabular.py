@@ -20,7 +20,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from deniable.errors import EstimateError
-from deniable.estimate import analyse, collected, compare, designs
+from deniable.estimate import Estimate, analyse, collected, compare, designs
 from deniable.estimate.checks import made_up
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
@@ -66,9 +66,10 @@ RESULTS: dict[str, Callable[[], Tabular]] = {
     "Collected": lambda: collected(["yes", "no", "no"] * 50, designs.warner(0.75), by=[BOLD, FORMULA, STEERS] * 50),
     "Plan": lambda: plan(SURVEY, n=1000),
     "Estimate": lambda: analyse(SURVEY, made().tally).mean("mood"),
+    "Quantile": lambda: analyse(SURVEY, made().tally).quantile("party"),
     "HypothesisTest": lambda: compare(SURVEY, made().tally, made().tally, "party").test,
 }
-ONE_LINE = ("Estimate", "HypothesisTest")  # what prints as a sentence
+ONE_LINE = ("Estimate", "HypothesisTest", "Quantile")  # what prints as a sentence
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -118,6 +119,15 @@ def test_printing_gives_aligned_lines_that_nothing_steers(name: str) -> None:
     for table in (table for table in result.tables() if table.columns):
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert all(isinstance(cell, str) for row in table.rows for cell in row)
+
+
+def test_a_limit_that_nothing_bounds_is_null_in_json_which_has_no_other_word_and_inf_elsewhere() -> None:
+    found = Estimate("odds ratio", 30, 1.5, 2.5, 0.0, math.inf, 0.95, "population")
+    (row,) = json.loads(found.to_json())["estimate"]
+    assert (row["low"], row["high"]) == (0.0, None)
+    assert found.to_csv().splitlines()[1] == "odds ratio,30,1.5,2.5,0.0,inf,0.95,population,"
+    assert found.to_frame()["high"].tolist() == [math.inf]
+    assert str(found).endswith("95% 0 to inf")
 
 
 class _Tags(HTMLParser):

@@ -81,6 +81,7 @@ def test_predictions_and_slopes_are_those_of_statsmodels(fit: Regression, theirs
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_error_of_an_effect_has_the_gradient_in_all_parameters() -> None:
     """By differences, in the shares of those who did not answer, too; without public values nothing else is in it."""
     rng = np.random.default_rng(9)

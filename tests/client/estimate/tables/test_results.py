@@ -277,6 +277,7 @@ class _Tags(HTMLParser):
         self.texts.append(data)
 
 
+@pytest.mark.slow
 @given(text=st.text(max_size=20) | st.sampled_from(["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "<!--"]))
 def test_no_text_becomes_markup_in_a_notebook(text: str) -> None:
     row = replace(YES, question=text, option=text, warning=f"below 0 {text}")

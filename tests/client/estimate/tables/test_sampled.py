@@ -106,6 +106,13 @@ def test_clusters_widen_every_figure_and_say_so() -> None:
     assert type(drawn.results).from_dict(drawn.to_dict()) == drawn.results
 
 
+def test_of_a_sample_in_which_nobody_names_some_pair_the_test_says_that_it_may_be_wrong() -> None:
+    few, many = (analyse(SURVEY, tallies(n=n), sample=CLUSTERS).crosstab("smokes", "mood") for n in (2, 120))
+    assert int(few.together.min()) == 0 < int(many.together.min())
+    assert "too few reports for this test" in independence(few).warning
+    assert independence(many).warning == ""
+
+
 def test_an_estimate_of_few_clusters_is_tested_with_students_t() -> None:
     one = normal.limited("a share", 100, 0.5, 0.01, Interval(df=7), (0.0, 1.0))
     assert (one.low, one.high) == (pytest.approx(0.5 - 0.2364624), pytest.approx(0.5 + 0.2364624))  # t of 7 degrees of freedom: 2.364624
