@@ -54,7 +54,7 @@ from deniable.client import SurveyClient
 from deniable.delivery import transport
 from deniable.delivery.outbox import Outbox
 
-url, outbox, rows, made, sent, batch, broken = sys.argv[1:]
+url, outbox, rows, made, sent, allowed, batch, broken = sys.argv[1:]
 perturb, advance, once = module.perturb, Outbox.advance, transport.Transport._once
 
 def note(log, *words):
@@ -71,8 +71,9 @@ def perturbing(survey, categories, *public):
 
 def sending(self, method, path, limit, into=None, **options):
     if method == "POST":
+        while os.stat(sent).st_size >= 69 * os.stat(allowed).st_size:
+            time.sleep(0.001)
         note(sent, hashlib.sha256(options["content"]).hexdigest())
-        time.sleep(0.01)  # so the run outlasts the kills on a machine of any speed
     return once(self, method, path, limit, into, **options)
 
 module.perturb, transport.Transport._once = perturbing, sending
@@ -104,24 +105,38 @@ class Outcome:
 
 
 class Bulk:
-    """One run of a client on a server, started again whenever it was killed."""
+    """One run of a client on a server, started again whenever it was killed.
 
-    def __init__(self, server: ServerProcess, folder: Path, rows: int, broken: str) -> None:
-        self.server, self.made, self.sent = server, folder / "made", folder / "sent"
+    It makes as many requests as the file `allowed` has bytes, which gets more with each of `kills` kills: so it outlasts them, on a
+    machine of any speed.
+    """
+
+    def __init__(self, server: ServerProcess, folder: Path, rows: int, kills: int, broken: str) -> None:
+        self.server, self.made, self.sent, self.allowed = server, folder / "made", folder / "sent", folder / "allowed"
+        self.share = rows // BATCH // (kills + 1)
+        assert self.share >= 4, "the run is too short for so many kills"
+        self.sent.touch()
+        self.allow(self.share)
         table = folder / "rows.csv"
         digits = np.arange(rows)[:, None] // OPTIONS ** np.arange(QUESTIONS - 1, -1, -1) % OPTIONS
         np.savetxt(table, digits, "%d", ",", header=",".join(f"q{i}" for i in range(QUESTIONS)), comments="")
         self.command = [sys.executable, "-c", RUN, server.url, str(folder / "outbox"), str(table), str(self.made), str(self.sent)]
-        self.command += [str(BATCH), broken]
+        self.command += [str(self.allowed), str(BATCH), broken]
         self.environment = {**os.environ, "DENIABLE_KEY": server.key}
         self.process, self.kills = self.begun(), 0
 
     def begun(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(self.command, stderr=subprocess.DEVNULL, env=self.environment)
 
+    def allow(self, posts: int) -> None:
+        """Lets it make so many requests more."""
+        before = self.allowed.stat().st_size if self.allowed.exists() else 0
+        with self.allowed.open("ab") as file:
+            file.truncate(before + posts)
+
     @property
     def posts(self) -> int:
-        return self.sent.stat().st_size // 69 if self.sent.exists() else 0  # a hash, quotation marks, brackets, end of the line
+        return self.sent.stat().st_size // 69  # a hash, quotation marks, brackets, end of the line
 
     def go_on(self, until: Callable[[], bool]) -> None:
         """Lets it run for so long; it is not to come to its end before."""
@@ -134,6 +149,7 @@ class Bulk:
         self.process.wait()
 
     def finish(self) -> None:
+        self.allow(1 << 40)
         assert self.process.wait(3000) == 0
 
 
@@ -142,7 +158,7 @@ def killed(server: ServerProcess, folder: Path, kills: int, rows: int, broken: s
     server.publish(SURVEY)
     server.start()
     begun = time.monotonic()
-    bulk, rng, quiet = Bulk(server, folder, rows, broken), random.Random(3), {"client": 0, "server": 0}
+    bulk, rng, quiet = Bulk(server, folder, rows, 2 * kills, broken), random.Random(3), {"client": 0, "server": 0}
     try:
         bulk.go_on(lambda: bulk.posts > 0)
         reading = time.monotonic() - begun  # seconds before the first request
@@ -157,6 +173,7 @@ def killed(server: ServerProcess, folder: Path, kills: int, rows: int, broken: s
                 time.sleep(rng.random() * 0.01)
             quiet[who] += bulk.posts == before
             bulk.kills += 1
+            bulk.allow(bulk.share)
             if who == "client":
                 bulk.kill()
                 bulk.process = bulk.begun()
