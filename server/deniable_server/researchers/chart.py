@@ -18,6 +18,7 @@ HEIGHT = 120
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _CHARACTERS = 36  # of small type, across a phone
+_SIDE = 18  # percent of a scale at either end, where a figure stands inwards: half of 929,709 on a phone
 _FIGURED = 4  # bars that have room for a figure each, on a phone
 _TICKS = 5  # steps between the ticks of a scale, at most
 
@@ -81,7 +82,7 @@ def mark(scale: Scale, estimate: float | None, low: float | None, high: float | 
         return None
     beyond = scale.beyond(estimate)
     at = {"below": 0.0, "above": 100.0}.get(beyond, scale.place(estimate))
-    anchor = "start" if at < 12 else "end" if at > 88 else "middle"
+    anchor = "start" if at < _SIDE else "end" if at > 100 - _SIDE else "middle"
     return Mark(at, scale.place(low), scale.place(high), beyond, anchor, scale.beyond(low) != "", scale.beyond(high) != "")
 
 

@@ -15,7 +15,7 @@ from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 
 bp = routes("data", __name__)
-LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: who uses them names you", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}
+LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: your name is given", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}
 assert set(LICENCE_NAMES) == set(LICENCES)
 
 

@@ -31,10 +31,11 @@ from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import all_own, own
 from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.preview import tried
 from deniable_server.store.drafts import MOST, Draft, Head
 from deniable_server.store.errors import ConflictError, TooManyDraftsError
 from deniable_server.web import headers, limits
-from deniable_server.web.errors import reply
+from deniable_server.web.errors import out_of_date
 
 bp = routes("drafting", __name__)
 
@@ -56,9 +57,9 @@ TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in an
 
 
 @bp.errorhandler(CSRFError)
-def out_of_date(error: CSRFError) -> Response:
+def told_or_given_back(error: CSRFError) -> Response:
     """A form of a login that has ended: given back to who sent it, with a token of the new one."""
-    return kept.given_back() if kept.sent_by_hand() else reply(400, "bad request", error.description or "")
+    return kept.given_back() if kept.sent_by_hand() else out_of_date(error)
 
 
 class Kept(NamedTuple):
@@ -327,4 +328,6 @@ def preview(draft_id: str) -> Page:
     if survey_in(draft.text) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
     code = access_codes.written(bytes(access_codes.SECRET_BYTES))
-    return render_template("researchers/preview.html", draft=draft, title=title_in(draft.text), code=code, form=ActionForm())
+    return render_template(
+        "researchers/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=tried(draft_id).digest, form=ActionForm()
+    )

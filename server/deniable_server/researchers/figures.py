@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -95,6 +96,16 @@ def plain(value: float, step: float = 1e-9) -> str:
     places = max(0, 1 - math.floor(math.log10(step)))
     text = rounded(value, places)
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def epsilon(value: float) -> str:
+    """A privacy budget with four digits, without zeros at its end: `8`, `1.099`."""
+    return f"{value:.4g}"
+
+
+def signs(text: str) -> str:
+    """A line of the library's with minus signs in front of its numbers, which it writes as hyphens: `-3 – 4`, and not `2026-12-03`."""
+    return re.sub(r"(?<![\w.-])-(?=\d)", "−", text)
 
 
 def of_people(share: float) -> str:

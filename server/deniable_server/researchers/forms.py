@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
@@ -145,14 +147,23 @@ class SettingsForm(FlaskForm):  # type: ignore[misc]
     close_on = DateField("Last day for answers, in UTC", [Optional()])
     close_at = IntegerField("Close with so many records", [Optional(), _people()])
     delete_on = DateField("Delete its records on", [Optional()])
+    revision = HiddenField()  # of the settings that the page was made from
     save = SubmitField("Save")
 
     @classmethod
     def of(cls, settings: Settings) -> SettingsForm:
         """The form with what was sent, else with what is kept."""
-        days = {name: value and date.fromisoformat(value) for name in _DAYS for value in (getattr(settings, name),)}
-        numbers = {name: getattr(settings, name) for name in ("expected", "least", "close_at")}
-        return cls(points=Decimal(f"{100 * settings.half_width:g}"), **numbers, **days)
+        return cls(**_entered(settings), revision=_revision(settings))
+
+    def older(self, kept: Settings) -> bool:
+        """Whether the page was made before others were saved."""
+        return bool(self.revision.data) and self.revision.data != _revision(kept)
+
+    def meanwhile(self, kept: Settings) -> list[str]:
+        """What is kept now and differs from what was sent, by the names of the fields. The form is of that from here on."""
+        self.revision.data = _revision(kept)
+        differing = {name: value for name, value in _entered(kept).items() if self[name].data != value}
+        return [f"{self[name].label.text}: {'nothing' if value is None else value}" for name, value in differing.items()]
 
     def read(self, before: Settings, today: str) -> Settings | None:
         """The settings, once the form was validated; None where they make no sense together, which its fields then say."""
@@ -166,6 +177,18 @@ class SettingsForm(FlaskForm):  # type: ignore[misc]
             return None
         numbers = {"half_width": float(self.points.data) / 100, "expected": self.expected.data, "least": self.least.data}
         return replace(before, **numbers, close_at=self.close_at.data, **days)
+
+
+def _entered(settings: Settings) -> dict[str, Any]:
+    """What the fields of the form are for these settings."""
+    days = {name: value and date.fromisoformat(value) for name in _DAYS for value in (getattr(settings, name),)}
+    numbers = {name: getattr(settings, name) for name in ("expected", "least", "close_at")}
+    return {"points": Decimal(f"{100 * settings.half_width:g}"), **numbers, **days}
+
+
+def _revision(settings: Settings) -> str:
+    """Names what the form shows of these settings."""
+    return hashlib.sha256(repr(sorted(_entered(settings).items())).encode()).hexdigest()[:32]
 
 
 class DeletionForm(FlaskForm):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from flask import redirect, render_template, request, url_for
@@ -65,6 +66,8 @@ def keep(survey_id: str) -> Page:
     wanted = form.read(before, today()) if form.validate() else None
     if wanted is None:
         return _page(survey_id, form, DeletionForm(formdata=None)), 422
+    if wanted != before and form.older(before):
+        return _page(survey_id, form, DeletionForm(formdata=None), form.meanwhile(before)), 409
     store.life.keep(survey_id, wanted)
     return _back(survey_id)
 
@@ -76,8 +79,13 @@ def pause(survey_id: str) -> AnyResponse:
     store = current_store()
     published = store.surveys.published(survey_id)
     if published.is_open:
-        store.surveys.pause(survey_id, not published.paused)
+        store.surveys.pause(survey_id, not _ends())
     return _back(survey_id)
+
+
+def _ends() -> bool:
+    """Whether the button ends a state and does not begin it. It says which, so that pressing it twice does it once."""
+    return request.form.get("end") == "1"
 
 
 @bp.post("/manage/surveys/<survey_id>/close")
@@ -99,7 +107,7 @@ def archive(survey_id: str) -> AnyResponse:
     store = current_store()
     published, settings = store.surveys.published(survey_id), store.life.settings(survey_id)
     if not published.is_open:
-        store.life.keep(survey_id, replace(settings, archived=not settings.archived))
+        store.life.keep(survey_id, replace(settings, archived=not _ends()))
     return _back(survey_id)
 
 
@@ -117,9 +125,10 @@ def delete(survey_id: str) -> Page:
     return _back(survey_id)
 
 
-def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm) -> str:
+def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm, meanwhile: Sequence[str] = ()) -> str:
+    """meanwhile: what somebody else has saved since the form was made."""
     store = current_store()
-    shown = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id)}
+    shown = {"published": store.surveys.published(survey_id), "settings": store.life.settings(survey_id), "meanwhile": meanwhile}
     return render_template("researchers/settings.html", **shown, form=form, deletion=deletion)
 
 

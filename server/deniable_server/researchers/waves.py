@@ -18,7 +18,8 @@ from deniable_server.store.protocol import Published, Store
 
 @dataclass(frozen=True)
 class ChangedQuestion:
-    """One question that both have. words: (option, what has changed in it), of several options those in which a change is shown.
+    """One question that both have. words: (option, what has changed in it), of several options those in which a change is shown;
+    of a question with a mean, that of the mean.
 
     shares, mean: the figures of both, and of the change.
     """
@@ -77,10 +78,13 @@ def _changed(question: Question, found: Sequence[tuple[str, Sequence[Change]]]) 
         told = told[:1]
     elif len(told) > 1:
         told = [(name, change) for name, change in told if change.shown]
+    words = [(name, change.words) for name, change in told]
+    if means:
+        words = [("Mean", said) for change in means if (said := _mean_words(change))]
     known = [change.difference for change in (*means, *(change for _, change in shares)) if change.difference]
     return ChangedQuestion(
         question,
-        tuple((name, change.words) for name, change in told),
+        tuple(words),
         tuple(_share_line(name, change) for name, change in shares),
         tuple(_mean_line(change) for change in means if change.difference),
         tuple(dict.fromkeys(difference.warning for difference in known if difference.warning)),
@@ -99,6 +103,16 @@ def _share_line(name: str, change: Change) -> Line:
         for row in (change.first, change.second)
     )
     return name, (first, second, side_by_side.difference(change.difference) if change.difference else ("–", ""))
+
+
+def _mean_words(change: Change) -> str:
+    """What is said of a mean's change: `from 4.8 to 5.1: no change is shown`; empty where there is none to be told."""
+    if change.difference is None:
+        return ""
+    _, ((before, _), (after, _), (_, limits)) = _mean_line(change)
+    kind = "rise" if change.difference.low > 0 else "fall"
+    size = limits.replace("+", "") if kind == "rise" else " to ".join(reversed(limits.replace("−", "").split(" to ")))
+    return f"from {before} to {after}: " + (f"a {kind} of {size}" if change.shown else "no change is shown")
 
 
 def _mean_line(change: Change) -> Line:

@@ -166,7 +166,7 @@ def test_odds_ratios_are_the_librarys_and_stand_beside_those_of_records_taken_at
     assert [line.value for line in found.lines] == pytest.approx(np.exp(own.params.iloc[1:]).tolist(), rel=1e-12)
     (green, blue) = found.lines
     for line in (green, blue):
-        assert line.low < 1 / 6 < line.high or abs(np.log(line.value * 6)) < 1
+        assert line.low < 1 / 6 < line.high or abs(np.log(line.value * 6)) < 2  # five standard errors: the reports are new ones each time
         if line.naive:
             assert abs(np.log(line.naive[0])) < abs(np.log(line.value)), "coins pull it towards 1"
             assert line.naive[2] / line.naive[1] < line.high / line.low, "and it looks surer than it is"

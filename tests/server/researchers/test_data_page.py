@@ -39,6 +39,7 @@ def buttons(page: str) -> dict[str, str]:
     return {unescape(name): unescape(address) for address, name in re.findall(r'formaction="([^"]+)"[^>]*>([^<]+)</button>', page)}
 
 
+@pytest.mark.slow
 def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskClient, sent: int) -> None:
     page = ada.get(PAGE).text
     found = buttons(page)

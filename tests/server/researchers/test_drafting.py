@@ -14,7 +14,8 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given, settings
-from tests.client.test_xlsform import workbook
+from tests.client.xlsform.test_hostile import ROWS, SHEET, entities, with_part
+from tests.client.xlsform.test_mapper import workbook
 from tests.kit.documents import documents
 from tests.kit.forms import filled
 from tests.kit.patience import wait_for
@@ -92,6 +93,7 @@ def mistakes(page: TestResponse) -> dict[str, str]:
 # --- without loss ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_a_form_that_nobody_touches_leaves_the_file_as_it_is(editor: Open, path: Path) -> None:
     one = editor(path.read_text())
@@ -162,6 +164,7 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     assert store.drafts.listed("ada") == []
 
 
+@pytest.mark.slow
 def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
     one = editor()
     typed = {"epsilon": "99", "questions-0-text": "Töpfe & <b>Pfannen</b>?", "questions-1-options": "one\r\none"}
@@ -275,6 +278,7 @@ def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(edito
     assert set(found) == {"questions-1-words-0-options", "languages-0-title", "languages-1-tag"}
 
 
+@pytest.mark.slow
 def test_what_is_said_of_the_plan_is_what_the_planner_says_and_a_proposal_is_done_at_one_press(editor: Open) -> None:
     questions = "".join(f"- {{id: q{place}, text: Q, type: yes_no}}\n" for place in range(12))
     one = editor(EXAMPLE.partition("questions:")[0].replace("ln 9", "4") + "questions:\n" + questions)
@@ -441,6 +445,7 @@ def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, stor
     assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 3)
 
 
+@pytest.mark.slow
 def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store) -> None:
     page = begin(ada, workbook(), "form.xlsx")
     assert page.status_code == 200
@@ -448,7 +453,8 @@ def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store
     assert draft.beginning == to_yaml(read_xlsform(workbook()).document)
     assert f'href="/manage/drafts/{draft.id}"' in page.text
     assert re.search(r"<code[^>]*>why</code></dt><dd>there is no free text", page.text)
-    for wrong in (workbook()[:3000], workbook([])):
+    bombs = with_part("xl/bomb.xml", " " * (9 << 20)), with_part(SHEET, entities(first='"aaaaaaaaaa"') + ROWS % "&e8;")
+    for wrong in (workbook()[:3000], workbook([]), *bombs):
         reply = begin(ada, wrong, "form.xlsx")
         assert (reply.status_code, "must be a" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 1)
 
@@ -501,6 +507,7 @@ def test_the_drafts_of_somebody_who_has_left_are_the_operators(ada: FlaskClient,
     assert store.drafts.listed("ada") == []
 
 
+@pytest.mark.slow
 def test_markup_in_a_survey_is_text_on_its_pages(editor: Open, ada: FlaskClient) -> None:
     source = EXAMPLE.replace("About marriage", "<script>x</script>").replace("none,", "<b>none</b>,").replace("Have you", "<i>Have</i> you")
     source += "  - {id: more, text: How?, type: yes_no, show_if: {question: children, is: ['<b>none</b>']}}\n"

@@ -66,6 +66,22 @@ def test_a_coefficient_has_no_more_digits_than_anybody_reads(value: float, text:
     assert figures.coefficient(value) == text
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("2,060 respondents · log-likelihood -4,902.89", "2,060 respondents · log-likelihood −4,902.89"),
+        ("-20,000 – 1,000", "−20,000 – 1,000"),
+        ("from 2026-12-03, age-group, x -1", "from 2026-12-03, age-group, x −1"),
+    ],
+)
+def test_a_line_of_the_librarys_has_minus_signs_in_front_of_numbers_alone(line: str, shown: str) -> None:
+    assert figures.signs(line) == shown
+
+
+def test_a_privacy_budget_has_no_digits_that_say_nothing() -> None:
+    assert [figures.epsilon(value) for value in (8.0, 2.4, 1.0986123, 0.0004)] == ["8", "2.4", "1.099", "0.0004"]
+
+
 def test_a_mean_that_does_not_exist_has_no_figures() -> None:
     assert figures.mean(MeanRow("q", 0, None, None, None, None, 1.0, 0.95, "population", 0.0, 1.0)) == ("", "", "")
 

@@ -109,6 +109,7 @@ def test_every_group_has_its_link(ada: FlaskClient) -> None:
     assert page.count("<svg") == 2
 
 
+@pytest.mark.slow
 def test_codes_are_nowhere_on_the_disk_and_in_no_browsers_store(ada: FlaskClient, store: Store, tmp_path: Path) -> None:
     reply = ada.post(PAGE, data={"count": "20", "group": "", "csv": "1"})
     assert reply.headers["Cache-Control"] == "no-store"

@@ -133,6 +133,7 @@ def test_a_multiple_choice_is_one_chart_with_a_row_for_each_option(answered: Fla
     }
 
 
+@pytest.mark.slow
 def test_a_number_is_its_mean_with_interval_and_scale_first_and_levels_that_are_said_to_be_rounded(answered: FlaskClient) -> None:
     page, rows = answered.get(PAGE).text, rows_of(answered)
     (mean,) = (row for row in answered.get(f"{PAGE}/results.json").get_json()["means"] if row["question"] == "hours")
@@ -171,12 +172,12 @@ def test_the_summary_has_a_line_and_a_link_for_each_question(answered: FlaskClie
         "Estimate": figures.percent(smokes["estimate"]),
         "95% interval": line(smokes)["95% interval"],
         "n": "2,000",
-        "ε": f"{KINDS.questions[0].epsilon:.3f}",
+        "ε": f"{KINDS.questions[0].epsilon:.4g}",
     }
     assert summary["How many hours?"]["Of what"] == "mean, from 0 to 14"
     assert (summary["How many hours?"]["Estimate"], summary["How many hours?"]["95% interval"]) == (mean["Estimate"], mean["95% interval"])
     assert summary["How do you feel?"]["Of what"] == "mean, from −1 to 4"
-    assert summary["Which have you used?"]["ε"] == f"{KINDS.questions[2].epsilon:.3f}"
+    assert summary["Which have you used?"]["ε"] == f"{KINDS.questions[2].epsilon:.4g}"
 
 
 def test_the_summary_names_no_winner_among_several_options(answered: FlaskClient) -> None:
@@ -359,6 +360,7 @@ def test_each_question_begins_with_its_answer_in_words_that_are_no_surer_than_it
         assert 0 < card.index('class="said"') < card.index("<svg")
 
 
+@pytest.mark.slow
 def test_the_chart_of_each_question_is_a_picture_by_itself_with_its_figures(answered: FlaskClient, store: Store) -> None:
     found = results_of(store, "kinds", {"confidence": "0.9"})
     for question in KINDS.questions:

@@ -24,6 +24,7 @@ from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.researchers import figures
+from deniable_server.researchers.waves import changed
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -80,17 +81,34 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     assert mean is not None
     places = figures.decimals(mean.low, mean.high)
     assert f"<strong>{figures.signed(mean.estimate, mean.low, mean.high, places)[0]}</strong>" in page
+    back = html.unescape(ada.get("/manage/surveys/w27/waves?with=w26").text)
+    for seen, kind in ((page, "rise"), (back, "fall")):
+        (said,) = re.findall(r'<p class="said"><bdi>Mean</bdi>: (.*?)\.</p>', seen.split('id="q-mood"')[1].split("</section>")[0])
+        assert said.endswith(f": a {kind} of {mean.low:.{places}f} to {mean.high:.{places}f}"), (
+            "of a question with a mean, nothing of its options"
+        )
     took = page.split('id="q-took"')[1].split("</section>")[0]
     assert re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', took) == ["tea", "coffee"]
 
 
 def test_where_no_option_has_changed_the_page_says_so_once_a_question(waves: Waves, ada: FlaskClient) -> None:
     page = ada.get(f"{PAGE}?with=w27&confidence=0.999999999").text
+    card = page.split('id="q-took"')[1].split("</section>")[0]
+    assert ("No change is shown in any option." in card) == (not re.findall(r'<p class="said"><bdi>', card))
     for name in ("mood", "took"):
-        card = page.split(f'id="q-{name}"')[1].split("</section>")[0]
         shown = [change for change in waves.changes if change.question.startswith(name) and change.shown]
-        assert ("No change is shown in any option." in card) == (not re.findall(r'<p class="said"><bdi>', card))
         assert len(shown) >= 2, "the control: at 95% changes are shown"
+
+
+def test_a_mean_whose_change_may_be_none_is_said_not_to_have_changed(waves: Waves) -> None:
+    mean = next(change for change in waves.changes if change.question == "mood")
+    assert mean.difference is not None
+    assert mean.shown
+    for low, said in ((-0.1, "no change is shown"), (0.1, "a rise of 0.1 to 0.9")):
+        found = replace(mean, difference=replace(mean.difference, low=low, high=0.9))
+        (one,) = changed(FIRST, replace(waves, changes=(found,)))
+        ((name, words),) = one.words
+        assert (name, words.partition(": ")[2]) == ("Mean", said)
 
 
 def test_only_surveys_with_a_question_in_common_are_offered(waves: Waves, ada: FlaskClient) -> None:
