@@ -28,7 +28,7 @@ from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
 
-SESSIONS = int(os.environ.get("DENIABLE_CANARY_SESSIONS", "10"))
+SESSIONS = int(os.environ.get("DENIABLE_CANARY_SESSIONS", "8"))
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
 

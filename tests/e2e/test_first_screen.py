@@ -94,6 +94,28 @@ def test_a_group_and_a_code_of_the_link_leave_both_buttons_on_the_first_screen_i
         assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
 
 
+@pytest.mark.parametrize(
+    ("keys", "field", "told"),
+    [
+        ({"access": "invited"}, "code", "Your invitation code It is used up when you send, and not kept with your record."),
+        ({"groups": ["North", "South"]}, "group", "Where are you taking part? This is sent openly with your record."),
+    ],
+    ids=["code", "group"],
+)
+def test_a_code_to_type_or_a_group_to_choose_leaves_both_buttons_on_the_first_screen_in_every_language(
+    page: Any, site: Any, keys: dict[str, Any], field: str, told: str
+) -> None:
+    survey = site.publish(id=next(names), **KEYS, **keys)
+    with phone(page.driver):
+        for language in LANGUAGES:
+            open_in(page, site, survey, language)
+            assert below(page.driver) == [], language
+            assert page.driver.find_element(By.CSS_SELECTOR, f"#consent [data-field={field}]").size["width"] > 320
+            assert language != "en" or told in " ".join(page.driver.execute_script(FIRST).split())
+        with style(page.driver, ".entry .quiet { display: block } .entry label { margin: 1.25rem 0 }"):  # the control, in French
+            assert below(page.driver) != []
+
+
 def test_the_first_screen_is_short_and_read_by_a_child_of_ten(page: Any, site: Any, survey: Survey) -> None:
     open_in(page, site, survey)
     shown = page.driver.execute_script(FIRST)

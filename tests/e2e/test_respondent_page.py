@@ -207,8 +207,8 @@ def test_a_survey_closed_meanwhile_says_so_and_keeps_the_record(page: Any, site:
     page.choose(0, 0)
     site.close_survey(survey)
     assert page.send() == "waiting"
-    assert "The server did not take it" in page.text()
-    assert "closed" in page.text()
+    assert "The server did not take it: the survey is closed." in page.text()
+    assert "is closed\n" not in page.text(), "and not again in the server's own words, which are English in every language"
     assert site.reports(survey) == []
 
 

@@ -43,7 +43,7 @@ def test_the_group_of_a_link_is_shown_before_agree_at_the_last_look_and_after_se
 
 def test_a_group_that_the_respondent_chooses_is_shown_at_the_last_look(page: Any, proxy: Any, clinics: Survey) -> None:
     page.open(proxy.link(clinics))
-    assert "Where are you taking part?\nThis is sent openly with your record." in page.text()
+    assert "Where are you taking part? This is sent openly with your record." in page.text()
     assert "your group:" not in page.text()
     page.driver.find_elements(By.CSS_SELECTOR, "[data-field=group] option")[2].click()
     page.choose(1)

@@ -277,7 +277,8 @@ function offer(context, error) {
   showCode(step, context, device.waiting);
   const refused = error instanceof RejectedError;
   const invitation = refused && error.rule === "invitation";
-  fill(step, { reason: reasonOf(error), detail: refused ? error.message : null });
+  const reason = reasonOf(error);
+  fill(step, { reason: reason ?? t("The server did not take it."), detail: reason ? null : error.message });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
   step.querySelector("[data-slot=waits]").hidden = refused;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
@@ -302,13 +303,14 @@ function offer(context, error) {
   });
 }
 
+/** Why a record waits, in the page's language; undefined for what only the server's own words, in English, can say. */
 function reasonOf(error) {
   if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
   if (error.rule === "closed") return t("The server did not take it: the survey is closed.");
   if (error.rule === "conflict") return t("The server did not take it: this record has been withdrawn.");
-  return t("The server did not take it.");
+  return undefined;
 }
 
 /** Puts another invitation code beside the same record; false where the code typed is none. */

@@ -29,8 +29,9 @@ PUBLISHABLE = (
 def odds(survey: Survey) -> str:
     """How much a row can tell about a person, in people and in percent."""
     weakest, bound = least_protected(survey.items), posterior_bound(survey.odds)
+    told = odds_in_words(weakest)
     return (
-        f"The least protected question is “{' '.join(weakest.text.split())}” {odds_in_words(weakest)}. "
+        f"What the coins hide least is “{' '.join(weakest.text.split())}”: {told[0].lower()}{told[1:]}. "
         f"Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record, {bound}% "
         f"sure of it at most. In the terms of the trade, the survey is epsilon-locally differentially private with "
         f"epsilon = {survey.epsilon:.6f} for a whole record."

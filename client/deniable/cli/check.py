@@ -133,12 +133,12 @@ def _overview(survey: Survey, exact: bool) -> str:
 
 
 def _least_protected(survey: Survey) -> list[str]:
-    """The odds of the question that is hidden least, and what a record can teach, in people of 100."""
+    """The odds of the question, or option of several, that is hidden least, and what a record can teach, in people of 100."""
     item = least_protected(survey.items)
     whole, alone = posterior_bound(survey.odds), posterior_bound(max(question.odds for question in survey.questions))
     asked = " ".join(item.text.split())
     return [
-        f"The least protected question is {item.id}: {asked}" if len(survey.items) > 1 else f"{item.id}: {asked}",
+        f"What the coins hide least is {item.id}: {asked}" if len(survey.items) > 1 else f"{item.id}: {asked}",
         f"{odds_in_words(item)}.",
         "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,",
         f"{whole}% sure of it at most{f', and {alone}% by one answer alone' if len(survey.questions) > 1 else ''}.",

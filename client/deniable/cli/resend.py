@@ -10,6 +10,7 @@ from deniable.cli.options import key_option, outbox_option, server_client
 from deniable.delivery.jobs import counted
 from deniable.delivery.outbox import Outbox, default_path
 from deniable.errors import DeliveryError
+from deniable.wire.link import server_address
 
 
 @click.command("resend")
@@ -37,7 +38,7 @@ def resend_command(outbox: Path | None, key: str | None, refused: bool, only: st
         urls = box.urls()
     finally:
         box.close()
-    urls = [url for url in urls if only is None or url == only.rstrip("/")]
+    urls = [url for url in urls if only is None or url == server_address(only)]
     if not urls:
         click.echo("Nothing waits.")
     if key is not None and len(urls) > 1:

@@ -13,6 +13,7 @@ from deniable.wire import access_codes
 DIGEST = re.compile(r"[0-9a-f]{64}")
 _PATH = re.compile(r"(.*)/s/([^/]+)/?")
 _KEYS = ("digest", "group", "code")
+_PORTS = {"http": 80, "https": 443}
 _SECRET = re.compile(r"[#?]|%23|%3f", re.IGNORECASE)
 """What comes behind these may be a code."""
 
@@ -47,7 +48,18 @@ class Link:
         if parts.scheme not in ("http", "https") or not parts.netloc or not found or not SURVEY_ID.fullmatch(found[2]):
             raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {_SECRET.split(link)[0]!r}")
         _refuse_before_the_fragment(parts.query)
-        return cls(f"{parts.scheme}://{parts.netloc}{found[1]}", found[2], **_fragment(parts.fragment))
+        server = server_address(f"{parts.scheme}://{parts.netloc}{found[1]}")
+        return cls(server, found[2], **_fragment(parts.fragment))
+
+
+def server_address(url: str) -> str:
+    """One spelling for all that lead to one server, since what was sent is remembered by it: the host in lower case, no port that goes
+    without saying, no slash at the end. Raises ValueError for a port that is none.
+    """
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+    return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
 
 
 def _refuse_before_the_fragment(query: str) -> None:

@@ -51,6 +51,7 @@ def test_the_document_has_every_figure_as_another_reader_sees_it(make: Callable[
         assert word in said, word
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_the_page_loads_nothing_runs_nothing_and_has_every_chart(make: Callable[[str], Made], survey: str) -> None:
     made = make(survey)

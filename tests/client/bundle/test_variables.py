@@ -80,6 +80,7 @@ def test_the_surveys_of_these_tests_have_legal_names(source: Any) -> None:
 LABELS = st.lists(st.text(min_size=1, max_size=40).map(str.strip), min_size=2, max_size=6, unique=True)
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,40}", fullmatch=True), min_size=1, max_size=5, unique=True), LABELS)
 def test_whatever_a_survey_is_called_by_its_names_are_legal_and_different(ids: list[str], labels: list[str]) -> None:
     choices = [label for label in labels if label.isprintable() and label]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -257,11 +258,16 @@ def test_a_script_that_is_altered_for_pages_only_is_found(site: Site, findings: 
     assert RUNS in findings()
 
 
+def without_language(name: str) -> str:
+    """`differs GET /privacy` for what was found of that page in some language."""
+    return " ".join(name.replace("?", " ").split()[:3])
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["/s/study/by-hand", "/s/study/withdraw", "/s/study/definition", "/privacy", "/accessibility"])
-def test_one_flipped_byte_of_any_other_page_is_found(site: Site, all_findings: Callable[[], dict[str, str]], page: str) -> None:
-    site.changes[f"GET {page}"] = flipped
-    assert any(name.startswith(f"differs GET {page}") for name in all_findings())
+def test_one_flipped_byte_of_any_other_page_is_found(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
+    pages = {"/s/study/by-hand", "/s/study/withdraw", "/s/study/definition", "/privacy", "/accessibility"}
+    site.changes |= {f"GET {page}": flipped for page in pages}
+    assert {without_language(name) for name in all_findings()} == {f"differs GET {page}" for page in pages}
 
 
 def test_a_form_for_two_coins_that_asks_for_the_truth_is_found(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
@@ -280,15 +286,10 @@ def test_a_form_whose_number_is_none_is_found(site: Site, all_findings: Callable
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "place",
-    ["/s/study/by-hand", "/s/study/withdraw", "/api/v1/surveys/study/submissions", "/api/v1/surveys/study/withdrawals"],
-)
-def test_a_reply_to_a_damaged_request_that_is_altered_is_found(site: Site, all_findings: Callable[[], dict[str, str]], place: str) -> None:
-    site.changes[f"POST {place}"] = flipped
-    found = all_findings()
-    assert found
-    assert all(name.startswith(f"differs POST {place}") for name in found)
+def test_a_reply_to_a_damaged_request_that_is_altered_is_found(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
+    places = {"/s/study/by-hand", "/s/study/withdraw", "/api/v1/surveys/study/submissions", "/api/v1/surveys/study/withdrawals"}
+    site.changes |= {f"POST {place}": flipped for place in places}
+    assert {without_language(name) for name in all_findings()} == {f"differs POST {place}" for place in places}
 
 
 def test_an_error_page_that_is_altered_is_found(site: Site, all_findings: Callable[[], dict[str, str]]) -> None:
@@ -483,12 +484,18 @@ def test_the_definition_of_another_survey_is_found(site: Site, findings: Callabl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*REQUIRED, "Content-Type"])
-def test_a_header_left_out_or_changed_is_found(site: Site, findings: Callable[[], dict[str, str]], name: str) -> None:
-    site.changes["/s/study"] = lambda reply: reply.with_header(name, None)
-    assert f"missing header {name}" in findings()
-    site.changes["/s/study"] = lambda reply: reply.with_header(name, "public")
-    assert "got public (in /s/study" in findings()[f"differs header {name}"]
+def test_every_header_left_out_or_changed_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
+    names = (*REQUIRED, "Content-Type")
+    site.changes["/s/study"] = lambda reply: with_headers(reply, dict.fromkeys(names))
+    assert {name for name in findings() if name.startswith("missing")} == {f"missing header {name}" for name in names}
+    site.changes["/s/study"] = lambda reply: with_headers(reply, dict.fromkeys(names, "public"))
+    found = {name: told for name, told in findings().items() if name.startswith("differs header")}
+    assert found.keys() == {f"differs header {name}" for name in names}
+    assert all("got public (in /s/study" in told for told in found.values())
+
+
+def with_headers(reply: Served, values: dict[str, str | None]) -> Served:
+    return reduce(lambda one, header: one.with_header(*header), values.items(), reply)
 
 
 def test_a_header_of_a_single_module_is_compared_too(site: Site, findings: Callable[[], dict[str, str]]) -> None:
@@ -523,11 +530,9 @@ MARKS = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MARKS)
-def test_a_header_that_the_release_does_not_send_is_found(site: Site, findings: Callable[[], dict[str, str]], name: str) -> None:
-    site.changes["/s/study"] = lambda reply: reply.with_header(name, "x")
-    assert {found.lower() for found in findings()} == {f"unexpected header {name}".lower()}
+def test_every_header_that_the_release_does_not_send_is_found(site: Site, findings: Callable[[], dict[str, str]]) -> None:
+    site.changes["/s/study"] = lambda reply: with_headers(reply, dict.fromkeys(MARKS, "x"))
+    assert {found.lower() for found in findings()} == {f"unexpected header {name}".lower() for name in MARKS}
 
 
 @pytest.mark.slow

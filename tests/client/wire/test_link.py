@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from deniable.wire.access_codes import written
-from deniable.wire.link import Link
+from deniable.wire.link import Link, server_address
 
 CODE = written(bytes(range(15)))
 DIGEST = "0123456789abcdef" * 4
@@ -93,3 +93,14 @@ def test_no_message_quotes_a_code(link):
         Link.parse(link)
     assert CODE not in str(caught.value)
     assert CODE[:9] not in str(caught.value)
+
+
+@pytest.mark.parametrize("spelled", ["HTTPS://A.example", "https://a.Example:443", "https://a.example:0443/", "https://a.example//"])
+def test_an_address_has_one_spelling(spelled):
+    assert server_address(spelled) == "https://a.example"
+    assert Link.parse(f"{spelled.rstrip('/')}/s/b").url == "https://a.example"
+
+
+@pytest.mark.parametrize("url", ["http://a:443", "https://a:80/b", "https://[::1]:8000", "https://a.example/Path", "http://b\u00e9"])
+def test_what_leads_elsewhere_stays_apart(url):
+    assert server_address(url) == url

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from deniable.wire.six_words import WORDS, six_words
 
 
@@ -13,6 +15,7 @@ def test_the_list_has_a_word_for_each_byte_none_like_another() -> None:
     assert list(WORDS) == sorted(WORDS)
 
 
+@pytest.mark.slow
 def test_another_digest_has_other_words_in_most_places() -> None:
     digests = [f"{number:064x}" for number in range(7)]
     words = [six_words(digest).split() for digest in digests]
