@@ -86,7 +86,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
         if not let_in():
-            return back.page() if back.known() else redirect(url_for(door, next=request.path))
+            return back.page() if back.known() else redirect(_to(door))
         _ask_role()
         return None
 
@@ -95,6 +95,21 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
     app.teardown_request(lambda _: set_actor(None))
     app.add_template_global(may_open)
     app.add_template_global(may_do)
+
+
+def _to(door: str) -> str:
+    """The address of the door, which leads back; `unread` where something was sent, which has to be sent again."""
+    if request.method in ("GET", "HEAD"):
+        return url_for(door, next=request.path)
+    return url_for(door, next=_readable(request.path), unread=1)
+
+
+def _readable(path: str) -> str:
+    """The path itself where it can be read, else the nearest above it that can: many addresses only take forms."""
+    bound = current_app.url_map.bind("")
+    while path and "GET" not in bound.allowed_methods(path):
+        path = path.rpartition("/")[0]
+    return path
 
 
 def let_in() -> bool:

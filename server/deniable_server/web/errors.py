@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
 
@@ -57,6 +58,7 @@ def register(app: Flask) -> None:
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
     app.register_error_handler(TooManyError, _too_many)
+    app.register_error_handler(CSRFError, out_of_date)
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _unexpected)
 
@@ -88,6 +90,12 @@ def _too_many(error: TooManyError) -> Response:
     response = reply(429, "later", str(error))
     response.retry_after = error.seconds
     return response
+
+
+def out_of_date(_: CSRFError) -> Response:
+    """A form without the token of this visit: most often of a page that was opened before a login or a logout."""
+    why = "this page is out of date, since you have logged in or out after it was opened"
+    return reply(400, "out of date", f"{why}. Nothing was changed: open it again, and do it once more")
 
 
 def _http_error(error: HTTPException) -> Response:

@@ -47,6 +47,7 @@ def test_the_bundle_of_a_survey_is_fetched_as_the_page_says(
     assert capsys.readouterr().out == "1000 rows, ['mode', 'group', 'smokes', 'party']\n"
 
 
+@pytest.mark.slow
 def test_the_bundle_of_records_at_hand_is_made_as_the_page_says(folder: Path) -> None:
     exec(compile(EXAMPLES[1], "docs/guide/data.md", "exec"), {})
     frame, about = pyreadstat.read_sav(folder / "habits.sav")

@@ -200,6 +200,7 @@ def test_no_reply_no_log_and_no_file_repeats_what_a_request_has_no_business_to_c
 # Controls.
 
 
+@pytest.mark.slow
 def test_an_error_page_that_quotes_is_noticed(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.surveys.publish(OPEN)
     store.surveys.publish(INVITED)

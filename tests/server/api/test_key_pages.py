@@ -36,6 +36,7 @@ def status(client: FlaskClient, key: str, survey: str, path: str) -> int:
     return client.get(f"/api/v1/surveys/{survey}/{path}", headers={"Authorization": f"Bearer {key}"}).status_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scopes", [["submit"], ["results"], ["reports"], list(keys.OF_SURVEYS)])
 def test_a_key_is_for_what_was_ticked_in_this_survey_until_it_is_revoked(
     eve: FlaskClient, client: FlaskClient, store: Store, scopes: list[str]

@@ -61,6 +61,8 @@ def test_a_route_that_is_not_described_is_noticed(app: Flask, endpoint: str) -> 
 
 def test_the_page_shows_every_operation_and_every_status(client: FlaskClient) -> None:
     text = client.get("/api/v1/").text
+    assert "`" not in text, "code is marked as code, not by the backticks of the description"
+    assert "any key" in text
     for path, method in OPERATIONS:
         operation = document()["paths"][path][method]
         assert f"{method.upper()} {path}" in text.replace("&lt;", "<")

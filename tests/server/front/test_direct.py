@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -48,6 +48,9 @@ class Proto:
 
     async def __call__(self) -> bytes:
         return self.body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self.body
 
     def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
         assert self.reply is None
@@ -250,6 +253,38 @@ def test_when_too_many_wait_the_next_are_told_to_come_back_at_once(
     assert send(front, submissions().to_json())[0] == 200
     store.surveys.set_open("study", False)
     assert recount_of(store, "study").n == 6
+
+
+@pytest.mark.parametrize("bound", ["memory", "threads"])
+def test_when_too_many_large_ones_wait_the_next_are_told_to_come_back_and_each_kept_one_is_counted_once(
+    front: Front, store: Store, submissions: Make, key: Head, bound: str
+) -> None:
+    """Room for five, of nine: what is refused is refused while those five wait, and is taken when it comes again."""
+    head = {**JSON, "authorization": key["Authorization"]}
+    bodies = [submissions(10_000).to_json() for _ in range(9)]
+    if bound == "memory":
+        front._bodies._room = 5 * len(bodies[0])
+    else:
+        front._writing._most = 5
+
+    async def crowd() -> list[Reply]:
+        with stuck_writer(store):
+            tasks = [asyncio.create_task(sent(front, body, head=head)) for body in bodies]
+            refused: set[asyncio.Task[Reply]] = set()
+            while len(refused) < 4:
+                refused, _ = await asyncio.wait(tasks, timeout=0.01)
+            while store.database.writer._jobs.qsize() < 5:  # type: ignore[attr-defined]
+                await asyncio.sleep(0.001)
+            assert sum(task.done() for task in tasks) == 4
+        return [await task for task in tasks]
+
+    replies = asyncio.run(crowd())
+    again = [body for body, reply in zip(bodies, replies, strict=True) if reply[0] == 503]
+    assert sorted(reply[0] for reply in replies) == [200] * 5 + [503] * 4
+    assert all("nothing was kept" in reply[2].decode() and dict(reply[1])["Retry-After"] == "2" for reply in replies if reply[0] == 503)
+    assert [send(front, body, head=head)[0] for body in again] == [200] * 4
+    store.surveys.set_open("study", False)
+    assert recount_of(store, "study").n == count_of(store, "study") == 90_000
 
 
 def test_an_error_that_nobody_foresaw_is_a_reply_without_its_words(

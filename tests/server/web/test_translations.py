@@ -81,6 +81,7 @@ def mistakes(catalog: Catalog) -> Iterator[str]:
         page = not all(place.endswith(".mjs") for place, _ in message.locations)
         if isinstance(message.id, str):
             yield from wrong_form(message.string, message.id, page)
+            yield from wrong_names(message.string, message.id, catalog)
         else:
             for number, said in enumerate(message.string):
                 yield from wrong_form(said, message.id[1], page, single=number in single_numbers(catalog))
@@ -108,6 +109,13 @@ def wrong_form(said: str, text: str, page: bool, single: bool = False) -> Iterat
         yield f"other placeholders than {text!r}: {said}"
     if page and (markup(said) != markup(text) or re.search(r"%(?!\(\w+\)s)", said.replace("%%", ""))):
         yield f"other markup than {text!r}: {said}"
+
+
+def wrong_names(said: str, text: str, catalog: Catalog) -> Iterator[str]:
+    """A button that a text names is called there as on the page: nobody finds one that is called otherwise."""
+    for name in re.findall("“([^”]+)”", text):
+        if name in catalog and translated(catalog[name]) and catalog[name].string not in said:
+            yield f"the page calls {name!r} {catalog[name].string!r}: {said}"
 
 
 def placeholders(text: str) -> set[str]:
@@ -147,6 +155,7 @@ MISTAKES = {
     "an element is lost": PAGE + 'msgid "<b>of</b>"\nmsgstr "von"\n',
     "an element is new": PAGE + 'msgid "of"\nmsgstr "<script>von"\n',
     "a quote could end an attribute": PAGE + 'msgid "of"\nmsgstr "\\"von\\""\n',
+    "a button is called otherwise": PAGE + 'msgid "Send"\nmsgstr "Absenden"\n\n' + PAGE + 'msgid "Press “Send”."\nmsgstr "Auf „Senden“."\n',
     "a plural form lacks its number": MODULE + FORMS + 'msgstr[0] "ein Jahr"\nmsgstr[1] "Jahre"\n',
     "a plural form has another placeholder": MODULE + FORMS + 'msgstr[0] "{one} Jahr"\nmsgstr[1] "{n} Jahre"\n',
 }

@@ -19,7 +19,7 @@ class AccessShelf:
 
     def invite(self, survey_id: str, hashes: Sequence[bytes]) -> None:
         rows = [(survey_id, hash_) for hash_ in sorted(hashes)]
-        did = doing("codes.make", survey_id, f"{len(rows)} codes")
+        did = doing("codes.make", survey_id, f"{len(rows)} {'code' if len(rows) == 1 else 'codes'}")
 
         def work(connection: Connection) -> None:
             find(connection, survey_id)

@@ -106,6 +106,13 @@ def sessions_and_keys(db: Database) -> None:
 people = Migrations("deniable_server_people")  # after those of accounts and surveys
 
 
+_PASSKEYS = (
+    "CREATE TABLE IF NOT EXISTS passkeys (id BLOB PRIMARY KEY, user TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE, "
+    "name TEXT NOT NULL, public_key BLOB NOT NULL, count INTEGER NOT NULL, challenged INTEGER NOT NULL, made_on TEXT NOT NULL) "
+    "WITHOUT ROWID"
+)
+
+
 @people(name="first")
 def operators_and_roles(db: Database) -> None:
     """Operators, and roles per survey (`Role`). Before, every account might do everything: it stays so for those that there are."""
@@ -135,11 +142,10 @@ def second_factors(db: Database) -> None:
     challenged: when the challenge was made that a passkey answered last.
     """
     owner = "REFERENCES users (name) ON DELETE CASCADE"
-    passkeys = "name TEXT NOT NULL, public_key BLOB NOT NULL, count INTEGER NOT NULL, challenged INTEGER NOT NULL, made_on TEXT NOT NULL"
     for statement in (
         f"CREATE TABLE second_factors (user TEXT PRIMARY KEY {owner}, sealed BLOB NOT NULL, last INTEGER NOT NULL) WITHOUT ROWID",
         f"CREATE TABLE recovery_codes (user TEXT NOT NULL {owner}, hash BLOB NOT NULL, PRIMARY KEY (user, hash)) WITHOUT ROWID",
-        f"CREATE TABLE passkeys (id BLOB PRIMARY KEY, user TEXT NOT NULL {owner}, {passkeys}) WITHOUT ROWID",
+        _PASSKEYS,
     ):
         db.execute(statement)
 
@@ -149,6 +155,12 @@ def audit_log(db: Database) -> None:
     """What researchers did (`store.audit`), and how many entries and which last hash there are."""
     db.execute("CREATE TABLE audit (number INTEGER PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)")
     db.execute("CREATE TABLE audit_head (count INTEGER PRIMARY KEY, hash TEXT NOT NULL)")
+
+
+@people(name="fifth")
+def passkeys_of_early_files(db: Database) -> None:
+    """The third step made no passkeys at first: files of that time get theirs here."""
+    db.execute(_PASSKEYS)
 
 
 life = Migrations("deniable_server_life")

@@ -148,6 +148,29 @@ def test_the_files_of_history_have_the_tables_of_their_version(tmp_path: Path) -
     }
 
 
+def tables(path: Path) -> list[tuple[str, ...]]:
+    """All tables of a file, with how they were made."""
+    with closing(sqlite3.connect(path)) as connection:
+        return list(
+            connection.execute("SELECT name, replace(sql, 'IF NOT EXISTS ', '') FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        )
+
+
+def test_a_file_of_the_time_before_passkeys_gets_their_table(tmp_path: Path) -> None:
+    path = write("fourth", tmp_path / "old.db")
+    check("fourth", path)
+    whole = tables(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE passkeys")
+        gone = connection.execute(
+            "DELETE FROM _sqlite_migrations WHERE migration_set = 'deniable_server_people' AND name IN ('fourth', 'fifth')"
+        )
+        assert gone.rowcount == 2
+        connection.executescript("DROP TABLE audit; DROP TABLE audit_head")
+    check("fourth", path)
+    assert tables(path) == whole
+
+
 def left_out(name: str) -> Callable[[pytest.MonkeyPatch], None]:
     def break_(patch: pytest.MonkeyPatch) -> None:
         (step,) = (step for step in schema.migrations._migrations if step.name == name)
