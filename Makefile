@@ -8,9 +8,9 @@ BIN := $(VENV)/bin
 # Compiled modules are kept, whatever the environment says: without them the tests start half as fast, and so does every server that they start.
 export PYTHONDONTWRITEBYTECODE :=
 # Several tests run at once: were each multiplication of matrices shared out among all processors, too, they would wait for one another.
-test quick: export OPENBLAS_NUM_THREADS := 1
+tests quick: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: demo test quick check format browser messages release-hashes screenshots clean
+.PHONY: demo test tests quick check format browser messages release-hashes screenshots clean
 .PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
@@ -18,11 +18,16 @@ test quick: export OPENBLAS_NUM_THREADS := 1
 demo: $(VENV)/.server
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.dev browser check
+# Several things at a time: what comes from elsewhere is fetched together, types are checked beside the first tests.
+test:
+	$(MAKE) --jobs 3 $(VENV)/.dev $(VENV)/.wheels browser
+	$(MAKE) --jobs 2 check tests
+
+tests: $(VENV)/.dev $(VENV)/.wheels
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 2 -m "not browser and not slow"
+	$(BIN)/python -m pytest -q -n 3 -m "not browser and not slow"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -44,12 +49,15 @@ $(VENV)/.server: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[server]'
 	touch $@
 
-# All that the tests need of a package index is fetched here: also what they install into an environment of their own.
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.server
+
+# What tests install into an environment of their own: they ask no package index for anything.
+$(VENV)/.wheels: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip wheel --quiet --wheel-dir $(VENV)/wheels '.[server]'
 	rm $(VENV)/wheels/deniable-*.whl
-	touch $@ $(VENV)/.server
+	touch $@
 
 # Collects the texts of the respondents' pages and brings the catalogs up to date: docs/guide/languages.md.
 MESSAGES := server/deniable_server/translations

@@ -27,6 +27,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "why" / "architecture.md"
 ROOMS = {
     "errors": ("what is raised on purpose", ""),
     "persons": ("one form for the key of a person", ""),
+    "forked": ("what a process shares with none that is forked from it", ""),
     "private_files": ("files that only their owner may read", ""),
     "files": ("which file has the rows; it is opened elsewhere", ""),
     "extras": ("which extra brings what is missing", "errors"),
@@ -37,7 +38,7 @@ ROOMS = {
     "privacy": ("what answers give away, and an account of it", "errors extras persons private_files mechanism survey"),
     "wire": ("what travels and is stored", "errors mechanism survey"),
     "device": ("all that ever holds a true answer", "errors persons files extras mechanism survey wire"),
-    "delivery": ("perturbed records on their way, each exactly once", "errors persons private_files survey privacy wire"),
+    "delivery": ("perturbed records on their way, each exactly once", "errors persons forked private_files survey privacy wire"),
     "estimate": ("from counts to shares, and how sure they are", "errors extras mechanism survey wire"),
     "bundle": ("all that is downloaded of a survey, and may be published", "errors extras mechanism survey privacy wire estimate"),
     "exported": ("a survey's records in files of Parquet, counted by one process or by many", "errors extras survey wire"),

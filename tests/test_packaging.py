@@ -21,7 +21,7 @@ from deniable_server.store import open_store
 
 ROOT = Path(__file__).parents[1]
 SURVEY = ROOT / "examples" / "anes1996.yaml"
-WHEELS = Path(sys.prefix) / "wheels"  # what the server needs, fetched by `make` when it sets itself up
+WHEELS = Path(sys.prefix) / "wheels"  # what the server needs, fetched by `make test`
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +36,7 @@ def run(*words: str | Path, cwd: Path, **environment: str) -> str:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the console scripts of a clean environment that holds the wheel and its server extra."""
+    assert WHEELS.is_dir(), f"`make test` fetches {WHEELS}, which is not there"
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
     (wheel,) = folder.glob("*.whl")

@@ -51,6 +51,7 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: bytes
+    port: int = 0  # the client's: requests over one connection have the same
 
 
 @dataclass
@@ -140,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        seen = Seen(self.command, self.path, {key.lower(): value for key, value in self.headers.items()}, body)
+        seen = Seen(self.command, self.path, {key.lower(): value for key, value in self.headers.items()}, body, self.client_address[1])
         self.state.seen.append(seen)
         post = self.command == "POST"
         fault = self.state.always or (self.state.faults.popleft() if post and self.state.faults else None)

@@ -65,7 +65,7 @@ def test_check_speaks_of_people_of_100_the_least_protected_question_first(run, s
     assert result.exit_code == 0
     assert result.stdout == (
         "anes1996: An election study\n\n"
-        "The least protected question is vote: Whom did you vote for?\n"
+        "What the coins hide least is vote: Whom did you vote for?\n"
         "Of 100 people who give an answer, 95 have it in their record; of 100 who give another, 5 have that one there.\n"
         "Whoever can only guess 50:50 whether something about a respondent is true can become, by seeing the whole record,\n"
         "99% sure of it at most, and 96% by one answer alone.\n\n"
@@ -439,7 +439,7 @@ def test_python_m_deniable_is_the_same_command(survey_file):
     result = subprocess.run(
         [sys.executable, "-m", "deniable", "check", survey_file], capture_output=True, text=True, timeout=60, check=True
     )
-    assert "The least protected question is" in result.stdout
+    assert "What the coins hide least is" in result.stdout
 
 
 # --- no true answer, anywhere ----------------------------------------------------------------------------------------

@@ -90,6 +90,7 @@ def test_it_is_the_same_on_every_machine_and_the_one_that_was_released() -> None
     assert sha384(printed) == Released.load().files["/browser/respond.mjs"]
 
 
+@pytest.mark.slow
 def test_a_module_with_a_statement_more_makes_another_file() -> None:
     changed = {name: joined({**MODULES, name: f"{source}let more;\n"}) for name, source in MODULES.items()}
     assert len({FILE, *changed.values()}) == 1 + len(MODULES)

@@ -21,6 +21,7 @@ def run(text: str, name: str) -> doctest.TestResults:
     return doctest.DocTestRunner(verbose=False).run(examples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "examples"), [("guide/planner.md", 20), ("reference/privacy.md", 14), ("reference/publishing.md", 4)])
 def test_every_example_of_the_page_prints_what_the_page_says(page: str, examples: int) -> None:
     result = run((ROOT / "docs" / page).read_text(encoding="utf-8"), page)

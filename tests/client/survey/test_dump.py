@@ -68,6 +68,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES.filter(lambda value: isinstance(value, dict | list)))
 @settings(deadline=None)
 @example({"about": "One line.\nAnother: with a colon\n"})

@@ -61,6 +61,7 @@ def test_of_a_condition_on_very_many_answers_nothing_is_said() -> None:
     assert told(survey_of(many, {"show_if": each})) == []
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_no_trouble() -> None:
     chain = [{"show_if": {"question": f"q{place}", "is": ["yes"]}} for place in range(1020)]
     assert told(survey_of({}, *chain)) == []

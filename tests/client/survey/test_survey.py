@@ -478,6 +478,7 @@ def accepted(definition: bytes, pin: str | None = None) -> bool:
     return pin is None or survey.digest == pin
 
 
+@pytest.mark.slow
 def test_of_1000_changes_to_a_definition_none_passes_the_pin_and_none_to_the_coins_passes_without():
     survey = Survey.from_text(FILE.replace("[Clinton, Dole]", "[a, b, c, d, e, f]"))
     assert accepted(survey.definition, survey.digest)
