@@ -7,13 +7,14 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
+from tests.kit.coins import REAL, tossed_for
 from tests.kit.pages.chromium import open_browser
 from tests.kit.tls import shared_certificates
 
@@ -77,6 +78,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SERVERS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """The test's own coins, and those of the fixtures that it is the first to ask for."""
+    with nullcontext() if REAL or item.get_closest_marker("real_coins") else tossed_for(item.nodeid):
+        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

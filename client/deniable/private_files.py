@@ -40,14 +40,16 @@ class PrivateDatabase:
         self._path, self._unusable, self._settings = path, unusable, settings
         self._mutex = threading.RLock()  # what an interrupt left locked must not keep a `close` waiting
         self._connection: sqlite3.Connection | None = None
+        self._closed = False
         try:
             if path != MEMORY:
                 create_private(path)
-            self._connection = self._connect()
+            with _forking:
+                self._connection = self._connect()
+                if path != MEMORY:
+                    _open.add(self)
         except (OSError, sqlite3.Error) as error:
             raise unusable(error) from None
-        if path != MEMORY:
-            _open.add(self)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=60)
@@ -57,6 +59,8 @@ class PrivateDatabase:
 
     @property
     def _db(self) -> sqlite3.Connection:
+        if self._closed:
+            raise sqlite3.ProgrammingError("the file was closed")
         self._connection = self._connection or self._connect()
         return self._connection
 
@@ -105,17 +109,23 @@ class PrivateDatabase:
 
     def close(self) -> None:
         """Lets go of the file, once no other thread uses it: SQLite bears no other order."""
-        with self._mutex:
+        with _forking, self._mutex:
             _open.discard(self)
-            self._db.close()
+            self._closed = True
+            if self._connection:  # none since a fork
+                self._connection.close()
 
 
+_forking = threading.RLock()
+"""Held from before a fork until after it: two threads that fork at once would each wait for a file that the other has let go of. And by
+whoever opens a file or closes one: a child would wait for SQLite's own locks, whose holder it does not have. Taken before a file's."""
 _open: WeakSet[PrivateDatabase] = WeakSet()
 _waiting: list[PrivateDatabase] = []
 """Those that were let go of for a fork."""
 
 
 def _before_a_fork() -> None:
+    _forking.acquire()
     _waiting.extend(_open)
     for file in _waiting:
         file.let_go()
@@ -124,6 +134,7 @@ def _before_a_fork() -> None:
 def _after_a_fork() -> None:
     while _waiting:
         _waiting.pop().go_on()
+    _forking.release()
 
 
 if hasattr(os, "register_at_fork"):

@@ -145,6 +145,7 @@ def test_an_interrupt_while_sending_keeps_the_bytes_for_a_resend(client, server,
     assert client.resend().delivered == 1
 
 
+@pytest.mark.real_coins
 def test_without_secure_randomness_nothing_is_sent(client, server, monkeypatch):
     def none(count):
         raise NotImplementedError

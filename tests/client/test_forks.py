@@ -20,6 +20,7 @@ from deniable.private_files import PrivateDatabase
 from deniable.wire.submission import Submission
 
 pytestmark = [
+    pytest.mark.real_coins,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork"),
     pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"),
 ]
@@ -157,3 +158,36 @@ def test_each_process_makes_its_own_and_a_child_of_a_child_too():
     assert own.get() is first
     assert made == [os.getpid()]
     assert Transport("http://127.0.0.1:1", 1, 0).close() is None  # nothing was opened
+
+
+def forks_of_several_threads(outbox: Path) -> list[bool]:
+    """Whether each child came to its end, of three threads that fork at once, several times, while a fourth opens files and closes them."""
+    done: list[bool] = []
+    with closing(Outbox(outbox)) as kept:
+
+        def forking() -> None:
+            for _ in range(8):
+                done.append(ended(forked(lambda: kept.waiting("u"))))
+
+        threads = [threading.Thread(target=forking) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            Outbox(outbox.with_name("other")).close()
+        return done
+
+
+def test_threads_that_fork_at_once_do_not_wait_for_one_another(outbox):
+    assert forks_of_several_threads(outbox) == [True] * 24
+
+
+def test_a_file_closed_after_a_fork_is_not_opened_for_that_and_stays_closed(tmp_path):
+    path = tmp_path / "file"
+    kept = PrivateDatabase(str(path), lambda error: DeliveryError(str(error)))
+    assert ended(forked(kept.close))
+    path.unlink()
+    kept.close()
+    kept.close()
+    with pytest.raises(DeliveryError, match="the file was closed"), kept.transaction():
+        pass
+    assert not path.exists()

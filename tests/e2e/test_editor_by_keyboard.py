@@ -70,6 +70,7 @@ def keyboard(browser: Chrome, site: Any) -> Iterator[Keyboard]:
     """In the editor, with the example's two questions, after a login that no mouse was needed for."""
     keyboard = Keyboard(browser)
     browser.get(f"{site.url}/login?next=/manage/new")
+    patient(browser).until(lambda d: d.execute_script(HERE)[:2] == ["user", True])  # given the focus, and drawn with it
     keyboard.go("user")
     keyboard.press(USER, Keys.TAB, PASSWORD, Keys.ENTER)
     patient(browser).until(lambda d: d.title == "New survey")

@@ -112,9 +112,10 @@ class Outbox:
         with self._file.transaction() as db:
             db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
             db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
+        with self._file.alone():  # no fork comes while SQLite is at work
+            if self._life:
+                self._life.end()
         self._file.close()
-        if self._life:
-            self._life.end()
 
     def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
         """Takes up a job, new or begun. `mark` is what the input looks like from outside: its size and time, say.

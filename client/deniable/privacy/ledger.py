@@ -99,7 +99,7 @@ class Ledger:
             if self._changed:
                 with suppress(sqlite3.Error):  # another process is at work in it, and will do so
                     self._file.run("VACUUM")
-            self._file.close()
+        self._file.close()
 
     def hashed(self, person: Any) -> bytes:
         """What the file has for a person's key, 16 bytes. Raises ValueError, which does not quote it."""

@@ -15,6 +15,7 @@ from deniable.device.entropy import MANY, keyed_words, os_words
 from deniable.device.randomize import randomize
 from deniable.mechanism import Channel
 
+pytestmark = pytest.mark.real_coins
 LONG = MANY  # words, of 4 bytes: four times what is drawn directly
 Words = Callable[[int], NDArray[np.uint32]]
 

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,12 @@ def opened(pipe: Path) -> int:
 
 
 def reads(pid: int, pipe: Path) -> bool:
-    return any(os.readlink(f"/proc/{pid}/fd/{name}") == str(pipe) for name in os.listdir(f"/proc/{pid}/fd"))
+    """Whether a process has the pipe open. Whatever else it has may be closed while this looks."""
+    for handle in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if handle.readlink() == pipe:
+                return True
+    return False
 
 
 def test_two_workers_that_are_killed_in_the_middle_change_nothing(client: Client, make: Make) -> None:
