@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
@@ -92,17 +92,12 @@ class SurveyClient:
     ) -> None:
         held, login = None if key is None else Key(key), None if auth is None else httpx.BasicAuth(*auth)
         del key, auth  # from here on no frame shows them
-        parts = urlsplit(url)
-        if parts.username is not None:  # it would travel with every submission
-            raise ValueError("url must have no name or password in it; give them as auth=")
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise ValueError(f"url must be the address of a server, such as https://example.org, got {url!r}")
+        self.url = server_address(url)
         if login:
             refuse_plain_http(url, "a password")
         if held:
             refuse_plain_http(url, "a key")
             held.check()
-        self.url = server_address(url)
         self.survey_id: str | None = None
         self.group: str | None = None
         self.invitation: str | None = None

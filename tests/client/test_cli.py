@@ -402,6 +402,13 @@ def test_resend_tells_what_the_server_turned_down(run, server, answers, fault):
     assert server.counted == 10
 
 
+def test_resend_tells_a_wrong_address(run, outbox):
+    outbox.touch()
+    result = run("resend", "--server", "http://a:b")
+    assert result.exit_code == 2
+    assert "Invalid value for '--server': url must be the address of a server" in result.stderr
+
+
 def test_resend_without_an_outbox_makes_none(run, outbox):
     assert run("resend").exit_code == 0
     assert not outbox.exists()

@@ -239,7 +239,9 @@ def test_a_wrong_option_is_a_value_error(server, options):
         SurveyClient(server.url, **options)
 
 
-@pytest.mark.parametrize("url", ["example.org", "ftp://example.org", "https://", "https://a?b=c", "https://a#b"])
+@pytest.mark.parametrize(
+    "url", ["example.org", "ftp://example.org", "https://", "https://a?b=c", "https://a#b", "http://a:b", "http://a:0", "http://[::1"]
+)
 def test_a_wrong_address_is_a_value_error(url):
     with pytest.raises(ValueError, match="url must be the address of a server"):
         SurveyClient(url)
@@ -337,6 +339,16 @@ def test_a_password_inside_an_address_is_refused_and_not_repeated(make, scheme):
     with pytest.raises(ValueError, match="must have no name or password in it") as caught:
         make(f"{scheme}://ada:CANARY@example.org")
     assert "CANARY" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://ada:se#CANARY@a", "https://ada:CANARY?se@a", "https://ada:CANARY@a:b", "ada:CANARY@a", "https://[ada:CANARY@a"]
+)
+def test_a_password_inside_what_is_no_address_is_not_repeated_either(url):
+    for make in (SurveyClient, SurveyClient.from_link):
+        with pytest.raises(ValueError, match=r"url|link") as caught:
+            make(url)
+        assert "CANARY" not in str(caught.value)
 
 
 def test_a_link_gives_server_survey_and_pin(server, study, outbox):

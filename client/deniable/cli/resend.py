@@ -13,12 +13,23 @@ from deniable.errors import DeliveryError
 from deniable.wire.link import server_address
 
 
+def _server(ctx: click.Context, param: click.Parameter, written: str | None) -> str | None:
+    try:
+        return None if written is None else server_address(written)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 @click.command("resend")
 @outbox_option
 @key_option
 @click.option("--refused", is_flag=True, help="Send again, too, what the server turned down before, for want of a key, say.")
 @click.option(
-    "--server", "only", metavar="URL", help="Send only what waits for this server. Needed with a key, where there are several servers."
+    "--server",
+    "only",
+    metavar="URL",
+    callback=_server,
+    help="Send only what waits for this server. Needed with a key, where there are several servers.",
 )
 def resend_command(outbox: Path | None, key: str | None, refused: bool, only: str | None) -> None:
     """Send what waits in the outbox.
@@ -38,7 +49,7 @@ def resend_command(outbox: Path | None, key: str | None, refused: bool, only: st
         urls = box.urls()
     finally:
         box.close()
-    urls = [url for url in urls if only is None or url == server_address(only)]
+    urls = [url for url in urls if only in (None, url)]
     if not urls:
         click.echo("Nothing waits.")
     if key is not None and len(urls) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from deniable.survey.parse import SURVEY_ID
 from deniable.wire import access_codes
@@ -41,12 +41,10 @@ class Link:
 
         Raises ValueError, which quotes no code and no password. Where one of the parts stands behind ?, it says where it belongs.
         """
-        parts = urlsplit(link)
-        if parts.username is not None:
-            raise ValueError("link must have no name or password in it")
-        found = _PATH.fullmatch(parts.path)
-        if parts.scheme not in ("http", "https") or not parts.netloc or not found or not SURVEY_ID.fullmatch(found[2]):
-            raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {_SECRET.split(link)[0]!r}")
+        parts = _of_a_server(link, "link must have no name or password in it")
+        found = _PATH.fullmatch(parts.path) if parts else None
+        if not parts or not found or not SURVEY_ID.fullmatch(found[2]):
+            raise ValueError(f"link must look like https://host/s/<survey id>#digest=<digest>, got {_quotable(link)!r}")
         _refuse_before_the_fragment(parts.query)
         server = server_address(f"{parts.scheme}://{parts.netloc}{found[1]}")
         return cls(server, found[2], **_fragment(parts.fragment))
@@ -54,12 +52,33 @@ class Link:
 
 def server_address(url: str) -> str:
     """One spelling for all that lead to one server, since what was sent is remembered by it: the host in lower case, no port that goes
-    without saying, no slash at the end. Raises ValueError for a port that is none.
+    without saying, no slash at the end.
+
+    Raises ValueError for what is no such address, or has a name or a password in it, which would travel with every submission.
     """
-    parts = urlsplit(url)
+    parts = _of_a_server(url, "url must have no name or password in it; give them as auth=")
+    if not parts or parts.query or parts.fragment:
+        raise ValueError(f"url must be the address of a server, such as https://example.org, got {_quotable(url)!r}")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+    port = "" if parts.port in (None, _PORTS[parts.scheme]) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
+
+
+def _of_a_server(address: str, personal: str) -> SplitResult | None:
+    """The parts of an address that a server can have; None for any other. Raises ValueError in these words for one with a name in it."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in _PORTS and parts.hostname and (parts.username is not None or parts.port != 0)
+    except ValueError:  # a port that is no number, say
+        return None
+    if parts.username is not None:
+        raise ValueError(personal)
+    return parts if usable else None
+
+
+def _quotable(address: str) -> str:
+    """Without what may be a code or a password, in whatever way it is written wrongly."""
+    return _SECRET.split(re.sub(r"(?s).*@", "…@", address))[0]
 
 
 def _refuse_before_the_fragment(query: str) -> None:

@@ -66,7 +66,9 @@ def test_what_others_add_to_a_link_changes_nothing():
     assert Link.parse(f"https://a/s/id?lang=de&utm_source=mail#digest={DIGEST}") == Link("https://a", "id", DIGEST)
 
 
-@pytest.mark.parametrize("link", ["https://a/b", "a/s/b", "https://a/s/B", "https://a/s/", "ftp://a/s/b", "/s/b"])
+@pytest.mark.parametrize(
+    "link", ["https://a/b", "a/s/b", "https://a/s/B", "https://a/s/", "ftp://a/s/b", "/s/b", "http://a:b/s/c", "http://[::1/s/b"]
+)
 def test_what_is_no_link_is_told(link):
     with pytest.raises(ValueError, match="link must look like"):
         Link.parse(link)
