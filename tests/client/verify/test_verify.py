@@ -707,6 +707,7 @@ def test_links_that_people_follow_and_data_are_no_loads() -> None:
 @pytest.mark.slow
 def test_no_released_file_names_anything_that_was_not_released(sources: Path, upstream: str) -> None:
     known = Released(**json.loads(sources.read_text()))
-    for path in known.files:
-        for url in of_file(path, httpx.get(upstream + path, timeout=PATIENCE).text):
-            assert urljoin(path, url) in known.files, path
+    with httpx.Client(base_url=upstream, timeout=PATIENCE) as http:
+        for path in known.files:
+            for url in of_file(path, http.get(path).text):
+                assert urljoin(path, url) in known.files, path

@@ -108,17 +108,22 @@ class Hostile:
 
 
 def hostile(app: Flask) -> Iterator[Hostile]:
-    """The canary in every place of a request, for all routes and for addresses that are none; where no body is taken, in some bodies."""
+    """The canary in every place of a request, for all routes and for addresses that are none; where no body is taken, in some bodies.
+
+    Each header by every second of a route's addresses is sent with a POST, else with a GET.
+    """
     known = dict(urls(app))
-    for url in sorted({*known, f"/{CANARY}", f"/api/v1/{CANARY}", f"/s/open/{CANARY}/{CANARY}"}):
+    for number, url in enumerate(sorted({*known, f"/{CANARY}", f"/api/v1/{CANARY}", f"/s/open/{CANARY}/{CANARY}"})):
         for kind, body in BODIES if known.get(url) else BODIES[::9]:
             field = body.split(f"={CANARY}")[0].split("&")[-1] if kind == FORM else ""
             yield Hostile("POST", url, {"Content-Type": kind}, body, field)
         for query in QUERIES:
             yield Hostile("POST", f"{url}?{query}", {"Content-Type": JSON}, envelope())
-        for head in HEADS:
-            yield Hostile("POST", url, {"Content-Type": JSON, **head}, envelope(id=CANARY))
-            yield Hostile("GET", url, head)
+        for place, head in enumerate(HEADS):
+            if (number + place) % 2:
+                yield Hostile("POST", url, {"Content-Type": JSON, **head}, envelope(id=CANARY))
+            else:
+                yield Hostile("GET", url, head)
         yield Hostile("PUT", f"{url}?{CANARY}", {}, CANARY)
 
 

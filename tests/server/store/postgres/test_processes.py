@@ -26,8 +26,8 @@ from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 
 pytestmark = pytest.mark.slow
-KILLS = int(os.environ.get("DENIABLE_KILLS", 4))
-WEB, CLIENTS = (4, 6) if KILLS >= 50 else (3, 4)
+KILLS = int(os.environ.get("DENIABLE_KILLS", 3))
+WEB, CLIENTS = (4, 6) if KILLS >= 50 else (2, 3)
 CRASHES = 5  # every so many kills the database crashes too
 
 
