@@ -145,6 +145,17 @@ def test_an_interrupt_while_sending_keeps_the_bytes_for_a_resend(client, server,
     assert client.resend().delivered == 1
 
 
+def test_what_is_counted_and_cannot_be_taken_out_of_the_outbox_is_no_failure_and_counts_once(client, server, outbox, monkeypatch):
+    """A disk may be full by then. Who was told of a failure would have the same answers randomized again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Outbox, "remove", lambda self, _: (_ for _ in ()).throw(self._unusable(OSError("disk full"))))
+        receipt = client.submit("study", ANSWERS)
+    client.close()
+    with SurveyClient(server.url, outbox=outbox) as later:
+        assert later.resend().delivered == 1
+    assert ([*server.accepted], server.counted, len({post.body for post in server.posts})) == ([receipt.submission], 1, 1)
+
+
 @pytest.mark.real_coins
 def test_without_secure_randomness_nothing_is_sent(client, server, monkeypatch):
     def none(count):
