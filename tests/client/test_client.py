@@ -608,6 +608,19 @@ def test_what_waits_here_is_withdrawn_here_too(client, server, fault, monkeypatc
     assert server.counted == 0
 
 
+def test_what_is_withdrawn_while_the_outbox_is_sent_is_left_out_and_the_rest_is_sent(client, server, monkeypatch):
+    session, send = client.survey("study"), client._delivery.send
+    last, *others = sorted((session.perturb(ANSWERS) for _ in range(3)), key=lambda unsent: unsent.submission.id)
+
+    def withdrawn_meanwhile(survey, submission):
+        client.outbox.remove(last.submission.id)  # as another process does
+        send(survey, submission)
+
+    monkeypatch.setattr(client._delivery, "send", withdrawn_meanwhile)
+    assert client.resend().delivered == 2
+    assert {*server.accepted} == {unsent.submission.id.hex() for unsent in others}
+
+
 def test_withdrawing_where_nothing_waits_makes_no_outbox(server, outbox):
     with SurveyClient(server.url, outbox=outbox) as client:
         client.withdraw("study", CODE)

@@ -71,7 +71,8 @@ class Delivery:
         claimed = self.outbox.claim(self.url, job, refused)
         try:
             while claimed:
-                send(*self.outbox.load(claimed[-1]))
+                if kept := self.outbox.load(claimed[-1]):
+                    send(*kept)
                 claimed.pop()
         finally:
             self.outbox.release(claimed)
