@@ -132,12 +132,11 @@ class SurveyClient:
         self.close()
 
     def close(self) -> None:
-        """Closes connections, the outbox and the ledger."""
+        """Closes connections, the outbox and the ledger. With a ledger, whoever goes on is refused: it charges nobody more."""
         self._transport.close()
         self._delivery.close()
         if self._ledger:
             self._ledger.close()
-            self._ledger = None
 
     @property
     def outbox(self) -> Outbox:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, Self
 
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
 _OPTIONS = {"csv": ("encoding", "delimiter"), "jsonl": ("encoding",), "xlsx": ("sheet",)}
@@ -42,3 +45,23 @@ class File:
         """csv, jsonl, parquet, arrow or xlsx."""
         suffix = Path(self.file).suffix.lower() if isinstance(self.file, str | Path) else ""
         return "jsonl" if self.jsonl else _KINDS.get(suffix, "csv")
+
+
+class State(NamedTuple):
+    """What a file looks like from outside: it is another one where this differs. size: bytes. changed: nanoseconds since 1970."""
+
+    size: int
+    changed: int
+    place: tuple[int, int]
+
+    @classmethod
+    def of(cls, path: str | Path) -> Self:
+        """Raises OSError, for a pipe or a device too."""
+        found = os.stat(path)
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # a directory says so itself
+            rule = "must be a file that can be read from its start again, and is a pipe or a device: give it open (on the command line: -)"
+            raise OSError(errno.ESPIPE, rule, str(path))
+        return cls(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))
+
+    def __str__(self) -> str:
+        return f"{self.size} bytes, changed {self.changed}"

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import traceback
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner, Result
@@ -431,6 +432,10 @@ def test_results_come_as_table_csv_or_json(run, server, study, monkeypatch):
     assert "confidence=0.9&method=feldman-cousins&target=population" in server.seen[0].path
     assert run(*words, "--group", "North", "--by-hand").exit_code == 0
     assert "&group=North&by_hand=1" in server.seen[-1].path
+    steering = replace(found, rows=(replace(found.rows[0], option="yes\x1b]0;CANARY\x07"), *found.rows[1:]))
+    server.results = steering.to_json().encode()
+    shown = [run(*words, form).stdout for form in ("--table", "--csv", "--json")]
+    assert ["CANARY" in text and not {"\x1b", "\x07"} & {*text} for text in shown] == [True] * 3
 
 
 def test_every_command_explains_itself_with_an_example(run):

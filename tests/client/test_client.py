@@ -145,6 +145,17 @@ def test_an_interrupt_while_sending_keeps_the_bytes_for_a_resend(client, server,
     assert client.resend().delivered == 1
 
 
+def test_what_is_counted_and_cannot_be_taken_out_of_the_outbox_is_no_failure_and_counts_once(client, server, outbox, monkeypatch):
+    """A disk may be full by then. Who was told of a failure would have the same answers randomized again."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Outbox, "remove", lambda self, _: (_ for _ in ()).throw(self._unusable(OSError("disk full"))))
+        receipt = client.submit("study", ANSWERS)
+    client.close()
+    with SurveyClient(server.url, outbox=outbox) as later:
+        assert later.resend().delivered == 1
+    assert ([*server.accepted], server.counted, len({post.body for post in server.posts})) == ([receipt.submission], 1, 1)
+
+
 @pytest.mark.real_coins
 def test_without_secure_randomness_nothing_is_sent(client, server, monkeypatch):
     def none(count):
@@ -607,6 +618,19 @@ def test_what_waits_here_is_withdrawn_here_too(client, server, fault, monkeypatc
     client.withdraw("study", written(secrets_made[0]))
     assert client.resend().delivered == 0
     assert server.counted == 0
+
+
+def test_what_is_withdrawn_while_the_outbox_is_sent_is_left_out_and_the_rest_is_sent(client, server, monkeypatch):
+    session, send = client.survey("study"), client._delivery.send
+    last, *others = sorted((session.perturb(ANSWERS) for _ in range(3)), key=lambda unsent: unsent.submission.id)
+
+    def withdrawn_meanwhile(survey, submission):
+        client.outbox.remove(last.submission.id)  # as another process does
+        send(survey, submission)
+
+    monkeypatch.setattr(client._delivery, "send", withdrawn_meanwhile)
+    assert client.resend().delivered == 2
+    assert {*server.accepted} == {unsent.submission.id.hex() for unsent in others}
 
 
 def test_withdrawing_where_nothing_waits_makes_no_outbox(server, outbox):

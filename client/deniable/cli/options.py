@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from deniable.client import SurveyClient, parse_cap
+from deniable.survey.types.base import printable
 from deniable.wire.link import Link
 
 Decorated = Callable[..., Any]
@@ -75,7 +76,9 @@ def form_options(command: Decorated) -> Decorated:
 def printed(figures: Any, form: str | None) -> None:
     """Prints a result as a table, or in the form asked for."""
     forms: dict[str, Callable[[], str]] = {"table": figures.to_table, "csv": figures.to_csv, "json": figures.to_json}
-    click.echo(forms[form or "table"]().rstrip("\r\n"))
+    text = forms[form or "table"]().rstrip("\r\n")
+    # its words may be a server's, and are not to steer the terminal
+    click.echo("".join(c if c == "\r" or printable(c) else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 _confidence = click.option(

@@ -213,13 +213,13 @@ class Outbox:
             db.executemany("UPDATE submission SET owner = ? WHERE id = ?", [(self.owner, submission_id) for submission_id in free])
         return free
 
-    def load(self, submission_id: bytes) -> tuple[str, Submission]:
-        """The survey's id, and the submission as it was stored."""
+    def load(self, submission_id: bytes) -> tuple[str, Submission] | None:
+        """The survey's id, and the submission as it was stored; None once it was withdrawn, which any process may do."""
         with self._file.transaction() as db:
-            survey, *rest = db.execute(
+            found = db.execute(
                 'SELECT survey, digest, count, reports, "group", mode, invitation FROM submission WHERE id = ?', [submission_id]
             ).fetchone()
-        return survey, Submission(submission_id, *rest)
+        return (found[0], Submission(submission_id, *found[1:])) if found else None
 
     def invite(self, job: Job, invitation: bytes) -> None:
         """What waits of a job travels with this invitation now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from deniable.delivery.key import Key
@@ -52,7 +53,8 @@ class Delivery:
         except BaseException:
             self.outbox.release([submission.id])
             raise
-        self.outbox.acknowledged(submission.id)
+        with suppress(DeliveryError):  # a full disk, say: it is counted all the same, and once however often it is sent
+            self.outbox.acknowledged(submission.id)
 
     def send_all(self, survey_id: str, submissions: Iterable[Submission]) -> None:
         """Sends several, and gives back those that it did not come to."""
@@ -69,7 +71,8 @@ class Delivery:
         claimed = self.outbox.claim(self.url, job, refused)
         try:
             while claimed:
-                send(*self.outbox.load(claimed[-1]))
+                if kept := self.outbox.load(claimed[-1]):
+                    send(*kept)
                 claimed.pop()
         finally:
             self.outbox.release(claimed)

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import ip_address
 from time import sleep
 from typing import IO, Any
@@ -33,9 +34,7 @@ class Transport:
     def __init__(self, url: str, timeout: float, retries: int) -> None:
         self.url = url.rstrip("/")
         self._retries = retries
-        # identity: the definition is hashed as served, and a reply cannot unpack into something huge
-        headers = {"User-Agent": "deniable", "Accept-Encoding": "identity"}
-        self._http = PerProcess(lambda: httpx.Client(timeout=timeout, headers=headers, follow_redirects=False))
+        self._http = PerProcess(lambda: _opened(self.url, timeout))
 
     def close(self) -> None:
         if http := self._http.given_up():
@@ -81,21 +80,29 @@ class Transport:
             attempt += 1
 
     def _once(self, method: str, path: str, limit: int, into: IO[bytes] | None = None, **options: Any) -> tuple[int, httpx.Headers, bytes]:
-        http = self._http.get()
-        http.cookies.clear()  # a cookie would tie one respondent's submissions together
-        with http.stream(method, self.url + path, **options) as response:
+        with self._http.get().stream(method, self.url + path, **options) as response:
             body = bytearray()
             if into is not None and response.status_code == 200:
                 into.seek(0)
                 into.truncate()
-                for chunk in response.iter_bytes():
+                for chunk in response.iter_raw():
                     into.write(chunk)
                 return response.status_code, response.headers, b""
-            for chunk in response.iter_bytes():
+            for chunk in response.iter_raw():
                 body += chunk
                 if len(body) > limit:
                     break  # `_request` sees that it is cut off
             return response.status_code, response.headers, bytes(body)
+
+
+def _opened(url: str, timeout: float) -> httpx.Client:
+    # identity: the definition is hashed as served. Whatever comes is read as it is, so no reply unpacks into something huge
+    headers = {"User-Agent": "deniable", "Accept-Encoding": "identity"}
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # one would tie a respondent's submissions together
+    host = urlsplit(url).hostname or ""
+    # what is meant for this machine, a password in it, would leave it by a proxy that the environment names
+    direct = {f"all://{f'[{host}]' if ':' in host else host}": None} if _is_this_machine(host) else None
+    return httpx.Client(timeout=timeout, headers=headers, cookies=no_cookies, mounts=direct, follow_redirects=False)
 
 
 def refuse_plain_http(url: str, secret: str) -> None:
@@ -128,7 +135,7 @@ def retry_after(value: str | None) -> float:
         return float(value)
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -82,7 +83,8 @@ def test_retry_after_is_seconds_or_a_date():
     assert retry_after("7") == 7
     assert 80 < retry_after(format_datetime(soon, usegmt=True)) <= 90
     assert retry_after(format_datetime(soon - timedelta(days=1), usegmt=True)) == 0
-    assert [retry_after(value) for value in (None, "", "soon", "-5", "1.5", "²")] == [0] * 6
+    unusable = (None, "", "soon", "-5", "1.5", "²", "1 Jan 99999999999 0:0:0", f"Mon, 01 Jan 2024 00:00:00 +{10**20}")
+    assert [retry_after(value) for value in unusable] == [0] * len(unusable)
 
 
 def test_the_backoff_grows_has_full_jitter_and_is_bounded():
@@ -105,6 +107,28 @@ def test_no_cookie_comes_back_and_no_address_is_followed(server, connect, fault)
     http.get(PATH)
     assert [set(seen.headers) for seen in server.seen] == [{"host", "accept", "accept-encoding", "connection", "user-agent"}] * 2
     assert {seen.headers["user-agent"] for seen in server.seen} == {"deniable"}
+    assert not http._http.get().cookies.jar  # nor is one kept: another thread's request may go off before this one's next
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
+def test_what_is_meant_for_this_machine_goes_through_no_proxy_and_the_rest_does(server, connect, monkeypatch, name):
+    """A password may travel without encryption inside this machine only."""
+    monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for host in ("127.0.0.1", "localhost"):
+        connect(0, server.url.replace("127.0.0.1", host)).get(PATH)
+    monkeypatch.setenv(name, server.url)
+    with pytest.raises(DeliveryError, match="ConnectError"):
+        connect(0, "http://[::1]:9").get(PATH)
+    with pytest.raises(RejectedError, match="answered 404"):
+        connect(0, "http://survey.example.org").get(PATH)
+    assert server.seen[-1].headers["host"] == "survey.example.org"
+
+
+def test_a_packed_reply_is_not_unpacked_though_its_server_says_so(server, connect, fault):
+    """Packed twice, 5 kB unpack into 3 GB."""
+    packed = gzip.compress(gzip.compress(bytes(1 << 20)))
+    server.always = fault(status=200, headers=(("Content-Encoding", "gzip, gzip"),), body=packed)
+    assert connect(0).get(PATH) == packed
 
 
 def test_a_reply_without_end_is_cut_off(server, connect, monkeypatch):

@@ -255,6 +255,23 @@ def test_a_ledger_and_a_person_come_together(server, client, outbox):
     assert server.posts == []
 
 
+def test_a_client_that_another_thread_closes_sends_nothing_that_is_not_charged(server, client, monkeypatch):
+    asked, definition = [], client._definition
+
+    def closed_meanwhile(survey):
+        asked.append(survey)
+        client.close()
+        return definition(survey)
+
+    monkeypatch.setattr(client, "_definition", closed_meanwhile)
+    for batch in people("ada"), iter(people("ada")):
+        with pytest.raises(RefusedError, match="cannot be used, so nothing is sent: the file was closed"):
+            client.submit_many("study", batch, person_column="who")
+    with pytest.raises(ValueError, match="person must be given"):
+        client.submit("study", ANSWERS)
+    assert (len(asked), server.posts) == (2, [])
+
+
 def test_the_ledger_of_the_users_data_folder_is_the_default(server, outbox, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -657,6 +658,17 @@ def test_a_survey_that_is_not_there_is_named(site: Site, run: Callable[..., Resu
 
 def test_a_reply_without_end_is_not_read_to_the_end(site: Site, findings: Callable[[], dict[str, str]]) -> None:
     site.changes["/browser/encode.mjs"] = lambda reply: replace(reply, body=bytes(5 << 20))
+    assert findings()["differs /browser/encode.mjs"].startswith("is longer")
+
+
+def test_a_reply_that_was_packed_twice_is_not_unpacked(site: Site, findings: Callable[[], dict[str, str]]) -> None:
+    """Five kilobytes of it would take all memory."""
+
+    def packed_twice(reply: Served) -> Served:
+        body = gzip.compress(gzip.compress(reply.body))
+        return replace(reply, headers=(*reply.headers, ("Content-Encoding", "gzip, gzip")), body=body)
+
+    site.changes["/browser/encode.mjs"] = packed_twice
     assert findings()["differs /browser/encode.mjs"].startswith("is longer")
 
 

@@ -16,7 +16,7 @@ from deniable.extras import missing
 class ArrowRows(FileRows):
     """A Parquet or Arrow file: a stretch is at most a part of it."""
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         if error := missing(f"{self.label}", "parquet"):
             raise error
         with ExitStack() as stack:

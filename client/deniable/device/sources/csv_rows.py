@@ -27,7 +27,7 @@ DELIMITERS = (",", ";", "\t", "|")
 class CsvRows(TextRows):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         """Plain lines of a file are cut, many at once; from the first stretch on that is not plain, all is read cell by cell."""
         lines, seen, header = self._opened(names)
         begun = _reader(iter(seen), header.delimiter)

@@ -22,7 +22,7 @@ _EMPTY = SimpleNamespace(value=None, data_type="n")
 class ExcelRows(FileRows):
     """A workbook, the first row of its sheet naming the columns. Rows that are empty all over are left alone."""
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         return row_by_row(self._cells(names), len(names), size, skip)
 
     def _cells(self, names: Sequence[str]) -> Iterator[Sequence[Any] | str]:

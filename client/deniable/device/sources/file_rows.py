@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from deniable.device.sources.rows import Raw
 from deniable.errors import AnswerError
-from deniable.files import File
+from deniable.files import File, State
 
 T = TypeVar("T")
 
@@ -19,20 +19,28 @@ class FileRows(ABC):
     """Only a path has a name, and can be read twice."""
 
     def __init__(self, file: File) -> None:
-        self._told = file
-        self._file = file.file
+        self._told, self._file = file, file.file
         self.name: str | None = None
         self.mark = ""
         self.total: int | None = None
         self.repeatable = isinstance(self._file, str | Path)
         if isinstance(self._file, str | Path):
-            status = os.stat(self._file)
+            self._begun = State.of(self._file)
             self.name = os.path.realpath(self._file)  # one name, whatever links lead to it
-            self.mark = f"{status.st_size} bytes, changed {status.st_mtime_ns}"
+            self.mark = str(self._begun)
+
+    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """As `Rows.stretches`. Raises AnswerError once the file is another than at first: rows may come twice, or end in their middle."""
+        return map(self._unchanged, self._stretches(names, size, skip))
 
     @abstractmethod
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        """As `Rows.stretches`."""
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+        """Those of a file that stays as it is."""
+
+    def _unchanged(self, raw: Raw) -> Raw:
+        if isinstance(self._file, str | Path) and State.of(self._file) != self._begun:
+            raise AnswerError(f"{self.label}: must stay as it is while it is read, and has changed; what was read last is not sent")
+        return raw
 
     @property
     def label(self) -> str:

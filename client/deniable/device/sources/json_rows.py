@@ -16,7 +16,7 @@ _RULE = "must be a JSON object with each name once"
 class JsonRows(TextRows):
     """JSON Lines."""
 
-    def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
+    def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         lines = without_text_errors(self.lines(), lambda: self.label)
         return row_by_row(map(of_mapping(names, _RULE), map(_json_or_none, filter(str.strip, lines))), len(names), size, skip)
 

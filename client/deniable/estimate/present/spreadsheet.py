@@ -9,7 +9,7 @@ from typing import Any
 
 from deniable.estimate.present.table import Table
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet read a cell's text as a formula
+_FORMULA = (*"=+-@＝＋－＠", "\t", "\r", "\n")  # what makes a spreadsheet read a cell's text as a formula, the wide ones in Japanese
 
 
 def written(tables: Sequence[Table], bom: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import tempfile
 import traceback
 import warnings
@@ -255,10 +256,49 @@ def test_an_error_while_rows_are_dropped_shows_none_of_them(tmp_path: Path, monk
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(parquet.ParquetFile, "__exit__", broken)
-    rows = ArrowRows(File(tmp_path / "a.parquet")).stretches(["smokes"], 5, 0)
+    rows = ArrowRows(File(tmp_path / "a.parquet"))._stretches(["smokes"], 5, 0)
     assert next(rows).columns[0].tolist() == ["CANARY"] * 5
     with pytest.raises(OSError, match="Input/output") as caught:
         rows.close()  # type: ignore[attr-defined]
     frames = [frame for frame, _ in traceback.walk_tb(caught.tb) if frame.f_code.co_filename == arrow_rows.__file__]
     assert frames
     assert [name for frame in frames for name, value in frame.f_locals.items() if "CANARY" in repr(value)] == []
+
+
+def grown(path: Path) -> None:
+    """Whoever writes it had stopped in the middle of a row."""
+    with open(path, "a") as file:
+        file.write("es\n")
+
+
+def replaced(path: Path) -> None:
+    """By the same rows in another order: of one size, and of one time, as copies have it."""
+    status, (header, *rows) = path.stat(), path.read_text().splitlines()
+    path.with_suffix(".new").write_text("\n".join([header, *reversed(rows)]))
+    os.utime(path.with_suffix(".new"), ns=(status.st_atime_ns, status.st_mtime_ns))
+    path.with_suffix(".new").replace(path)
+
+
+@pytest.mark.parametrize("change", [grown, replaced])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, change):
+    """Its rows would be sent twice, or not at all, or with an answer that is half written."""
+    path = tmp_path / "rows.csv"
+    path.write_text("smokes\n" + "no\n" * 3 + "y")
+    rows = as_rows(path).stretches(["smokes"], 2, 0)
+    assert next(rows).columns[0].tolist() == ["no", "no"]
+    change(path)
+    with pytest.raises(AnswerError, match="must stay as it is while it is read, and has changed"):
+        next(rows)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names on POSIX")
+def test_a_pipe_is_refused_by_its_path_and_read_where_it_is_open(tmp_path):
+    """A file is opened more than once: of a pipe, what was read first would be missing."""
+    os.mkfifo(tmp_path / "rows.jsonl")
+    with pytest.raises(OSError, match="must be a file that can be read from its start again"):
+        read(tmp_path / "rows.jsonl")
+    there, end = os.pipe()
+    os.write(end, b'{"smokes": "yes"}\n')
+    os.close(end)
+    with os.fdopen(there, "rb") as file:
+        assert [raw.size for raw in as_rows(File(file, jsonl=True)).stretches(["smokes"], 5, 0)] == [1]

@@ -74,15 +74,16 @@ def is_number(cell: str) -> bool:
     return True
 
 
+FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 texts = st.text(st.characters(blacklist_categories=("Cs",)), max_size=20)
-labels = st.tuples(st.sampled_from(["=", "+", "-", "@", "\t", "\r", "'", '"', ",", ""]), texts).map("".join)
+labels = st.tuples(st.sampled_from([*FORMULA, "'", '"', ",", ""]), texts).map("".join)
 
 
 @given(option=labels, question=labels, warning=labels, estimate=st.floats(-2, 2))
 def test_no_text_cell_is_a_formula_and_every_number_is_a_number(option: str, question: str, warning: str, estimate: float) -> None:
     row = replace(YES, option=option, question=question, warning=warning, estimate=estimate)
     found = cells(replace(RESULTS, rows=(row,)))[1]
-    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell) for cell in found)
+    assert not any(cell.startswith(FORMULA) and not is_number(cell) for cell in found)
     assert float(found[5]) == estimate
     for cell, text in zip((found[1], found[2], found[15]), (question, option, warning), strict=True):
         assert cell in (text, f"'{text}")
