@@ -88,31 +88,34 @@ def test_a_group_and_a_code_of_the_link_leave_both_buttons_on_the_first_screen_i
             assert below(page.driver) == [], language
             assert "North" in page.driver.execute_script(FIRST)
             assert page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
-        open_in(page, site, survey, more="&group=North")
-        assert "your group: North. If it is wrong, do not start." in page.driver.execute_script(FIRST)
-        assert below(page.driver) != [], "the control: a code that somebody has on paper needs a field"
-        assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
+        with style(page.driver, "#consent .about { margin-bottom: 12rem }"):  # the control
+            assert below(page.driver) != []
 
 
 @pytest.mark.parametrize(
-    ("keys", "field", "told"),
+    ("more", "fields", "told"),
     [
-        ({"access": "invited"}, "code", "Your invitation code It is used up when you send, and not kept with your record."),
-        ({"groups": ["North", "South"]}, "group", "Where are you taking part? This is sent openly with your record."),
+        ("", ["group", "code"], "Where are you taking part? This is sent openly with your record."),
+        ("&group=North", ["code"], "your group: North. If it is wrong, do not start."),
     ],
-    ids=["code", "group"],
+    ids=["group and code", "code"],
 )
-def test_a_code_to_type_or_a_group_to_choose_leaves_both_buttons_on_the_first_screen_in_every_language(
-    page: Any, site: Any, keys: dict[str, Any], field: str, told: str
+def test_a_group_to_choose_and_a_code_to_type_leave_both_buttons_on_the_first_screen_in_every_language(
+    page: Any, site: Any, more: str, fields: list[str], told: str
 ) -> None:
-    survey = site.publish(id=next(names), **KEYS, **keys)
+    survey = site.publish(id=next(names), **KEYS, groups=["North", "South"], access="invited")
     with phone(page.driver):
         for language in LANGUAGES:
-            open_in(page, site, survey, language)
+            open_in(page, site, survey, language, more)
             assert below(page.driver) == [], language
-            assert page.driver.find_element(By.CSS_SELECTOR, f"#consent [data-field={field}]").size["width"] > 320
+            typed = [field for field in page.driver.find_elements(By.CSS_SELECTOR, "#consent [data-field]") if field.is_displayed()]
+            assert [field.get_attribute("data-field") for field in typed] == fields
+            assert min(field.size["width"] for field in typed) > 320
+            assert typed[-1].value_of_css_property("direction") == "ltr", "a code reads as it is printed, in Arabic too"
+            assert page.driver.find_element(By.ID, "hint-code").is_displayed()
+            assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
             assert language != "en" or told in " ".join(page.driver.execute_script(FIRST).split())
-        with style(page.driver, ".entry .quiet { display: block } .entry label { margin: 1.25rem 0 }"):  # the control, in French
+        with style(page.driver, ".entry label { margin: 1.25rem 0 } .odds { margin-bottom: 2rem !important }"):  # the control, in French
             assert below(page.driver) != []
 
 

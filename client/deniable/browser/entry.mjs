@@ -51,7 +51,14 @@ export class Entry {
   #offer(name, wanted) {
     this.#field(name).closest("label").hidden = !wanted;
     this.#root.hidden = [...this.#root.querySelectorAll("label")].every(({ hidden }) => hidden);
-    if (name === "code") this.#root.closest("section").querySelector(".invited").hidden = wanted || this.#survey.access !== "invited";
+    if (name === "code") this.#tell(wanted);
+  }
+
+  /** Says below the buttons what becomes of the code: of one to be typed, or of the link's. */
+  #tell(typed) {
+    const said = (part) => this.#root.closest("section").querySelector(part);
+    said("#hint-code").hidden = !typed;
+    said(".invited").hidden = typed || this.#survey.access !== "invited";
   }
 }
 
@@ -74,6 +81,6 @@ export function mark(field, wrong, kind = "wrong") {
   if (wrong) field.setAttribute("aria-invalid", "true");
   const problems = [...field.parentElement.querySelectorAll(".problem")];
   for (const problem of problems) problem.hidden = !wrong || (problem.dataset.kind ?? "wrong") !== kind;
-  const described = [field.parentElement.querySelector(".quiet"), ...problems.filter(({ hidden }) => !hidden)];
-  field.setAttribute("aria-describedby", described.flatMap((part) => part?.id ?? []).join(" "));
+  const hints = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => problems.every((problem) => problem.id !== id));
+  field.setAttribute("aria-describedby", [...hints, ...problems.flatMap(({ id, hidden }) => (hidden ? [] : id))].join(" ").trim());
 }
