@@ -121,10 +121,15 @@ class Front:
         return None
 
     async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply | None:
-        """A body that may be too long: the application is asked how long it may be, and refuses one that is longer, unread."""
+        """A body that may be too long: the application is asked how long it may be, and refuses one that is longer.
+
+        A client that asks before it sends is told at once. Of others the body is read first, and dropped: else they might lose the reply.
+        """
         most = await workers.run(most_bytes_of, self._app, environ)
         if length is not None and length > most:
             reply = await workers.run(gateway.call, self._app, environ)
+            if "HTTP_EXPECT" not in environ:
+                await self._bodies.drop(proto, length)
             proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
             return None
         with self._bodies.room(most if length is None else length):

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 from granian._granian import RSGIProtocolClosed, RSGIProtocolError
-from werkzeug.exceptions import BadRequest, RequestTimeout, ServiceUnavailable
+from werkzeug.exceptions import BadRequest, HTTPException, RequestTimeout, ServiceUnavailable
 
 SECONDS = 10.0  # that a body may take, and the longer
 BYTES_PER_SECOND = 64 << 10  # the more of it came
 MEMORY = 96 << 20  # bytes of large bodies in all; one of 100,000 records of 256 bytes is 33 MiB
+DROPPED = 1 << 20  # bytes of a refused body that are read for its reply's sake: any form has fewer
 HUGE = 8 << 20  # bytes of a body from which on one is read at a time: its records, and the database's copies of them, take its size again
 _PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a second"
 
@@ -39,21 +40,36 @@ class Bodies:
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
-            whole, size, begun = (
-                io.BytesIO(),
-                0,
-                asyncio.get_running_loop().time(),
-            )  # chunks and all of them joined would take twice its size
-            async for chunk in body:
-                whole.write(chunk)
-                size += len(chunk)
-                if size == length or size > most:
-                    break
-                if not self._stopping:
-                    deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
+            whole = io.BytesIO()  # chunks and all of them joined would take twice its size
+            await self._pass_on(body, whole.write, deadline, length, most)
             return whole.getvalue()
 
         return await self._in_time(read, length)
+
+    async def drop(self, body: Any, length: int) -> None:
+        """Reads a body of `length` bytes that was refused, and keeps none of it: browsers send all of it before they look at the reply.
+
+        Reads nothing of one longer than DROPPED. Raises nothing: the reply goes out where the body comes too slowly or not to its end, too.
+        """
+
+        async def read(deadline: asyncio.Timeout) -> bytes:
+            await self._pass_on(body, len, deadline, length, length)
+            return b""
+
+        if length <= DROPPED:
+            with suppress(HTTPException):
+                await self._in_time(read, None)
+
+    async def _pass_on(self, body: Any, take: Callable[[bytes], int], deadline: asyncio.Timeout, length: int | None, most: int) -> None:
+        """Has each chunk of a body taken, up to its end or to the first byte over `most`, while it comes fast enough."""
+        size, begun = 0, asyncio.get_running_loop().time()
+        async for chunk in body:
+            take(chunk)
+            size += len(chunk)
+            if size == length or size > most:
+                break
+            if not self._stopping:
+                deadline.reschedule(begun + SECONDS + size / BYTES_PER_SECOND)
 
     async def _in_time(self, read: Callable[[asyncio.Timeout], Awaitable[bytes]], length: int | None) -> bytes:
         try:

@@ -11,7 +11,7 @@ from deniable.estimate import Analysis
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.record import unpack
-from deniable_server.researchers.results import Records, interval_of, records_of
+from deniable_server.researchers.results import Records, counted, interval_of, records_of
 from deniable_server.store.protocol import Store
 
 MOST_BYTES = 64 << 20
@@ -22,9 +22,10 @@ def analysis_of(store: Store, survey_id: str, options: Mapping[str, str], *, who
     """The records that somebody chose, with the interval that they asked for, as `SurveyClient.analysis` gives them.
 
     options: as in `results_of`. whole: with the records themselves, not their tally alone. Raises EstimateError naming what is wrong, also
-    for more records than a page reads, and WithheldError.
+    for more records than a page reads, NobodyError and WithheldError.
     """
     chosen, interval = records_of(store, survey_id, options), interval_of(options)
+    require_somebody(counted(store.submissions.counts(survey_id), chosen.parts))
     bits = None
     if whole:
         raw = reports_of(store, chosen)
@@ -34,11 +35,22 @@ def analysis_of(store: Store, survey_id: str, options: Mapping[str, str], *, who
     return Analysis(chosen.survey, tally, bits, confidence, target=target, described=chosen.described)
 
 
+class NobodyError(EstimateError):
+    """Of those that somebody chose, nobody's record is counted yet."""
+
+
+def require_somebody(n: int, title: str = "") -> None:
+    """Raises NobodyError where none of n records is to be shown. title: of another survey than the page's."""
+    if not n:
+        raise NobodyError(f"no responses{f' to {title}' if title else ''} are counted yet, so there is nothing to show")
+
+
 def reports_of(store: Store, chosen: Records) -> bytes:
     """The records, part by part and in the order of their bytes, as the API gives them. Raises EstimateError for too many."""
     size = chosen.survey.record.bytes
     counts = store.submissions.counts(chosen.survey.id)
-    n = sum(counts.get(part, 0) for part in chosen.parts)
+    n = counted(counts, chosen.parts)
+    require_somebody(n)
     if n * chosen.survey.record.bits > MOST_BYTES:
         most = MOST_BYTES // chosen.survey.record.bits
         raise EstimateError(f"a page reads up to {most:,} records of this survey, and {n:,} are counted: use the command below")

@@ -11,7 +11,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
 from deniable_server.researchers import pictures
-from deniable_server.researchers.analysing import categorical
+from deniable_server.researchers.analysing import NobodyError, categorical
 from deniable_server.researchers.commands import command
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
 from deniable_server.researchers.forms import ActionForm
@@ -33,16 +33,18 @@ bp = routes("building", __name__)
 def crosstab(survey_id: str) -> Page:
     """Two questions, or three, as somebody chose them."""
     published = current_store().surveys.published(survey_id)
-    cross, problem = None, ""
+    cross, problem, nobody = None, "", ""
     try:
         cross = cross_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
+    except NobodyError as error:
+        nobody = str(error)
     except EstimateError as error:
         problem = str(error)
     said = command("crosstab", survey_id, cross.names, request.args) if cross else ""
     shown = {"published": published, "cross": cross, "problem": problem, "percents": PERCENT_OF, "items": categorical(published.survey)}
-    shown["command"] = said
+    shown |= {"command": said, "nobody": nobody}
     return _page("researchers/crosstab.html", shown, bool(problem and request.args))  # its tab is no mistake of whoever opens it
 
 
@@ -60,16 +62,18 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, said = None, "", ""
+    fitted, problem, nobody, said = None, "", "", ""
     try:
         if chosen := model_of(published.survey, request.args):
             said = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
         fitted = fit_of(current_store(), survey_id, request.args)
     except WithheldError as error:
         return withheld(published, error)
+    except NobodyError as error:
+        nobody = str(error)
     except EstimateError as error:
         problem = str(error)
-    shown = {"published": published, "fitted": fitted, "problem": problem, "command": said}
+    shown = {"published": published, "fitted": fitted, "problem": problem, "nobody": nobody, "command": said}
     return _page("researchers/model.html", {**shown, **_choices(published)}, bool(problem))
 
 
@@ -88,19 +92,22 @@ def download_model(survey_id: str) -> Page:
 def waves(survey_id: str) -> Page:
     """This survey and another one that asks some of its questions, for whoever may see the results of both."""
     store, published = current_store(), current_store().surveys.published(survey_id)
-    second, found, problem = None, None, ""
+    second, found, problem, nobody = None, None, "", ""
     if other := request.args.get("with"):
         store.roles.role(g.user, other)  # raises where there is none
         second = store.surveys.published(other)
         try:
             found = waves_of(store, survey_id, other, request.args)
-        except (EstimateError, WithheldError) as error:
+        except NobodyError as error:
+            nobody = str(error)
+        except EstimateError as error:  # or one that withholds its estimates
             problem = str(error)
     shown: dict[str, object] = {
         "published": published,
         "second": second,
         "found": found,
         "problem": problem,
+        "nobody": nobody,
         "others": others(published.survey, seen_surveys()),
         "command": command("waves", survey_id, ["--second", second.survey.id], request.args) if second else "",
     }

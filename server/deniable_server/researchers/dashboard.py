@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
 
 from deniable.plan import Progress
 from deniable_server.researchers.watching import alarms_of, progress_of, warnings
@@ -34,13 +36,23 @@ class Entry:
         return "archived" if self.settings.archived else "open" if self.published.is_open else "closed"
 
 
-def entries(store: Store, seen: Iterable[Published]) -> dict[str, list[Entry]]:
-    """These surveys by the list they stand in; in each, those first that need attention, and of those alike the newest."""
+ORDERS: MappingProxyType[str, Callable[[Entry], Any]] = MappingProxyType(
+    {
+        "attention": lambda entry: (-len(entry.progress.alarms), -len(entry.warnings)),
+        "answers": lambda entry: -entry.progress.n,
+        "title": lambda entry: entry.published.survey.title.casefold(),
+    }
+)
+"""What the lists can be sorted by: those first that need attention, that have the most answers, or by their titles."""
+
+
+def entries(store: Store, seen: Iterable[Published], order: str = "attention") -> dict[str, list[Entry]]:
+    """These surveys by the list they stand in, each sorted by one of ORDERS; of those alike the newest first."""
     settings, newest = store.life.all_settings(), sorted(seen, key=lambda published: published.published_on, reverse=True)
     over = time.thread_time() + SECONDS
     found = [_entry(store, one, settings.get(one.survey.id, Settings()), rough=time.thread_time() > over) for one in newest]
     found.sort(key=lambda entry: entry.published.published_on, reverse=True)
-    found.sort(key=lambda entry: (-len(entry.progress.alarms), -len(entry.warnings)))
+    found.sort(key=ORDERS[order])
     return {place: [entry for entry in found if entry.place == place] for place in ("open", "closed", "archived")}
 
 

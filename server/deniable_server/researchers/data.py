@@ -9,10 +9,11 @@ from deniable_server.context import current_store
 from deniable_server.researchers import bundles, figures
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.pages import Page, routes
-from deniable_server.researchers.results import counted
+from deniable_server.researchers.results import counted, require_enough
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
+from deniable_server.web.errors import WithheldError
 
 bp = routes("data", __name__)
 LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: your name is given", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}
@@ -29,7 +30,21 @@ def page(survey_id: str) -> Page:
     sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
     n = sum(sizes.values())
     lengths = {name: figures.length(*told) for name, told in about(survey, n).items()}
-    shown = {"published": published, **sizes, "lengths": lengths, "files": FILES, "missing": left_out(survey, n)}
+    held = ""
+    try:
+        for one in sizes.values():
+            require_enough(store, survey_id, one)
+    except WithheldError as error:
+        held = str(error)
+    shown = {
+        "published": published,
+        "held": held,
+        "settings": store.life.settings(survey_id),
+        **sizes,
+        "lengths": lengths,
+        "files": FILES,
+        "missing": left_out(survey, n),
+    }
     shown |= {"licences": LICENCE_NAMES, "publishable": PUBLISHABLE, "all": bundles.ALL, "form": ActionForm()}
     return render_template("researchers/data.html", **shown)
 

@@ -90,6 +90,9 @@ def survey() -> Page:
     if not form.validate():
         return _begin(form), 422
     raw = form.file.data.read() if form.file.data else b""
+    if form.upload.data and not raw:
+        form.file.errors = ["Choose a file, and one that is not empty."]
+        return _begin(form), 422
     try:
         if is_workbook(raw):
             return _imported(form, raw)
@@ -316,7 +319,7 @@ def people_planned() -> int:
     """How many people the address says. Raises EstimateError for a number that is none of people."""
     written = request.args.get("n", str(PLANNED))
     if not written.isascii() or not written.isdigit() or not 0 < int(written[:20]) <= MOST_PEOPLE:
-        raise EstimateError(f"n must be a whole number of people from 1 to {MOST_PEOPLE:,}")
+        raise EstimateError(f"how many people may answer (n) must be a whole number of people from 1 to {MOST_PEOPLE:,}")
     return int(written)
 
 

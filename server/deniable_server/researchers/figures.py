@@ -49,7 +49,7 @@ def between(low: float | None, high: float | None) -> str:
     """The limits of a share as people of a hundred, rounded outwards: `between 18 and 27 of 100`; empty where there are none."""
     if low is None or high is None:
         return ""
-    return f"between {math.floor(100 * low + 1e-9)} and {math.ceil(100 * high - 1e-9)} of 100"
+    return _minus(f"between {math.floor(100 * low + 1e-9)} and {math.ceil(100 * high - 1e-9)} of 100")
 
 
 def several(n: int, noun: str) -> str:

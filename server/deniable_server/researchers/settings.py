@@ -8,19 +8,18 @@ from dataclasses import replace
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable.errors import EstimateError
 from deniable.plan import plan
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
-from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, DeletionForm, SettingsForm
+from deniable_server.researchers.drafting import people_planned
+from deniable_server.researchers.forms import ActionForm, DeletionForm, SettingsForm
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.watching import today
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 
 bp = routes("settings", __name__)
-PLANNED = 1_000  # people, where nobody says another number
 
 
 @bp.get("/manage/surveys/<survey_id>/questions")
@@ -39,14 +38,8 @@ def questions(survey_id: str) -> Page:
 def planned(survey_id: str) -> Page:
     """What so many people will tell. Raises EstimateError for a number that is none of people."""
     published = current_store().surveys.published(survey_id)
-    n = _people(request.args.get("n", str(PLANNED)))
-    return render_template("researchers/plan.html", published=published, plan=plan(published.survey, n=n), form=ActionForm())
-
-
-def _people(written: str) -> int:
-    if not written.isascii() or not written.isdigit() or not 0 < int(written[:20]) <= MOST_PEOPLE:
-        raise EstimateError(f"n must be a whole number of people from 1 to {MOST_PEOPLE:,}")
-    return int(written)
+    planned = plan(published.survey, n=people_planned())
+    return render_template("researchers/plan.html", published=published, plan=planned, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>/settings")

@@ -9,7 +9,7 @@ from deniable_server.context import current_store
 from deniable_server.researchers import figures, pictures
 from deniable_server.researchers.by_group import mean_blocks, share_blocks
 from deniable_server.researchers.cards import cards, scale_of, widest_half
-from deniable_server.researchers.dashboard import entries
+from deniable_server.researchers.dashboard import ORDERS, entries
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.pages import Page, routes
@@ -25,8 +25,12 @@ bp = routes("researchers", __name__)
 
 @bp.get("/manage")
 def surveys() -> Page:
-    """All surveys in which one has a role: how far each is, and what needs attention."""
-    return render_template("researchers/surveys.html", places=entries(current_store(), seen_surveys()), form=ActionForm())
+    """All surveys in which one has a role: how far each is, and what needs attention. Aborts with 400 for an order that is none."""
+    order = request.args.get("sort", "attention")
+    if order not in ORDERS:
+        abort(400, f"sort must be {', '.join(ORDERS)}, or left out")
+    places = entries(current_store(), seen_surveys(), order)
+    return render_template("researchers/surveys.html", places=places, order=order, orders=tuple(ORDERS), form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")

@@ -11,6 +11,7 @@ from deniable.estimate.tables import Change, Waves, compare_waves
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.researchers import figures, side_by_side
+from deniable_server.researchers.analysing import require_somebody
 from deniable_server.researchers.results import results_of
 from deniable_server.researchers.side_by_side import Line
 from deniable_server.store.protocol import Published, Store
@@ -43,10 +44,14 @@ def waves_of(store: Store, survey_id: str, other_id: str, options: Mapping[str, 
     Whoever asks must have a role in both. Raises EstimateError naming what is wrong, also where one has nothing counted, and WithheldError.
     """
     if survey_id == other_id:
-        raise EstimateError("with must be another survey than this one")
+        raise EstimateError("the survey to compare with must be another one than this")
     surveys = tuple(store.surveys.published(one).survey for one in (survey_id, other_id))
     asked = {name: options[name] for name in ("confidence", "method", "target") if name in options}
-    return compare_waves((surveys[0], surveys[1]), (results_of(store, survey_id, asked), results_of(store, other_id, asked)))
+    both = (results_of(store, survey_id, asked), results_of(store, other_id, asked))
+    found = compare_waves((surveys[0], surveys[1]), both)
+    for survey, results in zip(surveys, both, strict=True):
+        require_somebody(results.n, survey.title)
+    return found
 
 
 def called(waves: Waves) -> tuple[str, str]:

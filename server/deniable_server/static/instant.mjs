@@ -19,6 +19,9 @@ function page(address) {
   });
 }
 
+/** Where the controls fold, or some of them. */
+const folding = (form) => form.closest("details") ?? form.querySelector("details");
+
 async function show(form, field) {
   const address = `${location.pathname}?${new URLSearchParams(new FormData(form))}`;
   const made = await page(address).catch(() => undefined);
@@ -27,12 +30,12 @@ async function show(form, field) {
     return;
   }
   const focused = document.activeElement === field;
-  const open = form.closest("details")?.open;
+  const open = folding(form)?.open;
   document.title = made.title;
   document.querySelector("main").replaceWith(document.adoptNode(made.querySelector("main")));
   history.replaceState(history.state, "", address);
   const renewed = document.querySelector(FORM);
-  if (open && renewed.closest("details")) renewed.closest("details").open = true;
+  if (open && folding(renewed)) folding(renewed).open = true;
   if (focused) renewed.elements[field.name]?.focus();
   document.dispatchEvent(new Event("renewed"));
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -31,6 +32,16 @@ def with_part(part: str, text: str) -> bytes:
         for name in {*form.namelist(), part}:
             made.writestr(name, text if name == part else form.read(name))
     return out.getvalue()
+
+
+def test_what_a_workbook_has_beside_its_cells_is_left_out_without_a_word() -> None:
+    """Programs write lists to choose from and colours that depend on cells, and openpyxl warns of each."""
+    beside = '<extLst><ext uri="{CCE6A557-97BC-4b89-ADB6-D9C93CAAB3DF}"/></extLst></worksheet>'
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        found = read_xlsform(with_part(SHEET, (ROWS % "hello").replace("</worksheet>", beside)))
+    assert [line.name for line in found.report][:1] == ["hello"]
+    assert [str(one.message) for one in told] == []
 
 
 def entities(*, first: str) -> str:

@@ -35,7 +35,10 @@ class Researcher(Writer):
     def choose(self, **values: str) -> None:
         """In each list of this name, the entry with this value."""
         for name, value in values.items():
-            Select(self.driver.find_element(By.NAME, name)).select_by_value(value)
+            field = self.driver.find_element(By.NAME, name)
+            if not field.is_displayed():
+                field.find_element(By.XPATH, "ancestor::details/summary").click()
+            Select(field).select_by_value(value)
 
     def chooses(self, **values: str) -> None:
         """The same where it is shown at once: each when the page of the one before is there."""

@@ -54,6 +54,11 @@ def test_a_key_is_for_what_was_ticked_in_this_survey_until_it_is_revoked(
     assert status(client, key, "hers", "results") == 401
 
 
+def test_browsers_are_told_to_want_a_name_and_not_every_box(eve: FlaskClient) -> None:
+    required = re.findall(r"<input[^>]* required [^>]*>", eve.get(PATH).text)
+    assert [re.findall(r'name="(\w+)"', field) for field in required] == [["name"]]
+
+
 def test_the_overview_has_the_keys_of_surveys_that_one_owns_and_no_others(eve: FlaskClient, store: Store) -> None:
     for name, survey in (("one-of-hers", "hers"), ("of-study", "study"), ("of-all", None)):
         keys.make(store, name, ["results"], survey)

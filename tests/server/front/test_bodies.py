@@ -6,8 +6,9 @@ import asyncio
 import html
 import os
 import re
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -25,7 +26,8 @@ from werkzeug.exceptions import RequestTimeout
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.front.bodies import HUGE, Bodies
+from deniable_server.front import bodies
+from deniable_server.front.bodies import DROPPED, HUGE, Bodies
 from deniable_server.store.protocol import Store
 from deniable_server.web import limits
 
@@ -97,6 +99,32 @@ def test_a_body_that_is_too_long_is_refused_before_any_of_it_came(study: ServerP
     whole = raw.all()
     assert whole.startswith(b"HTTP/1.1 413 ") or (path.endswith("by-hand") and whole.startswith(b"HTTP/1.1 404 "))
     assert b"100 Continue" not in whole
+
+
+def test_who_sends_a_whole_form_before_reading_gets_the_reply_that_refuses_it(study: ServerProcess) -> None:
+    """As browsers do, with a form of a login that has ended. Were it left unread, its connection would break before the reply is read."""
+    form = b"x" * 400_000
+    raw = Raw(study, FORM.replace(b"/login", b"/manage/new") + b"Content-Length: %d\r\n\r\n" % len(form))
+    raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # else the system would keep it for the server
+    raw.send(form)
+    status, headers, _ = raw.reply()
+    assert (status, headers["location"]) == (302, "/login?next=/manage/new&unread=1")
+
+
+@pytest.mark.parametrize(("length", "taken"), [(DROPPED, [b"half"]), (DROPPED + 1, [])])
+def test_of_a_refused_body_only_so_much_is_read_and_only_for_so_long(
+    length: int, taken: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "SECONDS", 0.01)
+    came: list[bytes] = []
+
+    async def stalled() -> AsyncIterator[bytes]:
+        came.append(b"half")
+        yield came[0]
+        await asyncio.Event().wait()
+
+    asyncio.run(asyncio.wait_for(Bodies().drop(stalled(), length), PATIENCE))
+    assert came == taken
 
 
 def test_a_body_in_chunks_is_cut_off_where_it_becomes_too_long(study: ServerProcess) -> None:

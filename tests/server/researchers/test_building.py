@@ -309,6 +309,14 @@ def test_one_model_is_computed_at_a_time(reports: dict[str, bytes], monkeypatch:
         fitted(SURVEY, reports["North"], Model("smokes ~ party"))
 
 
+def test_before_anybody_has_answered_the_builders_say_so_and_blame_no_choice(store: Store, ada: FlaskClient) -> None:
+    store.surveys.publish(Survey.from_dict({**SURVEY.to_dict(), "id": "empty"}), "ada")
+    for page in ("crosstab?rows=smokes&columns=party", "crosstab?layer=mood", "model?outcome=smokes&predictor=party"):
+        reply = ada.get(f"/manage/surveys/empty/{page}")
+        told = "No responses are counted yet" in text_of(reply)
+        assert (reply.status_code, told, 'class="problem"' in reply.text) == (200, True, False), page
+
+
 def test_below_the_number_that_is_set_neither_builder_shows_anything(store: Store, ada: FlaskClient) -> None:
     store.life.keep("built", Settings(least=2401))
     for page in ("crosstab", "crosstab?layer=mood", "model?outcome=smokes&predictor=party"):

@@ -441,6 +441,8 @@ def test_a_draft_begins_with_a_file_a_topic_or_an_example(ada: FlaskClient, stor
     for text, reply in begun.items():
         assert reply.status_code == 302
         assert store.drafts.draft(reply.headers["Location"].rpartition("/")[2]).text == text
+    reply = begin(ada, b"", upload="1")
+    assert (reply.status_code, "Choose a file" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 3)
     reply = begin(ada, b"\xff")
     assert (reply.status_code, "UTF-8" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 3)
 

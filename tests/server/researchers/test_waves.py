@@ -91,6 +91,12 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     assert re.findall(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', took) == ["tea", "coffee"]
 
 
+def test_beside_a_survey_that_nobody_has_answered_no_change_is_shown_or_denied(waves: Waves, ada: FlaskClient, store: Store) -> None:
+    store.surveys.publish(survey_of("w28", SMOKES), "ada")
+    page = ada.get(f"{PAGE}?with=w28")
+    assert (page.status_code, "No responses to Wave w28 are counted yet" in page.text, 'class="said"' in page.text) == (200, True, False)
+
+
 def test_where_no_option_has_changed_the_page_says_so_once_a_question(waves: Waves, ada: FlaskClient) -> None:
     page = ada.get(f"{PAGE}?with=w27&confidence=0.999999999").text
     card = page.split('id="q-took"')[1].split("</section>")[0]
