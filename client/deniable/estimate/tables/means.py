@@ -16,6 +16,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.present.figures import four_digits
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
@@ -59,7 +60,7 @@ class Quantile(Tabular):
     def _numbers(self) -> tuple[str, str, str] | None:
         if self.value is None or self.value_low is None or self.value_high is None:
             return None
-        return f"{self.value:.4g}", f"{self.value_low:.4g}", f"{self.value_high:.4g}"
+        return four_digits(self.value), four_digits(self.value_low), four_digits(self.value_high)
 
     def tables(self) -> tuple[Table, ...]:
         """A row for the option, and one for the number, where there is one."""
