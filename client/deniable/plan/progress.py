@@ -30,9 +30,10 @@ class Progress(Tabular):
     """A survey's progress on a day.
 
     n: records that are estimated together; half_width: the largest that a share has with so many, by the plan, None where there are none.
-    wanted: the half-width that was asked for, and needed: the people that it takes, None where they are more than `MOST`. rate: records a day over the last WINDOW days, None
-    where it is too early to say. reached_on: the day on which `needed` will be there at that rate; None where they are there, where the
-    rate says nothing, or for a day more than two years away. growth: see `Growth`. expected: people who may answer, or None.
+    wanted: the half-width that was asked for, and needed: the people that it takes, None where they are more than 10^12.
+    rate: records a day over the last WINDOW days, None where it is too early to say. reached_on: the day on which `needed` will be there at
+    that rate; None where they are there, where the rate says nothing, or for a day more than two years away. growth: see `Growth`.
+    expected: people who may answer, or None.
     Days are YYYY-MM-DD, shares fractions of 1.
 
     What only a server knows, as nothing where nobody says it: state: open, paused or closed. n_organisation: those of n whom an

@@ -96,7 +96,7 @@ class Estimate(Tabular):
 
 @dataclass(frozen=True)
 class ClusterEstimate(Estimate):
-    """An estimate whose error is told by few clusters. df, wider: as in `Interval`."""
+    """An estimate whose error is told by few clusters, or by the reports themselves. df, wider: as in `Interval`."""
 
     df: float = math.inf
     wider: float = 1.0

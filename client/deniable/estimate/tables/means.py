@@ -101,16 +101,25 @@ def mean(
     values, counted = checked_scores(scores, asked)
     shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
     interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
+    interval = interval.told_by_all(n) if interval.sampling(n) == 1 else interval
     bounds = float(values[counted].min()), float(values[counted].max())
     what, warning = f"mean of {asked.id}", few.scores(ones, counted, asked.channel)
     if counted.all():
         variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
-        return replace(normal.limited(what, n, float(values @ shares), variance, interval, bounds), warning=warning)
+        found = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
+        low, high = _wider(found, interval, bounds)
+        return replace(found, low=low, high=high, warning=warning)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = _covariance(weights, shares, ones, n, channel, interval) / n
     found = normal.ratio(what, n, parts, covariance, interval, bounds)
     return replace(found, warning=found.warning or warning)
+
+
+def _wider(found: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Limits about the respondents themselves, half a report farther apart on either side, as those of a table's cells."""
+    half = (bounds[1] - bounds[0]) / 2 / found.n if interval.sampling(found.n) < 1 else 0.0
+    return max(found.low - half, bounds[0]), min(found.high + half, bounds[1])
 
 
 def _covariance(weights: _Floats, shares: _Floats, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval) -> _Floats:

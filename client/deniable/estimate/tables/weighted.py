@@ -159,6 +159,7 @@ class _Weighed:
         squared = w**2 / w.sum() ** 2
         coins = float(squared.sum()) * pseudo_answers.variance_of(scores, self.typical, [channel], 0.0)
         sampling = interval.sampling(len(w))
+        interval = interval.told_by(w) if sampling == 1 else interval
         variance = (1 - sampling) * coins + sampling * max(coins, float(squared @ (answers - value) ** 2))
         return normal.limited(what, len(w), value, variance, interval, bounds)
 
