@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
@@ -43,7 +44,15 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
     sums = np.array([float((weight * table.shares).sum()) for weight in weights])
     what = f"correlation of {' and '.join(table.questions)}"
     found = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
-    return replace(found, warning=table.too_few(one))
+    return replace(found, warning=_few(table, one > 0))
+
+
+def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
+    """What to say where hardly any report counts, or where all but so few name one option of a question, which then hardly varies."""
+    named = [table.together.sum(axis=1 - i) // table.channels[1 - i].d for i in (0, 1)]
+    if table.together[counted].sum() < few.FEW:
+        return table.too_few(counted.astype(np.float64))
+    return next(filter(None, (few.bits(min(int(one.max()), table.n), table.n) for one in named)), "")
 
 
 def correlation_with(

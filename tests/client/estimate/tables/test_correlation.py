@@ -165,3 +165,11 @@ def test_public_numbers_that_are_none_are_refused() -> None:
         correlation_with(PLAIN, bits, "mood", (1, 2, 3, 4), [1.0] * 50)
     with pytest.raises(EstimateError, match="both variances must be clearly above 0"):
         correlation_with(PLAIN, bits, "mood", (1, 2, 3, 4, 5), [7.0] * 50)
+
+
+def test_a_correlation_warns_where_all_but_few_say_the_same_and_not_where_everybody_answered() -> None:
+    survey, rng = survey_of(8.0), np.random.default_rng(4)
+    answers = answers_of(2_000, rng)
+    assert analyse(survey, bits_of(survey, answers, rng)).correlation("mood", "sleep").warning == ""
+    table = analyse(survey, bits_of(survey, {**answers, "mood": np.where(np.arange(2_000) < 2, 4, 2)}, rng)).crosstab("mood", "sleep")
+    assert correlation(table, LEVELS, LEVELS).warning.startswith("only ")
