@@ -168,8 +168,15 @@ def test_public_numbers_that_are_none_are_refused() -> None:
 
 
 def test_a_correlation_warns_where_all_but_few_say_the_same_and_not_where_everybody_answered() -> None:
-    survey, rng = survey_of(8.0), np.random.default_rng(4)
-    answers = answers_of(2_000, rng)
-    assert analyse(survey, bits_of(survey, answers, rng)).correlation("mood", "sleep").warning == ""
-    table = analyse(survey, bits_of(survey, {**answers, "mood": np.where(np.arange(2_000) < 2, 4, 2)}, rng)).crosstab("mood", "sleep")
-    assert correlation(table, LEVELS, LEVELS).warning.startswith("only ")
+    survey = survey_of(8.0)
+
+    def warning(elsewhere: int | None) -> str:
+        rng = np.random.default_rng(4)
+        answers = answers_of(2_000, rng)
+        if elsewhere is not None:
+            answers["mood"] = np.where(np.arange(2_000) < elsewhere, 4, 0)
+        table = analyse(survey, bits_of(survey, answers, rng)).crosstab("mood", "sleep")
+        return correlation(table, LEVELS, LEVELS).warning
+
+    assert (warning(None), warning(60)) == ("", "")
+    assert warning(6).startswith("only 7 of the 2,000 reports do not name it")
