@@ -48,11 +48,12 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
 
 
 def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
-    """What to say where hardly any report counts, or where all but so few name one option of a question, which then hardly varies."""
-    named = [table.together.sum(axis=1 - i) // table.channels[1 - i].d for i in (0, 1)]
-    if table.together[counted].sum() < few.FEW:
-        return table.too_few(counted.astype(np.float64))
-    return next(filter(None, (few.bits(min(int(one.max()), table.n), table.n) for one in named)), "")
+    """What to say where hardly any report that counts lies off the most frequent option of both questions: these tell a correlation."""
+    row, column = (int(table.together.sum(axis=1 - i).argmax()) for i in (0, 1))
+    off = counted.copy()
+    off[row], off[:, column] = False, False
+    seen = int(table.together[off].sum())
+    return few.bits(seen, table.n) if seen < few.FEW else ""
 
 
 def correlation_with(
