@@ -179,4 +179,4 @@ def test_a_correlation_warns_where_all_but_few_say_the_same_and_not_where_everyb
         return correlation(table, LEVELS, LEVELS).warning
 
     assert (warning(None), warning(60)) == ("", "")
-    assert warning(6).startswith("only 4 of the 2,000 reports name it")
+    assert warning(6).startswith("only 5 of the 2,000 reports name it")
