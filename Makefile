@@ -8,10 +8,10 @@ BIN := $(VENV)/bin
 # Compiled modules are kept, whatever the environment says: without them the tests start half as fast, and so does every server that they start.
 export PYTHONDONTWRITEBYTECODE :=
 # Several tests run at once: were each multiplication of matrices shared out among all processors, too, they would wait for one another.
-tests quick: export OPENBLAS_NUM_THREADS := 1
+tests quick chance: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test tests quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: accessibility backups canaries chance frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
@@ -76,6 +76,11 @@ release-hashes: $(VENV)/.dev
 canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
 	  tests/e2e/test_engines.py
+
+# The tests that toss coins, with as many other coins as there are SEEDS: fails where any test fails with any of them.
+SEEDS ?= 2 3 4 5 6 7 8 9
+chance: $(VENV)/.dev
+	$(BIN)/python -m tests.chance $(SEEDS)
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
 backups: $(VENV)/.dev

@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from benchmarks.atlas.cell import EXACT, Cell, Line, Outcome, Scene, interval
-from benchmarks.atlas.grid import ALONE, share
+from benchmarks.atlas.cell import EXACT, Cell, Line, Outcome, Scene, interval, silent
+from benchmarks.atlas.grid import ALONE, apart, share, two
 from benchmarks.atlas.source import Floats, Reports, Source, whole
 
 from deniable.estimate import collected
-from deniable.estimate.designs import CategoryDesign, Design, RowDesigns, category_shares, forced_response, matrix_design
+from deniable.estimate.designs import (
+    CategoryDesign,
+    Design,
+    RowDesigns,
+    category_shares,
+    collected_mean,
+    collected_pair,
+    forced_response,
+    independent_answers,
+    matrix_design,
+)
 
 _LABELS = ("never", "once", "often")
 
@@ -94,6 +104,43 @@ def _category_shares(cell: Cell) -> Scene:
     return Scene([(source, cell.n)], judge)
 
 
+def _mean(cell: Cell) -> Scene:
+    """Scores 1, 2, 3 of the three options."""
+    design, p, scores = _neighbours(cell), np.array([0.9, 0.08, 0.02]) if cell.rare else np.array([0.3, 0.4, 0.3]), np.arange(1.0, 4.0)
+    source = _Design(np.asarray(design.matrix), p)
+
+    def judge(one: Reports) -> Outcome:
+        return interval(float(p @ scores), lambda: collected_mean(np.repeat(_LABELS, one.counts), design, scores))
+
+    return Scene([(source, cell.n)], judge)
+
+
+def _two(cell: Cell, shares: Floats) -> tuple[Design, _Design]:
+    """Two yes/no questions, each with a die of its own: yes yes, yes no, no yes, no no."""
+    design = _forced(cell.epsilon)
+    one = np.array([[design.q1, design.q0], [1 - design.q1, 1 - design.q0]])
+    return design, _Design(np.kron(one, one), shares.ravel())
+
+
+def _answers(one: Reports, design: Design) -> list[tuple[Any, Design]]:
+    return [(np.repeat(said, one.counts), design) for said in ([1, 1, 0, 0], [1, 0, 1, 0])]
+
+
+def _pair(cell: Cell) -> Scene:
+    """The share of those who would say yes to both."""
+    design, source = _two(cell, two(cell))
+
+    def judge(one: Reports) -> Outcome:
+        return interval(float(two(cell)[0, 0]), lambda: _Row(collected_pair(*_answers(one, design)).rows[0]))
+
+    return Scene([(source, cell.n)], judge)
+
+
+def _independent(cell: Cell) -> Scene:
+    design, source = _two(cell, apart(cell, 2))
+    return Scene([(source, cell.n)], lambda one: silent(lambda: independent_answers(*_answers(one, design))))
+
+
 def lines() -> Iterator[Line]:
     """Every line of reports collected by hand."""
     large = tuple(cell for cell in ALONE if cell.n >= 200 and not cell.rare)
@@ -103,4 +150,7 @@ def lines() -> Iterator[Line]:
     )
     yield Line("by hand: share of one of three, any matrix", ("collected",), ALONE, _categories, dear=2)
     yield Line("by hand: share, designs that vary by row", ("collected",), ALONE, _by_row, dear=4)
+    yield Line("by hand: mean", ("collected_mean",), ALONE, _mean, dear=2)
+    yield Line("by hand: pair of answers", ("collected_pair",), ALONE, _pair, dear=8)
+    yield Line("by hand: test of independence", ("independent_answers",), ALONE, _independent, test=True, dear=4)
     yield Line("by hand: errors of shares, any matrix", ("category_shares",), large, _category_shares)

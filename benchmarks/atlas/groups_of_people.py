@@ -12,7 +12,7 @@ from benchmarks.atlas.one_question import FIVE, YES_NO
 from benchmarks.atlas.source import Reports, Source, survey_of
 
 from deniable.estimate import Analysis, compare
-from deniable.estimate.tables import compare_groups
+from deniable.estimate.tables import compare_changes, compare_groups, contrast
 
 
 def _two(cell: Cell, alike: bool) -> tuple[list[Source], list[float]]:
@@ -62,6 +62,46 @@ def _waves(cell: Cell) -> Scene:
     return Scene(list(zip(sources, cell.sizes, strict=True)), judge)
 
 
+def _several(cell: Cell, factors: tuple[float, ...]) -> tuple[list[tuple[Source, int]], list[float]]:
+    """Groups, of the two sizes in turn, whose shares of yes are so many times the cell's; and these shares."""
+    survey, shares = survey_of([YES_NO], cell.epsilon), [factor * share(cell) for factor in factors]
+    sources = [Source(survey, np.array([p, 1 - p])) for p in shares]
+    return [(source, cell.sizes[place % 2]) for place, source in enumerate(sources)], shares
+
+
+def _contrast(cell: Cell) -> Scene:
+    """One group less the mean of two others."""
+    parts, (p, q, r) = _several(cell, (2.0, 1.0, 1.0))
+
+    def judge(*groups: Reports) -> Outcome:
+        rows = [Analysis(one.source.survey, one.tally).results.rows[0] for one in groups]
+        return interval(p - q / 2 - r / 2, lambda: contrast(rows, (1.0, -0.5, -0.5)))
+
+    return Scene(parts, judge)
+
+
+def _trend(cell: Cell) -> Scene:
+    """Three waves, the slope of whose least-squares line is half the last less the first."""
+    parts, shares = _several(cell, (1.0, 1.2, 2.0))
+
+    def judge(*waves: Reports) -> Outcome:
+        first, *later = (Analysis(one.source.survey, one.tally) for one in waves)
+        return interval((shares[2] - shares[0]) / 2, lambda: first.trend(*later).rows[0].slope)
+
+    return Scene(parts, judge)
+
+
+def _changes(cell: Cell) -> Scene:
+    """Two waves of two groups; the share grows in the second alone."""
+    parts, shares = _several(cell, (1.0, 1.0, 1.0, 2.0))
+
+    def judge(*samples: Reports) -> Outcome:
+        a, b, c, d = (Analysis(one.source.survey, one.tally) for one in samples)
+        return interval(shares[3] - shares[2], lambda: compare_changes(a.compare_waves(b), c.compare_waves(d)).rows[0].difference)
+
+    return Scene(parts, judge)
+
+
 def lines() -> Iterator[Line]:
     """Every line of several groups."""
     two = ("compare", "difference", "Analysis.compare")
@@ -71,3 +111,6 @@ def lines() -> Iterator[Line]:
     yield Line("test of two groups, five options", ("compare",), PAIRS, partial(_alike, 5), test=True, dear=5)
     yield Line("differences of four groups, all at once", ("compare_groups", "Analysis.compare_groups"), PAIRS, _four_groups, dear=4)
     yield Line("change between two waves", ("compare_waves", "Analysis.compare_waves"), PAIRS, _waves, dear=2)
+    yield Line("one group less the mean of two", ("contrast",), PAIRS, _contrast, dear=4)
+    yield Line("trend over three waves", ("Analysis.trend",), PAIRS, _trend, dear=4)
+    yield Line("difference of two groups' changes", ("compare_changes",), PAIRS, _changes, dear=4)

@@ -55,18 +55,6 @@ ELSEWHERE = {
 }
 """Programs of benchmarks/ that measure, by themselves, how often a figure holds."""
 
-NOT_YET = {
-    "Analysis.answered": "a ratio, as the mean among those who answered",
-    "Analysis.correlation": "`correlation`, which benchmarks/contrasts.py measures",
-    "Analysis.trend": "`trend`, which benchmarks/contrasts.py measures",
-    "collected_mean": "a mean of `category_shares`",
-    "collected_pair": "shares of `category_shares`, of pairs of answers",
-    "compare_changes": "differences in differences, which benchmarks/contrasts.py measures",
-    "contrast": "a weighted sum of estimates, as differences in differences",
-    "independent_answers": "a test of what `collected_pair` gives",
-}
-"""Public names without a line of their own, and what they rest on."""
-
 
 def lines() -> Iterator[Line]:
     """Every line, in the order of the page."""

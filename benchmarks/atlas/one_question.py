@@ -10,7 +10,7 @@ from benchmarks.atlas.cell import EXACT, Cell, Line, Outcome, Scene, interval, s
 from benchmarks.atlas.grid import ALONE, scale, share
 from benchmarks.atlas.source import Floats, Reports, Source, survey_of, whole
 
-from deniable.estimate import Share, estimate, mean, quantile
+from deniable.estimate import Analysis, Share, estimate, mean, quantile
 from deniable.estimate import share as share_of
 from deniable.estimate.checks import known_prevalence
 from deniable.estimate.tables import between_options
@@ -139,6 +139,12 @@ def _between(cell: Cell) -> Scene:
     return Scene([(source, cell.n)], lambda one: interval(p[4] - p[1], lambda: between_options(source.survey, one.tally, "a", "e", "b")))
 
 
+def _answered(cell: Cell) -> Scene:
+    """Four of ten do not answer a yes/no question."""
+    source = Source(survey_of([{**YES_NO, "required": False}], cell.epsilon), np.array([0.6 * share(cell), 0.6 * (1 - share(cell)), 0.4]))
+    return Scene([(source, cell.n)], lambda one: interval(share(cell), lambda: Analysis(source.survey, one.tally).answered("a").shares[0]))
+
+
 def _difference_is_none(cell: Cell) -> Scene:
     """The test of `Estimate`: the mean of a scale is what it is."""
     source, p = Source(survey_of([FIVE], cell.epsilon), scale(cell)), scale(cell)
@@ -165,5 +171,6 @@ def lines() -> Iterator[Line]:
     yield Line("median of a scale", ("quantile", "Analysis.quantile"), ALONE, _median)
     yield Line("median of a number with bins", ("quantile",), ALONE, _median_of_bins)
     yield Line("difference of two options", ("between_options",), ALONE, _between)
+    yield Line("share among those who answered", ("Analysis.answered",), ALONE, _answered)
     yield Line("test of a mean", ("Estimate.test",), ALONE, _difference_is_none, test=True)
     yield Line("test of a known share", ("known_prevalence",), ALONE, _known_share, test=True)

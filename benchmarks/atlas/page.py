@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Measured
 from benchmarks.atlas.grid import COMMON, RARE
-from benchmarks.atlas.lines import ELSEWHERE, NOT_YET
+from benchmarks.atlas.lines import ELSEWHERE
 
 
 def _percent(part: float) -> str:
@@ -41,7 +41,7 @@ def written(lines: Sequence[Line], found: Mapping[str, Sequence[Measured]]) -> s
     measured = [(line, cells) for line in lines if (cells := found.get(line.figure))]
     missing = [line.figure for line in lines if not found.get(line.figure)]
     elsewhere = "; ".join(f"`{'`, `'.join(names)}` by `benchmarks/{program}`" for program, names in ELSEWHERE.items())
-    unknown = [f"Measured elsewhere: {elsewhere}. Without a line of their own: `{'`, `'.join(NOT_YET)}`.\n"]
+    unknown = [f"Measured elsewhere: {elsewhere}.\n"]
     unknown += [f"Not measured yet: {'; '.join(missing)}.\n"] if missing else []
     return "\n".join([HEAD, *_summary(measured), *unknown, *(text for line, cells in measured for text in _section(line, cells))])
 

@@ -86,6 +86,16 @@ def _cramers_v(cell: Cell) -> Scene:
     return Scene([(source, cell.n)], lambda one: interval(truth, lambda: cramers_v(crosstab(source.survey, one.tally, "a", "b"))))
 
 
+def _correlation(cell: Cell) -> Scene:
+    """Two scales of three; a fifth of the people give the same answer to both."""
+    alone, scores = apart(cell, 3), np.arange(1.0, 4.0)
+    p = 0.8 * alone + 0.2 * np.diag(alone.sum(axis=1))
+    x, y = (scores - p.sum(axis=axis) @ scores for axis in (1, 0))
+    truth = float(x @ p @ y / np.sqrt((x**2 @ p.sum(axis=1)) * (y**2 @ p.sum(axis=0))))
+    source = Source(survey_of([{"type": "scale", "options": list("abc")}] * 2, cell.epsilon), p)
+    return Scene([(source, cell.n)], lambda one: interval(truth, lambda: Analysis(source.survey, one.tally).correlation("a", "b")))
+
+
 def _independent(k: int, cell: Cell) -> Scene:
     source = Source(survey_of([YES_NO if k == 2 else _choices(k)] * 2, cell.epsilon), apart(cell, k))
     return Scene([(source, cell.n)], lambda one: silent(lambda: independence(crosstab(source.survey, one.tally, "a", "b"))))
@@ -131,6 +141,7 @@ def lines() -> Iterator[Line]:
     yield Line("odds ratio", ("odds_ratio",), ALONE, _odds)
     yield Line("phi", ("phi_coefficient",), ALONE, _phi)
     yield Line("Cramer's V", ("cramers_v",), ALONE, _cramers_v, dear=2)
+    yield Line("correlation", ("Analysis.correlation",), ALONE, _correlation)
     yield Line("test of independence, 2 by 2", ("independence",), ALONE, partial(_independent, 2), test=True, dear=2)
     yield Line("test of independence, 5 by 5", ("independence",), ALONE, partial(_independent, 5), test=True, dear=5)
     yield Line("share of those shown a question", ("Analysis.shown",), ALONE, partial(_shown, "part"), dear=2)

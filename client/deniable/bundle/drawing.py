@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from deniable.estimate.present.figures import fixed, four_digits
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.text import one_line
 
@@ -69,7 +70,7 @@ def _told(row: dict[str, Any]) -> str:
 
 
 def _figure(value: float, unit: str, places: int) -> str:
-    return f"{100 * value:.{places}f}%" if unit == "%" else f"{value:,.4g}"
+    return f"{fixed(100 * value, places)}%" if unit == "%" else four_digits(value)
 
 
 def _sentence(row: dict[str, Any]) -> str:

@@ -30,9 +30,10 @@ class Progress(Tabular):
     """A survey's progress on a day.
 
     n: records that are estimated together; half_width: the largest that a share has with so many, by the plan, None where there are none.
-    wanted: the half-width that was asked for, and needed: the people that it takes. rate: records a day over the last WINDOW days, None
-    where it is too early to say. reached_on: the day on which `needed` will be there at that rate; None where they are there, where the
-    rate says nothing, or for a day more than two years away. growth: see `Growth`. expected: people who may answer, or None.
+    wanted: the half-width that was asked for, and needed: the people that it takes, None where they are more than 10^12.
+    rate: records a day over the last WINDOW days, None where it is too early to say. reached_on: the day on which `needed` will be there at
+    that rate; None where they are there, where the rate says nothing, or for a day more than two years away. growth: see `Growth`.
+    expected: people who may answer, or None.
     Days are YYYY-MM-DD, shares fractions of 1.
 
     What only a server knows, as nothing where nobody says it: state: open, paused or closed. n_organisation: those of n whom an
@@ -44,7 +45,7 @@ class Progress(Tabular):
     n: int
     half_width: float | None
     wanted: float
-    needed: int
+    needed: int | None
     rate: float | None
     reached_on: str | None
     expected: int | None
@@ -60,19 +61,19 @@ class Progress(Tabular):
     @property
     def reached(self) -> bool:
         """Whether it is as precise as was wanted."""
-        return self.n >= self.needed
+        return self.needed is not None and self.n >= self.needed
 
     @property
     def part(self) -> float:
-        """Of the people that it takes, those who have answered; 1 at most."""
-        return min(1.0, self.n / self.needed)
+        """Of the people that it takes, those who have answered; 1 at most, and 0 where that is of more than `MOST`."""
+        return 0.0 if self.needed is None else min(1.0, self.n / self.needed)
 
     @property
     def words(self) -> str:
         """All this in a sentence: `7.1 points now; 5 at 1,640 people, at this rate on 3 December.`"""
-        wanted = f"{_points(self.wanted)} at {self.needed:,} people"
+        wanted = f"{_points(self.wanted)} at {self._people}"
         if self.half_width is None:
-            return f"No records are counted yet; {_points(self.wanted)} points either way take {self.needed:,} people."
+            return f"No records are counted yet; {_points(self.wanted)} points either way take {self._people}."
         now = f"{_points(self.half_width)} points now"
         if self.reached:
             return f"{now}: the {_points(self.wanted)} points that were wanted are reached."
@@ -109,6 +110,10 @@ class Progress(Tabular):
         except (KeyError, TypeError, ValueError):
             raise EstimateError("a progress must have all its fields") from None
 
+    @property
+    def _people(self) -> str:
+        return f"more than {MOST:,} people" if self.needed is None else f"{self.needed:,} people"
+
     def _facts(self) -> tuple[tuple[str, str], ...]:
         rate = "too early to say" if self.rate is None else f"{self.rate:,.1f} a day in the last {WINDOW} days"
         apart = f", and {self.n_by_hand:,} made by hand" if self.n_by_hand else ""
@@ -119,7 +124,7 @@ class Progress(Tabular):
             *([("randomized by an organisation", f"{self.n_organisation:,}")] if self.n_organisation else []),
             *([("codes spent", f"{self.codes_spent:,} of {self.codes_made:,}")] if self.codes_made is not None else []),
             ("half-width now", "–" if self.half_width is None else f"{_points(self.half_width)} points"),
-            ("wanted", f"{_points(self.wanted)} points, {self.needed:,} people"),
+            ("wanted", f"{_points(self.wanted)} points, {self._people}"),
             *([("expected", f"{self.expected:,} people")] if self.expected else []),
             ("rate", rate),
             ("reached on", self.reached_on or ("reached" if self.reached else "–")),
@@ -144,19 +149,19 @@ def progress(
     needed, half = _needed(survey, wanted, rough), half_width_of(survey, n, rough=rough) if n else None
     rate = _rate(growth, day) if is_open else None
     reached_on = None
-    if rate and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:
+    if rate and needed is not None and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:
         reached_on = (date.fromisoformat(day) + timedelta(days=days)).isoformat()
     return Progress(day, n, half, wanted, needed, rate, reached_on, expected, tuple(growth))
 
 
-def _needed(survey: Survey, wanted: float, rough: bool) -> int:
-    """The people that it takes; MOST where more would be, which only an epsilon far below any use calls for."""
+def _needed(survey: Survey, wanted: float, rough: bool) -> int | None:
+    """The people that it takes; None where they are more than MOST, which only an epsilon far below any use calls for."""
     try:
         return people_needed(survey, wanted, rough=rough)
     except EstimateError:
         if not 0 < wanted < 1:
             raise
-        return MOST
+        return None
 
 
 def in_words(day: str, today: str) -> str:

@@ -101,7 +101,7 @@ def warnings(published: Published, settings: Settings, found: Progress) -> list[
         said.append(f"It closes at the end of {in_words(settings.close_on, found.day)}.")
     if found.codes_made and found.codes_made == found.codes_spent:
         said.append("All codes are spent.")
-    if settings.expected and settings.expected < found.needed:
+    if settings.expected and (found.needed is None or settings.expected < found.needed):
         reach = f"{100 * half_width_of(published.survey, settings.expected):.1f}".removesuffix(".0")
         wanted = f"{100 * settings.half_width:g}"
         said.append(f"The {settings.expected:,} people who are expected give {reach} points either way, not the {wanted} that are wanted.")

@@ -84,7 +84,7 @@ def test_each_question_has_a_chart_that_says_in_words_what_it_shows(make: Callab
         words = tree.attrib["aria-label"]
         assert one_line(question.text) in words
         for row in (row for panel in panels for row in panel.dicts() if row["unit"] == "%"):
-            assert f"{100 * row['estimate']:.1f}%" in words
+            assert f"{100 * row['estimate']:z.1f}%" in words
 
 
 def places(panel: Table) -> tuple[list[float], list[tuple[float, float]]]:

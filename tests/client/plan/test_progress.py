@@ -97,6 +97,15 @@ def test_nothing_is_foretold_where_nothing_is_known(n: int, growth: list[tuple[s
     assert (found.half_width is None) == (n == 0)
 
 
+def test_more_people_than_are_looked_at_are_no_number() -> None:
+    faint = Survey.from_text(TEXT.replace("epsilon: 4", "epsilon: 0.000002"))
+    found = progress(faint, 40, daily(20, 10, 10), TODAY, wanted=0.05)
+    assert (found.needed, found.reached, found.part, found.reached_on) == (None, False, 0.0, None)
+    assert "5 at more than 1,000,000,000,000 people, not within two years" in found.words
+    assert "5 points, more than 1,000,000,000,000 people" in str(found)
+    assert Progress.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+
+
 def test_the_rate_is_that_of_the_last_two_weeks_and_a_span_of_days_counts_for_each_of_them() -> None:
     old = daily(*[100] * 20, until="2026-11-01")
     assert progress(SURVEY, 2140, [*old, *daily(*[10] * 14)], TODAY, wanted=0.01).rate == 10.0

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 
 from deniable.estimate.checks.method import worst_case_shift, worst_case_shift_of_mean
 from deniable.estimate.limits.roots import root
-from deniable.estimate.present.figures import percent
+from deniable.estimate.present.figures import p_value, percent
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.mechanism import Channel, Window
@@ -83,7 +83,7 @@ class MadeUp(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """One row, and what it says in words."""
         shows = "none would show" if self.shows_from is None else percent(self.shows_from)
-        row = (f"{self.p_value:.3g}", "yes" if self.alarm else "no", shows, self.question, f"{100 * self.shift:.2g} points")
+        row = (p_value(self.p_value), "yes" if self.alarm else "no", shows, self.question, f"{100 * self.shift:.2g} points")
         head = ("p-value at most", "alarm", "shows from", "moved farthest", f"by {percent(STATED)}")
         return (Table("Reports that repeat the same answers", head, (row,), (self.words,), texts=0),)
 

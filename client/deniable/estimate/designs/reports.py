@@ -103,9 +103,10 @@ def category_shares(counts: Sequence[int] | NDArray[np.int64], matrix: Any) -> t
 
 
 def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
-    """Of one report's pseudo-answer."""
+    """Of one report's pseudo-answer, about its mean: a difference of squares could come out below 0 where all report one category."""
     inverse = np.linalg.inv(matrix)
-    covariance: _Floats = inverse @ (np.diag(rate) - np.outer(rate, rate)) @ inverse.T
+    apart = inverse - (inverse @ rate)[:, None]
+    covariance: _Floats = (apart * rate) @ apart.T
     return covariance
 
 
@@ -198,16 +199,18 @@ def _category_rows(ones: NDArray[np.int64], matrix: _Floats, interval: Interval)
 def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval) -> Share:
     """Category i with limits that are normal and within [0, 1].
 
-    Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0.
+    Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0. So would the
+    standard error, which then is that of these counts, too.
     """
     if interval.target == "respondents":
         raise EstimateError("target must be population where a report's chances differ between the other answers")
     n = int(ones.sum())
     estimates, covariance = category_shares(ones, matrix)
     smoothed = np.asarray((ones + 0.5) / (n + len(ones) / 2), dtype=np.float64)
-    width = np.sqrt(np.diagonal(_covariance(smoothed, matrix))[i : i + 1] / n)
-    low, high = limits(estimates[i : i + 1], width, interval.confidence, 0.0, 1.0)
-    value, std_error, ends = float(estimates[i]), math.sqrt(covariance[i, i]), (float(low[0]), float(high[0]))
+    width = math.sqrt(_covariance(smoothed, matrix)[i, i] / n)
+    low, high = limits(estimates[i : i + 1], np.array([width]), interval.confidence, 0.0, 1.0)
+    std_error = math.sqrt(covariance[i, i]) if np.count_nonzero(ones) > 1 else width
+    value, ends = float(estimates[i]), (float(low[0]), float(high[0]))
     return Share(int(ones[i]), n, value, std_error, *ends, interval.confidence, "normal", interval.target)
 
 

@@ -54,4 +54,4 @@ class Estimates(Tabular):
 
 
 def _cells(one: Estimate) -> tuple[str, ...]:
-    return one.what, f"{one.n:,}", f"{one.estimate:.4g}", f"{one.std_error:.3g}", f"{one.low:.4g} – {one.high:.4g}"
+    return one.what, f"{one.n:,}", f"{one.estimate:z.4g}", f"{one.std_error:.3g}", f"{one.low:z.4g} – {one.high:z.4g}"

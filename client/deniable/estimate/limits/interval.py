@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 
@@ -27,8 +29,8 @@ class Interval:
     keyword.
     everybody: how many answered the survey, where devices drew who is asked this; 0 where all were. rounding: of the answers' variance,
     the part that may be rounding to a grid, from 0 to 1. Both say what more than coins is random about the respondents.
-    df: degrees of freedom of the errors, finite where they are those of a few clusters. wider: how many times too small errors tend to be
-    that clusters of different sizes tell.
+    df: degrees of freedom of the errors, finite where few clusters, or the reports themselves, tell them. wider: how many times too small
+    such errors tend to be.
     """
 
     confidence: float = 0.95
@@ -62,6 +64,20 @@ class Interval:
         return -self.wider * float(
             scipy.special.ndtri(self.alpha / 2) if math.isinf(self.df) else scipy.special.stdtrit(self.df, self.alpha / 2)
         )
+
+    def told_by(self, weights: NDArray[np.float64]) -> Interval:
+        """The same for a mean whose error the reports themselves tell; weights: one a report. Without them see `told_by_all`."""
+        total, squares = float(weights.sum()), float((weights**2).sum())
+        left = 1 - 2 * float((weights**3).sum()) / (total * squares) + squares / total**2
+        return self._told(squares**2 / float((weights**4).sum()), left)
+
+    def told_by_all(self, n: int) -> Interval:
+        """The same for n reports that count alike: Student's t with n - 1 degrees of freedom, and errors sqrt(n / (n - 1)) times wider."""
+        return self._told(n, 1 - 1 / n)
+
+    def _told(self, worth: float, left: float) -> Interval:
+        """left: of a variance, what is left about the reports' own mean. One report tells no error, and counts as two."""
+        return replace(self, df=max(worth - 1, 1.0), wider=max(left, 0.5) ** -0.5)
 
     def sampling(self, n: int) -> float:
         """The part of the answers' own variance that an estimate from n reports has beside its coins, from 0 to 1.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.present.figures import p_value
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 
@@ -39,7 +40,7 @@ class HypothesisTest(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """One row, and the warning below."""
         marks = footnotes([self.warning])
-        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", f"{self.p_value:.3g}", marks.get(self.warning, ""))
+        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), marks.get(self.warning, ""))
         return (Table("", ("hypothesis", "chi-squared", "df", "p", ""), (cells,), told(marks)),)
 
     def records(self) -> tuple[Table, ...]:
@@ -47,7 +48,7 @@ class HypothesisTest(Tabular):
         return (Table("test", tuple(field.name for field in fields(self)), (astuple(self),)),)
 
     def __str__(self) -> str:
-        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {self.p_value:.3g}"
+        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {p_value(self.p_value)}"
         return f"{text}; {self.warning}" if self.warning else text
 
 
@@ -73,7 +74,7 @@ class Estimate(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """One row, and the warning below."""
         marks = footnotes([self.warning])
-        cells = (self.what, f"{self.n:,}", f"{self.estimate:.4g}", f"{self.std_error:.3g}", f"{self.low:.4g} – {self.high:.4g}")
+        cells = (self.what, f"{self.n:,}", f"{self.estimate:z.4g}", f"{self.std_error:.3g}", f"{self.low:z.4g} – {self.high:z.4g}")
         about = (f"{100 * self.confidence:g}% interval · target: {self.target}",)
         header = ("figure", "reports", "estimate", "std error", "interval", "")
         return (Table("", header, ((*cells, marks.get(self.warning, "")),), told(marks), about),)
@@ -88,14 +89,14 @@ class Estimate(Tabular):
         return replace(found, warning=self.warning)
 
     def __str__(self) -> str:
-        limits = f"{100 * self.confidence:g}% {self.low:.4g} to {self.high:.4g}"
-        text = f"{self.what}: {self.estimate:.4g}, standard error {self.std_error:.3g}, {limits}"
+        limits = f"{100 * self.confidence:g}% {self.low:z.4g} to {self.high:z.4g}"
+        text = f"{self.what}: {self.estimate:z.4g}, standard error {self.std_error:.3g}, {limits}"
         return f"{text}; {self.warning}" if self.warning else text
 
 
 @dataclass(frozen=True)
 class ClusterEstimate(Estimate):
-    """An estimate whose error is told by few clusters. df, wider: as in `Interval`."""
+    """An estimate whose error is told by few clusters, or by the reports themselves. df, wider: as in `Interval`."""
 
     df: float = math.inf
     wider: float = 1.0

@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 
+from deniable.estimate.present.figures import four_digits, percent
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.text import one_line
 
@@ -49,7 +50,7 @@ def in_words(panels: Sequence[Table], title: str, subtitle: str) -> str:
 
 
 def _sentence(name: str, row: dict[str, Any]) -> str:
-    estimate, low, high = (f"{100 * row[key]:.1f}%" if row["unit"] == "%" else f"{row[key]:,.4g}" for key in _NUMBERS)
+    estimate, low, high = (percent(row[key]) if row["unit"] == "%" else four_digits(row[key]) for key in _NUMBERS)
     scale = "" if row["unit"] == "%" else f" on a scale of {row['lowest']:,g} to {row['highest']:,g}"
     return f"{one_line(name)}, {one_line(row['label'])}: {estimate}{scale}, interval {low} to {high}."
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.present.figures import decimals, fixed
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import likelihood
@@ -50,7 +51,7 @@ class Effects(Tabular):
 
     def tables(self) -> tuple[Table, ...]:
         """A row a figure."""
-        rows = ((*labels, f"{one.estimate:.4f}", f"{one.std_error:.4f}", f"{one.low:.4f} – {one.high:.4f}") for labels, one in self.rows)
+        rows = ((*labels, *_cells(one)) for labels, one in self.rows)
         level = f"{100 * self.rows[0][1].confidence:g}% interval"
         return (Table(self.title, (*self.names, "estimate", "std error", level), tuple(rows), texts=len(self.names)),)
 
@@ -59,6 +60,11 @@ class Effects(Tabular):
         header = (*self.names, "n", "estimate", "std_error", "low", "high", "confidence")
         rows = ((*labels, one.n, one.estimate, one.std_error, one.low, one.high, one.confidence) for labels, one in self.rows)
         return (Table("effect", header, tuple(rows)),)
+
+
+def _cells(one: Estimate) -> tuple[str, ...]:
+    value, error, low, high = (fixed(figure, decimals(one.std_error, 4)) for figure in (one.estimate, one.std_error, one.low, one.high))
+    return value, error, f"{low} – {high}"
 
 
 def predictions(fit: Coefficients, rows: pd.DataFrame, confidence: float) -> Effects:

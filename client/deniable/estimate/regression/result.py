@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.normal import HypothesisTest
+from deniable.estimate.present.figures import decimals, fixed, p_value
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import effects, hypotheses
@@ -153,7 +154,7 @@ class Regression(Tabular):
         weights = " · weighted" if self.weighted else ""
         fit = f"{self.nobs:,} respondents{llf}{weights} · {self.errors} errors{clusters} · {self.convergence}"
         names = self.params.index.names
-        rows = tuple((*row[: len(names)], *(f"{value:.4f}" for value in row[len(names) :])) for row in self.records()[0].rows)
+        rows = tuple((*row[: len(names)], *_cells(*row[len(names) :])) for row in self.records()[0].rows)
         columns = (*map(str, names), *_COLUMNS)
         return (Table(self.formula, columns, rows, about=(f"{self.model}: {self.outcome}", fit, *self.whom), texts=len(names)),)
 
@@ -168,6 +169,11 @@ class Regression(Tabular):
     def to_frame(self, table: str | None = None) -> pd.DataFrame:
         """A pandas DataFrame, a line for each coefficient, indexed as `params`: coef, std err, z, P>|z|, low, high."""
         return super().to_frame(table).set_index(list(self.params.index.names))
+
+
+def _cells(coefficient: float, error: float, z: float, p: float, low: float, high: float) -> tuple[str, ...]:
+    value, spread, bottom, top = (fixed(figure, decimals(error, 4)) for figure in (coefficient, error, low, high))
+    return value, spread, fixed(z, 4), p_value(p, 4), bottom, top
 
 
 def _index(names: list[tuple[str, str]]) -> pd.Index[Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.present.figures import p_value, signed
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import Difference, difference_in_differences
@@ -77,12 +78,12 @@ def _apart(first: Change, second: Change) -> Difference | None:
 
 
 def _cells(row: ChangeDifference, tests: tuple[float | None, ...]) -> tuple[str, ...]:
-    unit, form = (100, "+,.1f") if row.first.option else (1, "+,.4g")
-    sides = ("" if one.difference is None else format(unit * one.difference.estimate, form) for one in (row.first, row.second))
+    unit = 100 if row.first.option else 1
+    sides = ("" if one.difference is None else signed(one.difference.estimate, unit) for one in (row.first, row.second))
     head, found = (row.first.question, row.first.option, *sides), row.difference
     if found is None:
         return (*head, "", "", "", "")
-    value, low, high = (format(unit * each, form) for each in (found.estimate, found.low, found.high))
+    value, low, high = (signed(each, unit) for each in (found.estimate, found.low, found.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    told = ("" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (chances["p_value"], chances["p_holm"]))
+    told = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
     return (*head, value, f"{low} – {high}", *told)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
@@ -43,7 +44,16 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
     sums = np.array([float((weight * table.shares).sum()) for weight in weights])
     what = f"correlation of {' and '.join(table.questions)}"
     found = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
-    return replace(found, warning=table.too_few(one))
+    return replace(found, warning=_few(table, one > 0))
+
+
+def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:
+    """What to say where hardly any report that counts lies off the most frequent option of both questions: these tell a correlation."""
+    row, column = (int(table.together.sum(axis=1 - i).argmax()) for i in (0, 1))
+    off = counted.copy()
+    off[row], off[:, column] = False, False
+    seen = int(table.together[off].sum())
+    return few.bits(seen, table.n) if seen < few.FEW else ""
 
 
 def correlation_with(

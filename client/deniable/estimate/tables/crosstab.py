@@ -20,6 +20,7 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import effective, equivalent, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.moments import applicability, counts, pseudo_answers, structural_zeros
+from deniable.estimate.present.figures import points
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.samples.linear import NO_VARIANCE, Linear
@@ -157,7 +158,7 @@ class Crosstab(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """Percentages with their limits; the last question runs across."""
         figures = zip(self.shares.ravel(), self.low.ravel(), self.high.ravel(), strict=True)
-        texts = [f"{100 * value:.1f} ({100 * low:.1f} – {100 * high:.1f})" for value, low, high in figures]
+        texts = [f"{points(value)} ({points(low)} – {points(high)})" for value, low, high in figures]
         across = self.shares.shape[-1]
         names = [" · ".join(labels) for labels in product(*self.options[:-1])]
         rows = tuple((name, *texts[across * i : across * (i + 1)]) for i, name in enumerate(names))

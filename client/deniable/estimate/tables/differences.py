@@ -18,6 +18,7 @@ from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts, pseudo_answers
+from deniable.estimate.present.figures import points
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
@@ -80,7 +81,7 @@ class Comparison(Tabular):
         """A row an option; the test below."""
         marks = footnotes([one.warning for one in self.differences])
         rows = tuple(
-            (option, _points(one.estimate), _points(one.std_error), f"{_points(one.low)} – {_points(one.high)}", marks.get(one.warning, ""))
+            (option, points(one.estimate), points(one.std_error), f"{points(one.low)} – {points(one.high)}", marks.get(one.warning, ""))
             for option, one in zip(self.options, self.differences, strict=True)
         )
         first = self.differences[0]
@@ -96,10 +97,6 @@ class Comparison(Tabular):
             for option, one, tested in zip(self.options, self.differences, tests, strict=True)
         )
         return (Table("difference", header, rows),)
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f}"
 
 
 def between_options(

@@ -12,6 +12,7 @@ from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
 from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import counts
+from deniable.estimate.present.figures import p_value, signed
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import Difference, difference
@@ -214,10 +215,6 @@ def _cells(row: GroupDifference, unit: int, tests: tuple[float | None, ...], mar
     found = row.difference
     if found is None:
         return (*head, "", "", "", "", "")
-    one, low, high = ((f"{unit * value:+,.1f}" if unit > 1 else f"{value:+,.4g}") for value in (found.estimate, found.low, found.high))
+    one, low, high = (signed(value, unit) for value in (found.estimate, found.low, found.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    return (*head, one, f"{low} – {high}", _chance(chances["p_value"]), _chance(chances["p_holm"]), marks.get(found.warning, ""))
-
-
-def _chance(p: float | None) -> str:
-    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return (*head, one, f"{low} – {high}", p_value(chances["p_value"], 3), p_value(chances["p_holm"], 3), marks.get(found.warning, ""))

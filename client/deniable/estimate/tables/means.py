@@ -16,6 +16,7 @@ from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
+from deniable.estimate.present.figures import four_digits
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
@@ -59,7 +60,7 @@ class Quantile(Tabular):
     def _numbers(self) -> tuple[str, str, str] | None:
         if self.value is None or self.value_low is None or self.value_high is None:
             return None
-        return f"{self.value:.4g}", f"{self.value_low:.4g}", f"{self.value_high:.4g}"
+        return four_digits(self.value), four_digits(self.value_low), four_digits(self.value_high)
 
     def tables(self) -> tuple[Table, ...]:
         """A row for the option, and one for the number, where there is one."""
@@ -100,16 +101,25 @@ def mean(
     values, counted = checked_scores(scores, asked)
     shares, channel = pseudo_answers.invert(ones / n, [asked.channel]), asked.channel
     interval = respondents.about_mean(interval, tally.n, asked, np.where(counted, values, np.nan), shares)
+    interval = interval.told_by_all(n) if interval.sampling(n) == 1 else interval
     bounds = float(values[counted].min()), float(values[counted].max())
     what, warning = f"mean of {asked.id}", few.scores(ones, counted, asked.channel)
     if counted.all():
         variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
-        return replace(normal.limited(what, n, float(values @ shares), variance, interval, bounds), warning=warning)
+        found = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
+        low, high = _wider(found, interval, bounds)
+        return replace(found, low=low, high=high, warning=warning)
     weights = np.stack([values, counted.astype(np.float64)])
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = _covariance(weights, shares, ones, n, channel, interval) / n
     found = normal.ratio(what, n, parts, covariance, interval, bounds)
     return replace(found, warning=found.warning or warning)
+
+
+def _wider(found: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Limits about the respondents themselves, half a report farther apart on either side, as those of a table's cells."""
+    half = (bounds[1] - bounds[0]) / 2 / found.n if interval.sampling(found.n) < 1 else 0.0
+    return max(found.low - half, bounds[0]), min(found.high + half, bounds[1])
 
 
 def _covariance(weights: _Floats, shares: _Floats, ones: NDArray[np.int64], n: int, channel: Channel, interval: Interval) -> _Floats:

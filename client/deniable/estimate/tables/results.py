@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, fields, replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from deniable.errors import EstimateError
 from deniable.estimate.checks.made_up_reports import MadeUp
 from deniable.estimate.moments.applicability import LEVELS_NOTE
-from deniable.estimate.present.figures import between, percent, percents
+from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
@@ -80,8 +79,8 @@ class MeanRow:
         """mean, std_error, low and high as texts, with two digits of the standard error; empty where there are none."""
         if self.mean is None or self.std_error is None or self.low is None or self.high is None:
             return "", "", "", ""
-        places = min(9, max(0, 1 - math.floor(math.log10(self.std_error)))) if self.std_error > 0 else 2
-        mean, std_error, low, high = (f"{value:,.{places}f}" for value in (self.mean, self.std_error, self.low, self.high))
+        places = decimals(self.std_error)
+        mean, std_error, low, high = (fixed(value, places) for value in (self.mean, self.std_error, self.low, self.high))
         return mean, std_error, low, high
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from deniable.errors import EstimateError
 from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.present.figures import percent
+from deniable.estimate.present.figures import four_digits, p_value, percent, signed
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import Difference, Estimated, contrast
@@ -99,12 +99,13 @@ def trends(surveys: Sequence[Survey], results: Sequence[Results], times: Sequenc
 
 def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:
     share = bool(row.option)
-    waves = ("" if one is None or one.estimate is None else percent(one.estimate) if share else f"{one.estimate:,.4g}" for one in row.waves)
+    waves = (
+        "" if one is None or one.estimate is None else percent(one.estimate) if share else four_digits(one.estimate) for one in row.waves
+    )
     found = row.slope
     if found is None:
         return (row.question, row.option, *waves, "", "", "", "")
-    unit, form = (100, "+,.1f") if share else (1, "+,.4g")
-    slope, low, high = (format(unit * value, form) for value in (found.estimate, found.low, found.high))
+    slope, low, high = (signed(value, 100 if share else 1) for value in (found.estimate, found.low, found.high))
     chances = dict(zip(ADJUSTED, tests, strict=True))
-    told = ("" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in (chances["p_value"], chances["p_holm"]))
+    told = (p_value(chances[name], 3) for name in ("p_value", "p_holm"))
     return (row.question, row.option, *waves, slope, f"{low} – {high}", *told)

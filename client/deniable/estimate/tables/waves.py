@@ -11,7 +11,7 @@ from itertools import groupby
 from deniable.errors import EstimateError
 from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.present.figures import percent, percents
+from deniable.estimate.present.figures import percent, percents, signed
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables.differences import difference
@@ -152,7 +152,7 @@ def _share_cells(change: Change) -> tuple[str, ...]:
     sides = [change.first, change.second]
     cells = [text for row in sides if isinstance(row, Row) for text in (percent(row.estimate), percents(row.low, row.high))]
     found = change.difference
-    apart = ("", "") if found is None else (f"{100 * found.estimate:+.1f}", f"{100 * found.low:+.1f} – {100 * found.high:+.1f}")
+    apart = ("", "") if found is None else (signed(found.estimate, 100), f"{signed(found.low, 100)} – {signed(found.high, 100)}")
     return change.question, change.option, *cells, *apart
 
 
@@ -160,7 +160,7 @@ def _mean_cells(change: Change, marks: dict[str, str]) -> tuple[str, ...]:
     sides = [row.figures for row in (change.first, change.second) if isinstance(row, MeanRow)]
     cells = [text for mean, _, low, high in sides for text in (mean, f"{low} – {high}" if mean else "")]
     found = change.difference
-    apart = ("", "") if found is None else (f"{found.estimate:+,.4g}", f"{found.low:+,.4g} – {found.high:+,.4g}")
+    apart = ("", "") if found is None else (signed(found.estimate), f"{signed(found.low)} – {signed(found.high)}")
     return change.question, *cells, *apart, marks.get(found.warning, "") if found else ""
 
 

@@ -7,7 +7,7 @@ section 5.7), with people taken as drawn independently. A weight must not depend
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class Weighted(Tabular):
         """A row an option: question, option, n, effective_n, estimate, std_error, low, high, confidence, target, warning."""
         header = ("question", "option", "n", "effective_n", "estimate", "std_error", "low", "high", "confidence", "target", "warning")
         rows = tuple(
-            (self.question, option, one.n, self.effective_n, *astuple(one)[2:])
+            (self.question, option, one.n, self.effective_n, *(getattr(one, name) for name in header[4:]))
             for option, one in zip(self.options, self.shares, strict=True)
         )
         return (Table("share", header, rows),)
@@ -159,6 +159,7 @@ class _Weighed:
         squared = w**2 / w.sum() ** 2
         coins = float(squared.sum()) * pseudo_answers.variance_of(scores, self.typical, [channel], 0.0)
         sampling = interval.sampling(len(w))
+        interval = interval.told_by(w) if sampling == 1 else interval
         variance = (1 - sampling) * coins + sampling * max(coins, float(squared @ (answers - value) ** 2))
         return normal.limited(what, len(w), value, variance, interval, bounds)
 

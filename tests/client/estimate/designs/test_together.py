@@ -111,6 +111,16 @@ def test_weighted_means_hold_the_truth() -> None:
     assert held >= 366
 
 
+@pytest.mark.parametrize("said", [0, 1])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 8.0])
+def test_reports_of_a_pair_that_are_all_alike_have_an_error_and_accuse_nobody_where_coins_are_rare(epsilon: float, said: int) -> None:
+    part = 1 / (1 + math.exp(epsilon))
+    die = designs.forced_response(part, part)
+    rows = designs.collected_pair(([said] * 20, die), ([0] * 20, die)).rows
+    assert all(row.std_error > 0.01 and row.low < row.high for row in rows)
+    assert epsilon == 1.0 or not any("more than chance" in row.warning for row in rows)
+
+
 def test_answers_all_alike_still_have_an_interval_with_a_width() -> None:
     one = designs.collected_mean(["a"] * 20, FORCED, [1, 2, 5])
     assert 1 <= one.low < one.high <= 5

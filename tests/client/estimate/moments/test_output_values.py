@@ -148,5 +148,7 @@ def test_means_of_surveys_are_unbiased_and_their_intervals_hold_the_truth(requir
         found.append(analyse(survey, made.tally, target=target).mean("hours"))
     means, errors = np.array([one.estimate for one in found]), np.array([one.std_error for one in found])
     assert abs(means.mean() - truth) < 4 * means.std() / math.sqrt(runs)
-    assert errors.mean() == pytest.approx(means.std(), rel=0.2)
-    assert np.mean([one.low <= truth <= one.high for one in found]) > 0.89  # 5.4 errors of 150 runs below 0.95 would be 0.85
+    # the spread of 150 means is known to 5.8%, and errors are up to 3% above it: beyond a third of it, once in 30,000 times (chi-squared)
+    assert errors.mean() == pytest.approx(means.std(), rel=1 / 3)
+    # of 150 intervals that each hold with 0.944, which is the least that 2,500 runs gave, fewer than 128 do once in 90,000 times
+    assert np.mean([one.low <= truth <= one.high for one in found]) > 0.85

@@ -165,3 +165,18 @@ def test_public_numbers_that_are_none_are_refused() -> None:
         correlation_with(PLAIN, bits, "mood", (1, 2, 3, 4), [1.0] * 50)
     with pytest.raises(EstimateError, match="both variances must be clearly above 0"):
         correlation_with(PLAIN, bits, "mood", (1, 2, 3, 4, 5), [7.0] * 50)
+
+
+def test_a_correlation_warns_where_all_but_few_say_the_same_and_not_where_everybody_answered() -> None:
+    survey = survey_of(8.0)
+
+    def warning(elsewhere: int | None) -> str:
+        rng = np.random.default_rng(4)
+        answers = answers_of(2_000, rng)
+        if elsewhere is not None:
+            answers["mood"] = np.where(np.arange(2_000) < elsewhere, 4, 0)
+        table = analyse(survey, bits_of(survey, answers, rng)).crosstab("mood", "sleep")
+        return correlation(table, LEVELS, LEVELS).warning
+
+    assert (warning(None), warning(60)) == ("", "")
+    assert warning(6).startswith("only 5 of the 2,000 reports name it")

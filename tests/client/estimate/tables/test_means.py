@@ -98,6 +98,22 @@ def test_a_mean_is_covered_as_often_as_its_interval_says() -> None:
     assert np.std([one.estimate for one in found]) == pytest.approx(np.mean([one.std_error for one in found]), rel=0.05)
 
 
+def test_few_reports_have_limits_as_wide_as_students_t_says() -> None:
+    four = survey_of(OPTIONS, 4.0)
+    (tally,) = tallies(four, np.full(5, 0.2), 20, 1, seed=3)
+    found = mean(four, tally, "how_often", range(5))
+    t_19 = 2.0930240544
+    assert (found.high - found.low) / 2 == pytest.approx(t_19 * (20 / 19) ** 0.5 * found.std_error, rel=1e-6)
+    assert found.test(found.low).p_value == pytest.approx(0.05, rel=1e-6)
+
+
+def test_limits_about_the_respondents_are_half_a_report_wider() -> None:
+    four = survey_of(OPTIONS, 4.0)
+    (tally,) = tallies(four, np.full(5, 0.2), 200, 1, seed=3)
+    found = mean(four, tally, "how_often", range(5), target="respondents")
+    assert (found.high - found.low) / 2 == pytest.approx(1.959964 * found.std_error + 4 / 2 / 200, rel=1e-6)
+
+
 def test_a_category_without_a_score_is_left_out() -> None:
     scores = [0.0, 1.0, 2.5, 4.0, None]
     one = mean(SURVEY, expected(SURVEY, SHARES), "how_often", scores)
