@@ -108,7 +108,7 @@ def may_wait(published: Published, parts: Collection[Part]) -> int:
 
     How many there are is not for anybody to know: who watched the number would see each arrival.
     """
-    return len(parts) * (published.survey.batch - 1) if published.is_open else 0
+    return len(parts) * published.survey.most_waiting if published.is_open else 0
 
 
 def group_of(survey: Survey, name: str, label: str | None) -> str | None:
