@@ -226,3 +226,26 @@ def test_how_many_wait_cannot_be_asked_by_choosing_that_number(store: Store, sub
     for number in range(BATCH + 1, 3 * BATCH):
         store.life.keep("full", Settings(close_at=number))
     assert store.surveys.published("full").is_open
+
+
+def test_what_waited_in_a_smaller_room_waits_in_one_of_today_in_every_part_at_once(
+    databases: Databases, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, survey = databases.new(), survey_of("old", groups=["North", "South"])
+
+    def rooms() -> set[int]:
+        with store.database.reading() as connection:
+            return {size for (size,) in connection.execute("SELECT length(sealed) FROM intake").fetchall()}
+
+    with monkeypatch.context() as older:
+        older.setattr(Survey, "most_waiting", BATCH - 1)
+        with closing(open_store(url)) as store:
+            store.surveys.publish(survey)
+            for _ in range(2):
+                store.submissions.add("old", submissions(to=survey, group="North"))
+            (before,) = rooms()
+    with closing(open_store(url)) as store:
+        (after,) = rooms()
+        assert after > before
+        store.surveys.set_open("old", False)
+        assert store.submissions.counts("old") == {Part("North"): 2}
