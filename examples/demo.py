@@ -83,7 +83,8 @@ def collect(url: str, rows: list[dict[str, str]], password: str) -> Results:
         print(f"\nSending {len(rows)} respondents, one by one ...", flush=True)
         for row in rows:
             client.submit("anes1996", row)
-        print("The last ones wait for a full batch of ten; closing the survey counts them. It is opened again for you to try.", flush=True)
+        print("The last ones stay behind, ten or more; closing the survey counts them. It is opened again for you to try:", flush=True)
+        print("what you send then waits for nineteen others.", flush=True)
         manage("close", "anes1996")
         manage("close", "--reopen", "anes1996")
         return client.results("anes1996")

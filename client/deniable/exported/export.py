@@ -86,7 +86,7 @@ class Export:
     def described(self, group: str | None = None, by_hand: bool = False) -> dict[str, Any]:
         """What a server says of the records of these parts, by the names of fields of `Results`. Raises ExportError."""
         chosen, labels = self.parts(group, by_hand), [group] if group is not None else self.survey.groups or [None]
-        waiting = len(labels) * (1 if by_hand else 2) * (self.survey.batch - 1) if self.is_open else 0
+        waiting = len(labels) * (1 if by_hand else 2) * self.survey.most_waiting if self.is_open else 0
         told = {"group": group, "by_hand": by_hand, "may_wait": waiting}
         if by_hand:
             return told

@@ -55,7 +55,7 @@ class Survey:
     approved it; thanks, closed: what is said at the end, and once the survey is closed; return_link: an address that is shown at the end,
     the same for everybody. All of these are empty where nothing is said. groups: the public labels, one of which a submission carries.
     access: "open", or "invited" where each submission takes a one-time code. layout: "list", or "steps" for one question a page.
-    batch: how many records of one part (a group, by hand or not) a server counts together at least.
+    batch: how many records of one part (a group, by hand or not) a server counts together at least; as many stay behind and wait.
     language: that of the texts; translations: the texts in others, as a survey file has them. accept_high_epsilon: whether its
     file says that `epsilon` may be above 8.
     """
@@ -128,6 +128,14 @@ class Survey:
     def record(self) -> Layout:
         """Where the items are in a record."""
         return Layout.of(self.questions, masked=self.ask is not None)
+
+    @property
+    def most_waiting(self) -> int:
+        """How many records of one part may wait at a server, at most: fewer than two batches.
+
+        They are more where a submission can have several records, fewer than a batch: these are never divided.
+        """
+        return min(2 * self.batch - 1, 3 * self.batch - 3) if self.access == "invited" else 3 * self.batch - 3
 
     @property
     def coins_can_answer(self) -> bool:

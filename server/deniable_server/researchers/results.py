@@ -104,11 +104,11 @@ def of_organisations(counts: Mapping[Part, int], parts: Collection[Part]) -> int
 
 
 def may_wait(published: Published, parts: Collection[Part]) -> int:
-    """How many records of these parts may have arrived and wait, at most: each part waits for a batch of its own.
+    """How many records of these parts may have arrived and wait, at most: each part waits for batches of its own.
 
     How many there are is not for anybody to know: who watched the number would see each arrival.
     """
-    return len(parts) * (published.survey.batch - 1) if published.is_open else 0
+    return len(parts) * published.survey.most_waiting if published.is_open else 0
 
 
 def group_of(survey: Survey, name: str, label: str | None) -> str | None:

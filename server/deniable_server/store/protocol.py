@@ -78,11 +78,11 @@ class Submissions(Protocol):
     def add(self, survey_id: str, submission: Submission) -> bool:
         """Keeps a submission that its `check` let pass; when it returns, the submission survives a power cut.
 
-        It waits, sealed, until a batch of its part has come, or the survey is closed; then the batch is counted.
-        False if exactly this one was kept before. Its invitation, if it has one, is used up in the same transaction, and marked
-        as spent with the batch; what is refused or repeated spends nothing. Raises UnknownSurveyError, ClosedError,
-        PausedError, ConflictError, InvitationError, in this order: nothing looks at a code but what spends it, so that whoever has the list
-        of codes cannot ask.
+        It waits, sealed, until it is of a batch that is counted while another one stays behind, or the survey is closed. One that is
+        a whole batch is counted at once. False if exactly this one was kept before. Its invitation, if it has one, is used up in the
+        same transaction, and marked as spent with a batch of codes; what is refused or repeated spends nothing. Raises
+        UnknownSurveyError, ClosedError, PausedError, ConflictError, InvitationError, in this order: nothing looks at a code but what
+        spends it, so that whoever has the list of codes cannot ask.
         """
 
     def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
@@ -94,8 +94,9 @@ class Submissions(Protocol):
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
         """Erases a submission, in a closed survey too; the same if it is not there.
 
-        It leaves the counts with the next batch of changes, of a closed survey at once. Its id stays, so that the same submission is
-        refused if it comes later. Ids that were not there stay up to a number that the database limits for each survey.
+        It leaves the counts with the next records that come, or with a batch of others that leave, of a closed survey at once. Its id
+        stays, so that the same submission is refused if it comes later. Ids that were not there stay up to a number that the database
+        limits for each survey.
         """
 
     def counts(self, survey_id: str) -> Mapping[Part, int]:
@@ -110,7 +111,7 @@ class Submissions(Protocol):
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
         """The counted records of a part, whole ones back to back, some at a time and in no order; all of one state of the database.
 
-        They are those that `tally` counts: a record that was withdrawn leaves both with the next batch. Otherwise whoever reads again and
+        They are those that `tally` counts: a record that was withdrawn leaves both at the same time. Otherwise whoever reads again and
         again would see whose was taken back.
         """
 

@@ -176,15 +176,15 @@ def test_no_file_is_left_behind(every: Store, client: FlaskClient, what: str, st
 @pytest.mark.slow
 def test_a_bundle_changes_by_whole_batches_only_whatever_single_people_send(store: Store, get: Get) -> None:
     store.surveys.publish(BATCHED)
-    codes = [os.urandom(15) for _ in range(25)]
+    codes = [os.urandom(15) for _ in range(40)]
     store.access.invite("coins", [access_codes.invitation_hash("coins", code) for code in codes])
     seen = [hashlib.sha256(get("bundle", "coins")).hexdigest()]
     for i, code in enumerate(codes):
         send(store, BATCHED, Part("North" if i % 5 else "South"), code=code)
         seen.append(hashlib.sha256(get("bundle", "coins")).hexdigest())
     changes = [i for i in range(1, len(seen)) if seen[i] != seen[i - 1]]
-    north = [i for i in range(25) if i % 5]
-    assert changes == [north[9] + 1, north[19] + 1]  # ten and twenty people of North; the five of South wait
+    north = [i for i in range(40) if i % 5]
+    assert changes == [north[19] + 1, north[29] + 1]  # of twenty and of thirty people of North all but ten; the eight of South wait
 
 
 def test_a_bundle_of_records_that_are_counted_one_by_one_would_be_found_out(store: Store, get: Get) -> None:

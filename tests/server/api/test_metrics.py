@@ -127,7 +127,7 @@ def events(client: FlaskClient, store: Store) -> Iterator[str]:
         reply = client.post(f"/api/v1/surveys/{survey_id}/submissions", data=each.to_json(), content_type="application/json")
         assert reply.status_code == 200
         yield name
-    for _ in range(4):
+    for _ in range(9):
         store.submissions.add("batched", submission(BATCHED, group="Robin"))
     yield "a whole batch"
     store.submissions.withdraw("study", access_codes.submission_id(secret))

@@ -269,7 +269,7 @@ def test_the_analysis_of_a_survey_says_of_its_records_what_the_results_say(site:
         for group in (None, "North"):
             found = client.analysis("health", group=group).results
             assert found == client.results("health", group=group)
-            assert (found.n_organisation, found.group, found.may_wait) == (400, group, 9 * (2 if group else 4))
+            assert (found.n_organisation, found.group, found.may_wait) == (400, group, 27 * (2 if group else 4))
 
 
 def test_figures_that_differ_in_their_last_digit_would_be_noticed(site: Site) -> None:

@@ -52,8 +52,8 @@ def clinic(store: Store) -> Survey:
 
 @pytest.fixture
 def kept(store: Store, clinic: Survey) -> list[Submission]:
-    """Thirteen submissions to it, of which ten are counted."""
-    sent = [submission(clinic, 1) for _ in range(13)]
+    """Twenty-three submissions to it, of which ten are counted."""
+    sent = [submission(clinic, 1) for _ in range(23)]
     for each in sent:
         store.submissions.add("clinic", each)
     return sent
@@ -85,7 +85,7 @@ def test_a_backup_becomes_a_database_with_everything_in_it(
     assert (code, said) == (0, f"{new} is what {copy} was: 10 counted records.\n")
     assert sorted(path.name for path in new.parent.iterdir()) == ["new.db", "new.db.key"]
     assert {path.stat().st_mode & 0o777 for path in new.parent.iterdir()} == {0o600}
-    assert holds(new, kept) == [True] * 13
+    assert holds(new, kept) == [True] * 23
     assert run("doctor", "--db", new)[0] == 0
 
 

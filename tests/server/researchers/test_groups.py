@@ -205,11 +205,11 @@ def test_each_part_waits_for_a_batch_of_its_own_and_no_more_than_that_may_wait(s
         bits = [randomize(item.channel, np.zeros(1, dtype=np.int64), os_words) for item in waiting.items]
         store.submissions.add("waiting", Submission(os_words(4).tobytes(), waiting.digest, 1, pack(waiting, bits), "Süd", mode))
 
-    for _ in range(9):
+    for _ in range(19):
         send("device")
         send("organisation")
     found = results_of(store, "waiting", {"group": "Süd"})
-    assert (found.n, found.may_wait) == (0, 18)
+    assert (found.n, found.may_wait) == (0, 54)
     send("organisation")
     found = results_of(store, "waiting", {"group": "Süd"})
     assert (found.n, found.n_organisation) == (10, 10)

@@ -107,16 +107,16 @@ def test_codes_that_are_spent_and_records_made_by_hand_stand_apart(store: Store,
         }
     )
     store.surveys.publish(survey)
-    codes = [os.urandom(15) for _ in range(6)]
+    codes = [os.urandom(15) for _ in range(10)]
     store.access.invite("watched", [invitation_hash("watched", code) for code in codes])
     bit = pack(survey, [np.array([[True, False]])])
-    for mode, some in (("device", codes[:3]), ("by_hand", codes[3:5])):
+    for mode, some in (("device", codes[:5]), ("by_hand", codes[5:9])):
         for code in some:
             store.submissions.add("watched", Submission(os.urandom(16), survey.digest, 1, bit, mode=mode, invitation=code))
     page = main_of(ada)
-    assert "2 records counted" in page, "the third waits"
+    assert "2 records counted" in page, "three wait"
     assert "Made by hand, with real coins 2, which are in no other figure" in page
-    assert "Codes spent 4 of 6" in page
+    assert "Codes spent 4 of 10" in page
 
 
 BASE = {"deniable": 1, "title": "Watched", "about": "Who asks, and why."}
@@ -129,10 +129,10 @@ def test_nothing_on_the_page_or_in_the_reply_changes_before_a_batch_has_come(
     today("2026-12-01")
     send(store, SURVEY, 15, "North")
     seen = []
-    for _ in range(20):
+    for _ in range(31):
         seen.append((main_of(ada), watched(store, "watched").to_json(), main_of(ada, "/manage")))
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
-    assert [number for number in range(1, 20) if seen[number] != seen[number - 1]] == [10]
+    assert [number for number in range(1, 31) if seen[number] != seen[number - 1]] == [20, 30]
 
 
 def test_a_page_that_counted_what_waits_would_be_noticed(

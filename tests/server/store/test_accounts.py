@@ -76,21 +76,25 @@ def test_a_key_is_kept_as_it_was_made_until_it_is_revoked(store: Store) -> None:
 def test_a_code_admits_one_submission_and_is_marked_when_that_is_counted(store: Store, survey: Survey, submissions: Make) -> None:
     staff = Survey.from_dict({**survey.to_dict(), "id": "staff", "access": "invited", "batch": 2})
     store.surveys.publish(staff)
-    codes = [os.urandom(15) for _ in range(4)]
+    codes = [os.urandom(15) for _ in range(6)]
     hashes = [invitation_hash("staff", code) for code in codes]
-    store.access.invite("staff", hashes[:2])
-    store.access.invite("staff", hashes[:3])  # some again: each counts once
-    assert store.access.invitations("staff") == (3, 0)
-    assert [store.access.usable("staff", one) for one in hashes] == [True, True, True, False]
+    store.access.invite("staff", hashes[:3])
+    store.access.invite("staff", hashes[:5])  # some again: each counts once
+    assert store.access.invitations("staff") == (5, 0)
+    assert [store.access.usable("staff", one) for one in hashes] == [True] * 5 + [False]
     sent = [submissions(to=staff, invitation=code) for code in codes]
     assert store.submissions.add("staff", sent[0])
     assert store.access.usable("staff", hashes[0])  # until the batch is counted
-    for refused in (submissions(to=staff, invitation=codes[0]), sent[3]):
+    for refused in (submissions(to=staff, invitation=codes[0]), sent[5]):
         with pytest.raises(InvitationError):
             store.submissions.add("staff", refused)
-    assert store.submissions.add("staff", sent[1])
-    assert [store.access.usable("staff", one) for one in hashes] == [False, False, True, False]
-    assert store.access.invitations("staff") == (3, 2)
+    assert all(store.submissions.add("staff", one) for one in sent[1:4])
+    assert sum(store.access.usable("staff", one) for one in hashes[:4]) == 2  # two are marked, two stay behind
+    assert store.access.usable("staff", hashes[4])
+    assert store.access.invitations("staff") == (5, 2)
+    unmarked = next(code for code, one in zip(codes, hashes, strict=True) if store.access.usable("staff", one))
+    with pytest.raises(InvitationError):
+        store.submissions.add("staff", submissions(to=staff, invitation=unmarked))
     for ask in (
         lambda: store.access.invite("nope", []),
         lambda: store.access.invitations("nope"),

@@ -271,7 +271,7 @@ def waiting(store: Store) -> Survey:
 
 
 def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: Store, waiting: Survey, submissions: Make) -> None:
-    sent = [submissions(to=waiting, group="North") for _ in range(4)]
+    sent = [submissions(to=waiting, group="North") for _ in range(9)]
     for submission in sent:
         store.submissions.add("waiting", submission)
     store.submissions.withdraw("waiting", sent[0].id)
@@ -283,19 +283,23 @@ def test_what_is_withdrawn_while_it_waits_never_enters_the_counts(store: Store, 
 
 
 def test_a_record_leaves_the_counts_together_with_other_changes(store: Store, waiting: Survey, submissions: Make) -> None:
-    sent = [submissions(to=waiting, group="North") for _ in range(10)]
-    for submission in sent:
-        store.submissions.add("waiting", submission)
+    for _ in range(15):
+        store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    counted = [row[1] for row in rows(store, "submissions")]
     before = tally_of(store, "waiting").to_bytes()
-    for number, submission in enumerate(sent[:4], start=1):
-        store.submissions.withdraw("waiting", submission.id)
-        assert submission.id not in {row[1] for row in rows(store, "submissions")}  # erased at once
+    for number, id_ in enumerate(counted[:4], start=1):
+        store.submissions.withdraw("waiting", id_)
+        assert id_ not in {row[1] for row in rows(store, "submissions")}  # erased at once
         assert tally_of(store, "waiting").to_bytes() == recount_of(store, "waiting").to_bytes() == before, number
     store.submissions.add("waiting", submissions(to=waiting, group="South"))  # another part
-    assert count_of(store, "waiting") == 10
-    store.submissions.add("waiting", submissions(to=waiting, group="North"))
-    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 7  # five changes: one came, four went
-    assert count_of(store, "waiting", "North") == 7
+    for _ in range(5):
+        assert count_of(store, "waiting") == 10
+        store.submissions.add("waiting", submissions(to=waiting, group="North"))
+    assert count_of(store, "waiting") == recount_of(store, "waiting").n == 11  # five came, four went
+    for id_ in counted[4:9]:
+        assert count_of(store, "waiting", "North") == 11
+        store.submissions.withdraw("waiting", id_)
+    assert count_of(store, "waiting", "North") == recount_of(store, "waiting").n == 6  # five that go are a batch as well
 
 
 def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: Store, waiting: Survey, submissions: Make) -> None:
@@ -312,10 +316,12 @@ def test_closing_takes_out_of_the_counts_what_was_withdrawn(store: Store, waitin
 def test_a_withdrawal_replies_and_leaves_the_same_whether_a_record_is_counted_waits_was_withdrawn_or_never_came(
     client: FlaskClient, store: Store, waiting: Survey, submissions: Make
 ) -> None:
-    codes = {name: new_code() for name in ("counted", "waits", "withdrawn", "never came", "in a closed survey")}
-    for name in ("counted", *("another",) * 4, "withdrawn", "waits"):
-        id_ = submission_id(codes[name]) if name in codes else None
-        store.submissions.add("waiting", submissions(to=waiting, group="North", id_=id_))
+    codes = {name: new_code() for name in ("waits", "withdrawn", "never came", "in a closed survey")}
+    others = [new_code() for _ in range(10)]
+    for code in (*others, codes["withdrawn"], codes["waits"]):
+        store.submissions.add("waiting", submissions(to=waiting, group="North", id_=submission_id(code)))
+    there = {row[1] for row in rows(store, "submissions")}
+    codes = {"counted": next(code for code in others if submission_id(code) in there), **codes}
     store.submissions.withdraw("waiting", submission_id(codes["withdrawn"]))
     seen = set()
     for name, code in codes.items():

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
-from deniable_server.store.sql import parts
+from deniable_server.store.protocol import ESTIMATED
+from deniable_server.store.sql import batches, parts
 from deniable_server.store.sql import waiting as layout
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.published import COLUMNS, find, published_of
@@ -73,7 +74,8 @@ class Intake:
         if due:
             release(connection, published.survey, place.part, due)
             self._released(connection)
-            if close_if_full(connection, place.survey):
+            more = batches.left_behind(published.survey, due) if place.part.mode in ESTIMATED else 0
+            if close_if_full(connection, place.survey, more):
                 self._closed(connection)
                 self.touch(place.survey)
         self._write(connection, published.survey, place.part, self._waiting[place])
@@ -127,25 +129,31 @@ class Intake:
             self._write(connection, survey, part, Waiting())
 
     def prepare_all(self, connection: Connection) -> None:
-        """Makes room for every part of every survey that has none yet; there is nothing to do unless another version wrote the file."""
-        there = {Place(name, parts.part(label, mode)) for name, label, mode in connection.execute("SELECT survey, label, mode FROM intake")}
+        """Makes room for every part of every survey that has none yet, or other room; nothing to do unless another version wrote the file.
+
+        All of it at once: room that grew only when something came would show what it came to.
+        """
+        query = "SELECT survey, label, mode, length(sealed) FROM intake"
+        there = {Place(name, parts.part(label, mode)): size for name, label, mode, size in connection.execute(query).fetchall()}
         for row in connection.execute(f"SELECT {COLUMNS} FROM surveys").fetchall():  # noqa: S608 - our own constant
             survey = published_of(row).survey
+            room = len(self._seal.close(layout.pack(survey, Waiting()), ""))
             for part in _parts(survey):
-                if Place(survey.id, part) not in there:
-                    self._write(connection, survey, part, Waiting())
+                place = Place(survey.id, part)
+                if there.get(place) != room:
+                    self._write(connection, survey, part, self._waiting.get(place, Waiting()))
 
     def _touch(self, place: Place) -> Waiting:
         self._touched.add(place)
         return self._waiting.setdefault(place, Waiting())
 
     def _due(self, place: Place, survey: Survey, is_open: bool) -> Waiting | None:
-        """Takes out what is to be counted now: all of a part that has a batch, or whose survey is closed. None if nothing is."""
-        waiting, due = self._waiting[place], None
-        if waiting.changes >= survey.batch or (not is_open and (waiting.changes or waiting.codes)):
-            due, self._waiting[place] = waiting, Waiting()
-        elif len(waiting.codes) > layout.room_for_codes(survey):  # of records withdrawn while they waited: a batch of codes alone
-            due, waiting.codes = Waiting(codes=waiting.codes), set()
+        """Takes out what is to be counted now: what `batches` says, or all of a part whose survey is closed. None if nothing is."""
+        waiting = self._waiting[place]
+        if is_open:
+            due = batches.take(survey, waiting)
+        else:
+            due, self._waiting[place] = (waiting if waiting.changes or waiting.codes else None), Waiting()
         if due:
             self._codes -= {(survey.id, code) for code in due.codes}
             for id_ in due.arrived:

@@ -19,13 +19,15 @@ def settings_of(connection: Connection, survey_id: str) -> Settings:
     return settings_from(row) if row else Settings()
 
 
-def close_if_full(connection: Connection, survey_id: str) -> bool:
+def close_if_full(connection: Connection, survey_id: str, more: int = 0) -> bool:
     """Closes an open survey that has the records it was to have. Whether it did: what waits is to be counted then.
+
+    more: records that are known to wait, besides those that are counted. Never how many do: whoever chose the number would learn that.
 
     It stands in no log of what was done: the second in which a survey has its count is the second in which somebody answered.
     """
     row = connection.execute("SELECT close_at FROM settings WHERE survey = ?", [survey_id]).fetchone()
-    if row is None or row[0] is None or spans.total(connection, survey_id) < row[0]:
+    if row is None or row[0] is None or spans.total(connection, survey_id) + more < row[0]:
         return False
     return bool(connection.execute("UPDATE surveys SET is_open = 0 WHERE id = ? AND is_open > 0", [survey_id]).rowcount)
 

@@ -41,8 +41,8 @@ class Waiting:
 
 
 def room_for_codes(survey: Survey) -> int:
-    """Those of all records that can wait, and as many of records that were withdrawn while they waited."""
-    return 2 * (survey.batch - 1) if survey.access == "invited" else 0
+    """A batch is let go when there are two; codes of records that were withdrawn while they waited are among them."""
+    return 2 * survey.batch - 1 if survey.access == "invited" else 0
 
 
 def pack(survey: Survey, waiting: Waiting) -> bytes:
@@ -51,7 +51,8 @@ def pack(survey: Survey, waiting: Waiting) -> bytes:
     arrived = [id_ + one for id_, records in sorted(waiting.arrived.items(), key=lambda item: item[0]) for one in _each(records, size)]
     withdrawn = sorted(_NOBODY + one for records in waiting.withdrawn for one in _each(records, size))
     head = _HEAD.pack(len(arrived), len(withdrawn), len(waiting.codes))
-    room = _HEAD.size + (survey.batch - 1) * (ID_BYTES + size) + room_for_codes(survey) * HASH_BYTES
+    records = survey.most_waiting + survey.batch - 1  # that came, and fewer than a batch that are to leave
+    room = _HEAD.size + records * (ID_BYTES + size) + room_for_codes(survey) * HASH_BYTES
     return b"".join([head, *arrived, *withdrawn, *sorted(waiting.codes)]).ljust(room, b"\0")
 
 

@@ -56,8 +56,8 @@ def orders(
         with store.database.reading() as connection:
             for name, query in PLACES.items():
                 rows = [arrival[id_] for (id_,) in connection.execute(query).fetchall()]
-                assert len(rows) == 60
-                found[name].append(float(spearmanr(range(60), rows).statistic))
+                assert len(rows) >= 50, "up to ten wait"
+                found[name].append(float(spearmanr(range(len(rows)), rows).statistic))
         store.close()
     return {name: float(np.mean(values)) for name, values in found.items()}
 

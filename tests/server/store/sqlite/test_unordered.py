@@ -68,9 +68,9 @@ def test_storage_order_tells_nothing_about_arrival(make_server: Callable[[], Any
         stored = [bytes(row[0]) for row in connection.execute("SELECT id FROM submissions")]
     connection.close()
     arrival = {id_: i for i, id_ in enumerate(ids)}
-    rows = abs(float(spearmanr(range(ARRIVALS), [arrival[id_] for id_ in stored]).statistic))
+    rows = abs(float(spearmanr(range(len(stored)), [arrival[id_] for id_ in stored]).statistic))
     print(f"running {running}, stopped {stopped}, rows {rows:.3f}")
-    assert len(stored) == ARRIVALS
+    assert len(stored) == ARRIVALS - 10, "the last ten wait"
     assert running
     assert stopped
     assert max(*running.values(), *stopped.values(), rows) <= LEAST_CORRELATION
@@ -150,7 +150,7 @@ def test_nothing_on_the_disk_leads_from_an_invitation_to_its_submission(make_ser
     stopped = worst_link(server.db.parent, hashes, ids)
     with closing(sqlite3.connect(server.db)) as connection:
         columns = [row[1] for table in ("invitations", "submissions") for row in connection.execute(f"PRAGMA table_info({table})")]
-        assert connection.execute("SELECT count(*), sum(spent) FROM invitations").fetchone() == (ARRIVALS, ARRIVALS)
+        assert connection.execute("SELECT count(*), sum(spent) FROM invitations").fetchone() == (ARRIVALS, ARRIVALS - 10)
     print(f"running {running:.3f}, stopped {stopped:.3f}")
     assert columns == ["survey", "hash", "spent", "key", "id", "survey", "label", "mode", "count", "reports"]
     assert max(running, stopped) <= LEAST_CORRELATION
@@ -220,7 +220,7 @@ def test_files_logs_and_error_pages_hold_no_answer_address_or_agent(make_server:
     names = [p for folder in (server.db.parent, server.folder) for p in folder.iterdir() if p.is_file() and p.suffix != ".json"]
     files = {str(p): p.read_bytes() for p in names} | {"replies": replies}
     assert len(files) >= 5
-    assert server.run("list").count("520 responses") == 1
+    assert server.run("list").count("510 responses, up to 54 may wait") == 1
     assert leaks(files, survey.definition) == {}
     server.stop()
     assert leaks({str(p): p.read_bytes() for p in server.db.parent.iterdir()}, survey.definition) == {}
