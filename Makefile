@@ -106,10 +106,12 @@ kills: $(VENV)/.dev
 kills-bulk: $(VENV)/.dev
 	DENIABLE_BULK_KILLS=200 $(BIN)/python -m pytest -s tests/server/store/test_kill_bulk.py
 
-# 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers: 8 minutes.
+# 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers; and an
+# interrupt at every line of a bulk job, whose next call goes on: 9 minutes.
 frames: $(VENV)/.dev
 	$(BIN)/python -m tests.client.frames 3000
 	$(BIN)/python -m tests.client.frames signals 1000
+	DENIABLE_INTERRUPTS=1 $(BIN)/python -m pytest tests/client/test_interrupts.py
 
 # 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
 stalls: $(VENV)/.dev

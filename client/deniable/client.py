@@ -305,15 +305,17 @@ class SurveyClient:
             return bulk.run(None, progress)
         if job is None:
             self._refuse_another_way(survey.id, source.name, row_key)
-        if row_key is not None:
-            begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
-        else:
-            named = "" if person_column is None else f", persons from the column {person_column}"
-            begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, f"{public}{named}".removeprefix(", "))
+        begun = None
         try:
+            if row_key is not None:
+                begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
+            else:
+                named = "" if person_column is None else f", persons from the column {person_column}"
+                begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, f"{public}{named}".removeprefix(", "))
             return bulk.run(begun, progress)
         finally:
-            self.outbox.end(begun)
+            if begun:
+                self.outbox.end(begun)
 
     def _refuse_another_way(self, survey_id: str, name: str | None, row_key: str | None) -> None:
         """Rows that went by their place in a file are not recognised by their keys, nor the other way round: they would be sent again."""

@@ -88,13 +88,14 @@ class PrivateDatabase:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """While no other process writes either. It is on the disk when this ends, and undone if it ends with an error."""
         with self.alone():
-            self._db.execute("BEGIN IMMEDIATE")
+            db = self._db
             try:
-                yield self._db
-                self._db.execute("COMMIT")
+                db.execute("BEGIN IMMEDIATE")  # an interrupt while it waits is raised once it has begun
+                yield db
+                db.execute("COMMIT")
             finally:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
 
     def version(self, newest: int) -> int:
         """The file's version. Raises sqlite3.DatabaseError where it is newer than `newest`."""

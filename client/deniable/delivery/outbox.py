@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from deniable.errors import DeliveryError, RefusedError, Rejected
 from deniable.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
@@ -95,6 +96,7 @@ class Outbox:
             self.path = os.path.abspath(self.path)
         self._life: _Life | None = None
         self.owner = secrets.token_hex(8)
+        self._at_work: WeakValueDictionary[int, Job] = WeakValueDictionary()  # one that nobody refers to was interrupted
         self._file = PrivateDatabase(self.path, self._unusable, ("synchronous = FULL",))
         try:
             with self._file.alone():
@@ -109,13 +111,15 @@ class Outbox:
 
     def close(self) -> None:
         """Gives back whatever this outbox still owns."""
-        with self._file.transaction() as db:
-            db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
-            db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
-        with self._file.alone():  # no fork comes while SQLite is at work
-            if self._life:
-                self._life.end()
-        self._file.close()
+        try:
+            with self._file.transaction() as db:
+                db.execute("UPDATE submission SET owner = NULL WHERE owner = ?", [self.owner])
+                db.execute("UPDATE job SET owner = NULL WHERE owner = ?", [self.owner])
+        finally:
+            with self._file.alone():  # no fork comes while SQLite is at work
+                if self._life:
+                    self._life.end()
+            self._file.close()
 
     def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
         """Takes up a job, new or begun. `mark` is what the input looks like from outside: its size and time, say.
@@ -126,31 +130,27 @@ class Outbox:
         with self._file.transaction() as db:
             key = [url, survey, name]
             db.execute("INSERT OR IGNORE INTO job (url, survey, name, digest, mark) VALUES (?, ?, ?, ?, ?)", [*key, digest, mark])
-            number, old_digest, old_mark, old_public, rows, submissions, owner = db.execute(
+            number, *old, rows, submissions, owner = db.execute(
                 "SELECT number, digest, mark, public, rows, submissions, owner FROM job WHERE url = ? AND survey = ? AND name = ?", key
             ).fetchone()
-            if self._alive(owner):
+            if number in self._at_work if owner == self.owner else self._alive(owner):
                 raise DeliveryError(f"job {name}: another process is working on it; run the same command again once it has ended")
-            if rows and digest != old_digest:
-                raise RefusedError(f"job {name}: it began under the definition with digest {old_digest}, and the survey now has {digest}")
-            if rows and mark != old_mark:
-                raise RefusedError(
-                    f"job {name}: the file has changed since its first {rows:,} rows were randomized. Answers must not be "
-                    f"randomized twice: put new rows into a file of their own, or give a job name of your own if all rows are new"
-                )
-            if rows and public != old_public:
-                raise RefusedError(f"job {name}: it began with {old_public or 'no group'}, and now comes with {public or 'no group'}")
-            if not rows:
+            if rows:
+                _refuse_changed(name, rows, old, [digest, mark, public])
+            else:
                 _refuse_elsewhere(db, [url, survey, name, digest])
             values = [self.owner, digest, mark, public, number]
             db.execute("UPDATE job SET owner = ?, digest = ?, mark = ?, public = ? WHERE number = ?", values)
             rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
-        return Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected))
+            job = self._at_work[number] = Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected))
+        return job
 
     def end(self, job: Job) -> None:
-        """Lets go of a job; its progress stays."""
+        """Lets go of a job, whose progress stays, and of what waits of it: sent twice, it is counted once."""
+        self._at_work.pop(job.number, None)
         with self._file.transaction() as db:
             db.execute("UPDATE job SET owner = NULL WHERE number = ?", [job.number])
+            db.execute("UPDATE submission SET owner = NULL WHERE job = ? AND owner = ?", [job.number, self.owner])
 
     def add(self, url: str, survey: str, *submissions: Submission) -> None:
         """Stores submissions that the caller is about to send, and owns."""
@@ -202,13 +202,16 @@ class Outbox:
         )
 
     def claim(self, url: str, job: Job | None = None, refused: bool = False) -> list[bytes]:
-        """Takes over the submissions to `url` that nobody alive is sending, of one job or of all; returns their ids."""
+        """Takes over the submissions to `url` that nobody alive is sending, of one job or of all; returns their ids.
+
+        What this outbox owns of a job that it begins was left by an interrupt.
+        """
         with self._file.transaction() as db:
             found = db.execute(
                 "SELECT id, owner FROM submission WHERE url = ? AND (state = 'waiting' OR ?) AND (? IS NULL OR job = ?) ORDER BY id",
                 [url, refused, *([job.number if job else None] * 2)],
             ).fetchall()
-            alive = {owner: self._alive(owner) for _, owner in found}
+            alive = {owner: self._alive(owner) and not (job and owner == self.owner) for _, owner in found}
             free = [submission_id for submission_id, owner in found if not alive[owner]]
             db.executemany("UPDATE submission SET owner = ? WHERE id = ?", [(self.owner, submission_id) for submission_id in free])
         return free
@@ -274,6 +277,20 @@ class Outbox:
         if owner is None or owner == self.owner or self.path == MEMORY:
             return owner is not None
         return _Life.held(self._life_path(owner))
+
+
+def _refuse_changed(name: str, rows: int, old: Sequence[str], new: Sequence[str]) -> None:
+    """Each is the digest, the mark and the group of a job. Raises RefusedError where its first rows went another way."""
+    (digest, mark, public), (new_digest, new_mark, new_public) = old, new
+    if digest != new_digest:
+        raise RefusedError(f"job {name}: it began under the definition with digest {digest}, and the survey now has {new_digest}")
+    if mark != new_mark:
+        raise RefusedError(
+            f"job {name}: the file has changed since its first {rows:,} rows were randomized. Answers must not be "
+            f"randomized twice: put new rows into a file of their own, or give a job name of your own if all rows are new"
+        )
+    if public != new_public:
+        raise RefusedError(f"job {name}: it began with {public or 'no group'}, and now comes with {new_public or 'no group'}")
 
 
 def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:
