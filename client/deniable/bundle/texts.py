@@ -70,8 +70,8 @@ def method(counted: Counted) -> str:
         f"{survey.epsilon:.4g}.{asked}{_by_others(counted)} Shares were estimated by inverting the known chances, which is unbiased, and "
         "were never cut off at 0% or 100%. Intervals have a confidence of 95% for the population of which the respondents are a random "
         "sample: for shares by Feldman and Cousins (Phys. Rev. D 57, 1998), exact up to 10,000 records, or 200,000 where answers are "
-        "hardly hidden, and by the likelihood ratio above; for means by the same method for a normal error, or Fieller's where some gave "
-        "no answer. Adjusted shares lie between 0% and 100%, and add to 100%."
+        "hardly hidden, and by the likelihood ratio above; for means by the same method for a normal error and Student's t, or Fieller's "
+        "where some gave no answer. Adjusted shares lie between 0% and 100%, and add to 100%."
     )
 
 

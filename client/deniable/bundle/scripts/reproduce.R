@@ -187,8 +187,12 @@ normal_p <- function(x, top, value) {
   pnorm(-down) + pnorm(-up)
 }
 
-# Limits of a mean in [lowest, highest] whose error is normal: as Feldman and Cousins, by bisection.
-normal_limits <- function(value, error, lowest, highest) {
+# How many standard errors the limits of a mean of n records are away: as Student's t says, and sqrt(n / (n - 1)) times as many.
+reach <- function(n) -qt(ALPHA / 2, max(n - 1, 1)) / sqrt(max(1 - 1 / n, 0.5))
+
+# Limits of a mean of n records in [lowest, highest]: as Feldman and Cousins for a normal error, as many times wider as `reach` says.
+normal_limits <- function(value, error, n, lowest, highest) {
+  error <- error * reach(n) / Z
   start <- max(lowest, min(value, highest) - 40 * error)
   stop <- min(highest, max(value, lowest) + 40 * error)
   x <- (value - start) / error
@@ -205,10 +209,10 @@ normal_limits <- function(value, error, lowest, highest) {
 }
 
 # E. Fieller, J. R. Stat. Soc. B 16 (1954), within the ends of the scale.
-ratio_limits <- function(over, under, c0, ends) {
+ratio_limits <- function(over, under, c0, ends, n) {
   best <- min(max(over / under, ends[1]), ends[2])
   spread <- function(x) c0[1, 1] - 2 * x * c0[1, 2] + x * x * c0[2, 2]
-  drop <- Z^2 + (if (best == over / under) 0 else (over - best * under)^2 / spread(best))
+  drop <- reach(n)^2 + (if (best == over / under) 0 else (over - best * under)^2 / spread(best))
   a <- under^2 - drop * c0[2, 2]
   b <- -2 * (over * under - drop * c0[1, 2])
   e <- over^2 - drop * c0[1, 1]
@@ -230,7 +234,7 @@ mean_of <- function(scores, ones, n, records, channel) {
   if (all(answered)) {
     variance <- max(sapply(0:1, function(part) sum(values * (covariance(p, part, channel) %*% values)))) / n
     value <- sum(values * p)
-    return(c(n, NA, value, sqrt(variance), normal_limits(value, sqrt(variance), ends[1], ends[2]), NA))
+    return(c(n, NA, value, sqrt(variance), normal_limits(value, sqrt(variance), n, ends[1], ends[2]), NA))
   }
   weights <- rbind(values, as.numeric(answered))
   parts <- as.vector(weights %*% p)
@@ -244,7 +248,7 @@ mean_of <- function(scores, ones, n, records, channel) {
 # The same of a ratio of two means with this covariance; `none` where the records do not tell.
 ratio <- function(parts, c0, ends, n, none) {
   if (parts[2] <= 0) return(none)
-  limits <- ratio_limits(parts[1], parts[2], c0, ends)
+  limits <- ratio_limits(parts[1], parts[2], c0, ends, n)
   if (all(limits == ends)) return(none)
   value <- parts[1] / parts[2]
   c(n, NA, value, sqrt(c0[1, 1] - 2 * value * c0[1, 2] + value^2 * c0[2, 2]) / parts[2], limits, NA)
@@ -268,7 +272,7 @@ window_of <- function(scores, ones, n, records, sizes, theta) {
   if (!apart) {
     value <- sum(ones * scores) / n
     error <- sqrt(sum(rates * (scores - sum(rates * scores))^2) / n)
-    return(list(shown = shown, mean = c(n, NA, value, error, normal_limits(value, error, ends[1], ends[2]), NA)))
+    return(list(shown = shown, mean = c(n, NA, value, error, normal_limits(value, error, n, ends[1], ends[2]), NA)))
   }
   counts <- ifelse(answered, theta, theta - 1) / (theta - phi)  # how many people who answered a record stands for
   added <- rbind(mean(ends) * counts + ifelse(answered, scores - mean(ends), 0), counts)
