@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from tests.kit.patience import wait_for
 
 from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
@@ -111,11 +112,12 @@ def ctrl_c_while_waiting(path: Path) -> Outbox:
     with subprocess.Popen([sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        begun = threading.Event()
+        begun, waiting = threading.Event(), threading.get_ident()
         box._file._db.set_trace_callback(lambda statement: begun.set() if statement.startswith("BEGIN") else None)
 
         def pressing() -> None:
-            begun.wait()
+            begun.wait()  # then for SQLite, to be at work: what is raised in a callback of its own is lost
+            wait_for(lambda: sys._current_frames()[waiting].f_code.co_name != "<lambda>", "the wait for the other process")
             os.kill(os.getpid(), signal.SIGINT)
             assert holder.stdin is not None
             holder.stdin.close()
