@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
 
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException, WebDriverException
 from selenium.webdriver.support.ui import WebDriverWait
 
-PATIENCE = 120.0  # seconds
+PATIENCE = float(os.environ.get("DENIABLE_PATIENCE", "120"))  # seconds
 
 
 def wait_for(holds: Callable[[], object], what: str) -> None:
@@ -22,4 +23,29 @@ def wait_for(holds: Callable[[], object], what: str) -> None:
 
 def patient(driver: Any) -> WebDriverWait[Any]:
     """`patient(driver).until(...)` looks 20 times a second, again where a page has gone between two looks at it."""
-    return WebDriverWait(driver, PATIENCE, 0.05, ignored_exceptions=[StaleElementReferenceException])
+    return _Patient(driver, PATIENCE, 0.05, ignored_exceptions=[StaleElementReferenceException])
+
+
+class _Patient(WebDriverWait[Any]):
+    """Says at the end of its patience where the browser is instead, in one line: the last of a log may be all there is to read."""
+
+    def until(self, method: Callable[[Any], Any], message: str = "") -> Any:
+        try:
+            return super().until(method, message)
+        except TimeoutException as error:
+            raise TimeoutException(f"{message} not within {PATIENCE:.0f} seconds; {_where(self._driver)}".strip()) from error
+
+
+_HERE = """
+const here = document.activeElement, told = [...document.querySelectorAll("[role=alert], [role=status], .problem, .error")];
+return [location.href, document.title, document.readyState, document.hasFocus(),
+  here ? `${here.tagName.toLowerCase()}#${here.id}` : "none", told.map((e) => e.textContent.trim()).join(" ").slice(0, 300)];
+"""
+
+
+def _where(driver: Any) -> str:
+    try:
+        url, title, state, focused, element, told = driver.execute_script(_HERE)
+    except WebDriverException as error:
+        return f"the page cannot be asked: {error.msg}"
+    return f"at {url}, {title!r}, {state}, focused {focused}, in {element}, told {told!r}"

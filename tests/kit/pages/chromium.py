@@ -46,4 +46,6 @@ def open_browser(
             options.binary_location = program
         driver = Chrome(options, ChromeService(driver_program if program else None))
         stack.callback(driver.quit)
+        # a window without a screen now and then has no focus after a change of page, as no person's window would
+        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         yield driver
