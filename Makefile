@@ -23,8 +23,9 @@ test:
 	$(MAKE) --jobs 3 $(VENV)/.dev $(VENV)/.wheels browser
 	$(MAKE) --jobs 2 check tests
 
+# Who has waited in vain, on a machine that has much else to do, waits once more; who has seen something wrong fails at once.
 tests: $(VENV)/.dev $(VENV)/.wheels
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -rR --reruns 1 --only-rerun "not within [0-9]+ seconds" --only-rerun TimeoutException
 
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -n 3 -m "not browser and not slow"
