@@ -173,8 +173,16 @@ def our_modules() -> frozenset[str]:
 
 
 @cache
-def parsed(source: str) -> ast.Module:
-    return ast.parse(source)
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """All nodes of the tree that a source text is, for the rules, each of which looks through all of them."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def and_no_longer() -> Iterator[None]:
+    """The trees of all files are two million objects, which every collection of garbage would look through."""
+    yield
+    nodes.cache_clear()
 
 
 def module_of(file: str) -> str:
@@ -194,7 +202,7 @@ def room_of(module: str) -> str:
 def imported(source: str) -> set[str]:
     """The full names of all that a source text imports, modules and what is in them, inside functions too."""
     names = set()
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -206,7 +214,7 @@ def imported(source: str) -> set[str]:
 def modules_imported(source: str) -> set[str]:
     """Our modules that a source text imports: a package itself only where something is taken that is no module of it."""
     known, found = our_modules(), set()
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -231,7 +239,7 @@ def input_or_output(file: str, source: str) -> Iterator[str]:
         return
     allowed = READERS.get(file, set())
     yield from sorted(name for name in imported(source) if {name, name.split(".")[0]} & IO and name.split(".")[0] not in allowed)
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Call):
             name = node.func.id if isinstance(node.func, ast.Name) else ""
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -245,7 +253,7 @@ def randomness(file: str, source: str) -> Iterator[str]:
     for name in sorted(imported(source)):
         if any(name == one or name.startswith(f"{one}.") for one in RANDOM) and name.split(".")[0] not in allowed:
             yield name
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Attribute) and ast.unparse(node) in {"np.random", "numpy.random"} - allowed:
             yield ast.unparse(node)
         if isinstance(node, ast.Attribute) and ast.unparse(node) in SYSTEMS and file != "device/entropy.py":
@@ -256,7 +264,7 @@ def names_of_types(file: str, source: str) -> Iterator[str]:
     """Questions after a type's name, anywhere but where types are."""
     if file.startswith("survey/types/"):
         return
-    for node in ast.walk(parsed(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Compare | ast.MatchValue):
             asked = ast.unparse(node)
             named = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)} & TYPE_NAMES
@@ -283,7 +291,7 @@ def names_of_types_in_the_browser(file: str, source: str) -> Iterator[str]:
 def a_seed(file: str, source: str) -> Iterator[str]:
     """Arguments from which noise could be computed again."""
     if room_of(module_of(file)) in ("mechanism", "survey", "device", "wire", "delivery", "client"):
-        yield from (node.arg for node in ast.walk(parsed(source)) if isinstance(node, ast.arg) and "seed" in node.arg)
+        yield from (node.arg for node in nodes(source) if isinstance(node, ast.arg) and "seed" in node.arg)
 
 
 Rule = Callable[[str, str], Iterator[str]]
@@ -342,7 +350,7 @@ def lines_of_code(source: str) -> int:
     """Lines with something other than a comment or a text that stands alone, such as a docstring."""
     words = {
         line
-        for node in ast.walk(parsed(source))
+        for node in nodes(source)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         for line in range(node.lineno, (node.end_lineno or 0) + 1)
     }
