@@ -113,15 +113,26 @@ def ctrl_c_while_waiting(path: Path) -> Outbox:
         assert holder.stdout is not None
         holder.stdout.readline()
         begun, waiting = threading.Event(), threading.get_ident()
-        box._file._db.set_trace_callback(lambda statement: begun.set() if statement.startswith("BEGIN") else None)
+
+        def traced(statement: str) -> None:
+            if statement.startswith("BEGIN"):
+                begun.set()
+
+        def told() -> bool:
+            """Whether SQLite is at work again: what is raised in a callback of its own, or in what that calls, is lost."""
+            frame = sys._current_frames()[waiting]
+            while frame.f_code is not traced.__code__ and frame.f_back is not None:
+                frame = frame.f_back
+            return frame.f_code is not traced.__code__
 
         def pressing() -> None:
-            begun.wait()  # then for SQLite, to be at work: what is raised in a callback of its own is lost
-            wait_for(lambda: sys._current_frames()[waiting].f_code.co_name != "<lambda>", "the wait for the other process")
+            begun.wait()
+            wait_for(told, "the wait for the other process")
             os.kill(os.getpid(), signal.SIGINT)
             assert holder.stdin is not None
             holder.stdin.close()
 
+        box._file._db.set_trace_callback(traced)
         pressed = threading.Thread(target=pressing)
         pressed.start()
         with pytest.raises(KeyboardInterrupt):
