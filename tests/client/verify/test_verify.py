@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import reduce
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -57,23 +58,35 @@ class Served:
 Change = Callable[[Served], Served]
 
 
+class Upstream:
+    """A running `deniable-server serve`, asked the same only once: tests differ in what becomes of its replies on the way."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._http = httpx.Client(base_url=url, timeout=PATIENCE, headers={"Accept-Encoding": "identity"})
+        self._known: dict[Any, httpx.Response] = {}
+
+    def request(self, method: str, path: str, headers: dict[str, str], body: bytes) -> httpx.Response:
+        asked = (method, path, *headers.items(), body)
+        return self._known.get(asked) or self._known.setdefault(asked, self._http.request(method, path, headers=headers, content=body))
+
+    def close(self) -> None:
+        self._http.close()
+
+
 class Site(ThreadingHTTPServer):
     """Passes requests on to a real `deniable-server serve`; `changes` has what becomes of the replies to a path, "*" to all."""
 
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, upstream: str) -> None:
+    def __init__(self, upstream: Upstream) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.upstream = httpx.Client(base_url=upstream, timeout=PATIENCE, headers={"Accept-Encoding": "identity"})
+        self.upstream = upstream
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.changes: dict[str, Change] = {}
         self.told_apart: list[tuple[Callable[[str, dict[str, str]], bool], Change]] = []  # by path and headers of the request
         self.seen: list[tuple[str, dict[str, str]]] = []
-
-    def server_close(self) -> None:
-        super().server_close()
-        self.upstream.close()
 
     def handle_error(self, request: object, client_address: object) -> None:
         pass  # a client that has read enough
@@ -81,6 +94,7 @@ class Site(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: Site
+    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         self.forward(b"")
@@ -92,13 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
         told = dict(self.headers.items())
         self.server.seen.append((self.path, told))
         passed = {key: own for key, own in told.items() if key not in ("Host", "Connection", "Accept-Encoding", "Content-Length", "Origin")}
-        reply = self.server.upstream.request(self.command, self.path, headers=passed, content=body)
+        reply = self.server.upstream.request(self.command, self.path, passed, body)
         dropped = ("content-length", "date", "server", "connection", "transfer-encoding")
         served = Served(reply.status_code, tuple((key, own) for key, own in reply.headers.items() if key not in dropped), reply.content)
         if "html" in reply.headers.get("content-type", ""):  # the pages name the server by the address that it was started with
-            served = replace(
-                served, body=served.body.replace(str(self.server.upstream.base_url).rstrip("/").encode(), self.server.url.encode())
-            )
+            served = replace(served, body=served.body.replace(self.server.upstream.url.encode(), self.server.url.encode()))
         for path in dict.fromkeys(("*", self.path.split("?")[0], self.path, f"{self.command} {self.path.split('?')[0]}")):
             served = self.server.changes.get(path, lambda unchanged: unchanged)(served)
         for tells, change in self.server.told_apart:
@@ -114,21 +126,22 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a running `deniable-server serve`."""
+def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
+    """A running `deniable-server serve`."""
     server = ServerProcess(tmp_path_factory.mktemp("site"))
     server.publish(*(Survey.from_dict({**STUDY, **keys, "id": name}) for name, keys in SURVEYS.items()))
     with server.store() as store:
         store.surveys.set_open("closed", False)
         store.surveys.pause("paused", True)
     server.start()
-    yield server.url
+    with closing(Upstream(server.url)) as upstream:
+        yield upstream
     server.stop()
     server.close()
 
 
 @pytest.fixture
-def site(upstream: str) -> Iterator[Site]:
+def site(upstream: Upstream) -> Iterator[Site]:
     with listening(Site(upstream)) as site:
         yield site
 
@@ -188,8 +201,8 @@ def test_a_right_server_passes_whatever_the_survey(site: Site, run: Callable[...
     assert [state for state in ("closed", "paused") if state in result.stdout.splitlines()[1]] == [survey][: survey in ("closed", "paused")]
 
 
-def test_it_passes_without_a_proxy_and_with_compressed_replies(upstream: str, run: Callable[..., Result]) -> None:
-    result = run(upstream, "--survey", "study")
+def test_it_passes_without_a_proxy_and_with_compressed_replies(upstream: Upstream, run: Callable[..., Result]) -> None:
+    result = run(upstream.url, "--survey", "study")
     assert result.exit_code == 0, result.output
     assert "the link names none to compare it with" in result.stdout
 
@@ -717,9 +730,9 @@ def test_links_that_people_follow_and_data_are_no_loads() -> None:
 
 
 @pytest.mark.slow
-def test_no_released_file_names_anything_that_was_not_released(sources: Path, upstream: str) -> None:
+def test_no_released_file_names_anything_that_was_not_released(sources: Path, upstream: Upstream) -> None:
     known = Released(**json.loads(sources.read_text()))
-    with httpx.Client(base_url=upstream, timeout=PATIENCE) as http:
+    with httpx.Client(base_url=upstream.url, timeout=PATIENCE) as http:
         for path in known.files:
             for url in of_file(path, http.get(path).text):
                 assert urljoin(path, url) in known.files, path
