@@ -29,10 +29,10 @@ SLOWED = """
 import sys, time
 from deniable_server.operate.cli import main
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.arrivals import Arrival, Arrivals
+from deniable_server.store.sql.arrivals import Arrivals
 from deniable_server.store.sqlite.file import File
-def alone(self, survey_id, submission):
-    return self._writer.begin(lambda connection: self._admit(connection, [Arrival(survey_id, submission)])[0])
+def alone(self, arrival):
+    self._writer.begin(lambda connection: self._admit(connection, [arrival])[0]).add_done_callback(lambda done: arrival.tell(done.result()))
 commit = File.commit
 def slowed(self, connection):
     commit(self, connection)

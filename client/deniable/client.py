@@ -254,8 +254,8 @@ class SurveyClient:
         """Randomizes and sends many respondents' answers, a row each.
 
         rows: an iterable of mappings, a DataFrame, or a file: CSV with a header, or JSON lines (.jsonl). Other columns are left
-        alone. columns: the column of a question, where it is not the question's id. batch: rows a request, by default as many as make
-        half a megabyte.
+        alone. columns: the column of a question, where it is not the question's id. batch: rows a request at most, by default as many
+        as make half a megabyte.
         progress: show a bar on a terminal. on_invalid: "raise" checks all rows first and sends nothing if one is wrong
         (a stream that cannot be read twice is checked batch by batch); "skip" leaves wrong rows out and reports them.
 

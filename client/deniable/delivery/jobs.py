@@ -115,7 +115,8 @@ class Bulk:
 
     def options(self, skip: int) -> dict[str, Any]:
         """Which rows to read: those behind the first `skip`, so many at a time."""
-        size = max(2, self.size) if self.public.invitation else self.size  # so that a second row is seen before the first is sent
+        size = self.size if self.source.total is None else even(self.source.total - skip, self.size, self.survey.batch)
+        size = max(2, size) if self.public.invitation else size  # so that a second row is seen before the first is sent
         person, row = self.account.column if self.account else None, self.row_keys.column if self.row_keys else None
         return {"columns": self.columns, "person_column": person, "row_key": row, "size": size, "skip": skip}
 
@@ -199,6 +200,15 @@ class Bulk:
 def rows_at_once(survey: Survey) -> int:
     """How many rows make a submission of half a megabyte, and at most two million cells."""
     return max(1, min(MAX_COUNT, (1 << 19) // survey.record.bytes, (1 << 21) // len(survey.items)))
+
+
+def even(rows: int, most: int, least: int) -> int:
+    """How many rows a request, at most `most`, so that the last one has no fewer than `least`: these would wait for others to be counted.
+
+    `most` where no number does that.
+    """
+    sizes = range(most, least - 1, -1) if rows > most else ()
+    return next((size for size in sizes if not 0 < rows % size < least), most)
 
 
 def counted(number: int, noun: str) -> str:

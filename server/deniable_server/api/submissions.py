@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
-
 from flask import Response, jsonify
 
 from deniable.survey import Survey
@@ -11,7 +9,7 @@ from deniable.wire.submission import Submission
 from deniable_server.api.callers import key_needed
 from deniable_server.store.accounts import Key
 from deniable_server.store.errors import UnavailableError, busy
-from deniable_server.store.protocol import WAIT_SECONDS, Store
+from deniable_server.store.protocol import WAIT_SECONDS, Store, TakeBack, Tell
 from deniable_server.web.errors import DigestError
 from deniable_server.web.limiter import Rate
 
@@ -80,18 +78,18 @@ class Door:
         """Counts one more. Raises TooManyError."""
         self._rate.take()
 
-    def take(self, survey: Survey, body: bytes) -> Future[bool]:
-        """Begins to keep a submission. Raises as `check_length` and `read` do, and UnavailableError; the result as `Submissions.add`.
+    def take(self, survey: Survey, body: bytes, tell: Tell) -> TakeBack:
+        """Begins to keep a submission, as `Submissions.adding` does. Raises as `check_length` and `read` do.
 
-        Whoever does not want to wait longer than `patience` cancels what this gives, and tells `busy`.
+        Whoever does not want to wait longer than `patience` takes it back, and says `busy`.
         """
         check_length(survey, len(body), None)
-        return self._store.submissions.adding(survey.id, read(survey, body, None))
+        return self._store.submissions.adding(survey.id, read(survey, body, None), tell)
 
     def accepted(self) -> Response:
         """The reply to one that was kept."""
         return accepted(1, self._rate)
 
     def busy(self) -> UnavailableError:
-        """What whoever waited for too long is told."""
+        """What whoever waited for too long, and took it back, is told."""
         return busy()

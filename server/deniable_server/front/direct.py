@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from concurrent.futures import Future
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from flask import Flask, Response
@@ -27,6 +28,10 @@ _NOT_PLAIN = {"authorization", "content-encoding", "expect", "transfer-encoding"
 _OWN = {"same-origin", "none"}
 
 
+Outcome = bool | BaseException
+"""Whether a submission is new, or why it was not kept."""
+
+
 class Door(Protocol):
     """Who knows what a submission has to keep to, and where it is kept."""
 
@@ -38,7 +43,7 @@ class Door(Protocol):
 
     def learn(self, survey_id: str) -> Any: ...
 
-    def take(self, survey: Any, body: bytes) -> Future[bool]: ...
+    def take(self, survey: Any, body: bytes, tell: Callable[[Outcome], None]) -> Callable[[], bool]: ...
 
     def busy(self) -> Exception: ...
 
@@ -52,7 +57,7 @@ class Direct:
         self._door: Door = app.extensions["deniable_door"]
         self._workers, self._waiting = workers, 0
         self._lock = threading.Lock()
-        self._done: list[tuple[asyncio.Future[Reply], Future[bool]]] = []  # what the loop is still to be told of
+        self._outcomes: list[tuple[asyncio.Future[Reply], Outcome]] = []  # what the loop is still to be told of
         environ = {**base, "REQUEST_METHOD": "POST", "PATH_INFO": "/api/v1/surveys/s/submissions", "QUERY_STRING": ""}
         self._environ = {**environ, "SERVER_PROTOCOL": "HTTP/1.1"}
         self._success = self._made_once(app)
@@ -68,34 +73,41 @@ class Direct:
             return self._busy
         loop = asyncio.get_running_loop()
         told: asyncio.Future[Reply] = loop.create_future()
-        done = self._door.take(survey, body)
+        take_back = self._door.take(survey, body, partial(self._hear, loop, told))
         self._waiting += 1
-        done.add_done_callback(lambda done: self._finished(loop, told, done))
-        patience = loop.call_later(self._door.patience, done.cancel)  # what was begun by then is finished
+        patience = loop.call_later(self._door.patience, self._give_up, take_back, told)
         try:
             return await told
         finally:
             patience.cancel()
 
-    def _finished(self, loop: asyncio.AbstractEventLoop, told: asyncio.Future[Reply], done: Future[bool]) -> None:
+    def _hear(self, loop: asyncio.AbstractEventLoop, told: asyncio.Future[Reply], outcome: Outcome) -> None:
         """In the writer's thread, once for each of a commit: the loop is woken for the first of them."""
         with self._lock:
-            self._done.append((told, done))
-            if len(self._done) > 1:
+            self._outcomes.append((told, outcome))
+            if len(self._outcomes) > 1:
                 return
         loop.call_soon_threadsafe(self._settle)
 
+    def _give_up(self, take_back: Callable[[], bool], told: asyncio.Future[Reply]) -> None:
+        """What was begun by now is finished all the same."""
+        if take_back():
+            self._tell(told, self._door.busy())
+
     def _settle(self) -> None:
         with self._lock:
-            finished, self._done = self._done, []
-        self._waiting -= len(finished)
-        for told, done in finished:
-            if told.cancelled():
-                continue
-            if failure := self._door.busy() if done.cancelled() else done.exception():
-                told.set_exception(failure)
-            else:
-                told.set_result(self._success)
+            outcomes, self._outcomes = self._outcomes, []
+        for told, outcome in outcomes:
+            self._tell(told, outcome)
+
+    def _tell(self, told: asyncio.Future[Reply], outcome: Outcome) -> None:
+        self._waiting -= 1
+        if told.cancelled():
+            return
+        if isinstance(outcome, bool):
+            told.set_result(self._success)
+        else:
+            told.set_exception(outcome)
 
     def _made_once(self, app: Flask) -> Reply:
         """The reply of success, with all that the application adds to it."""

@@ -8,8 +8,7 @@ UnavailableError.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +29,11 @@ from deniable_server.store.webhooks import Webhooks
 WAIT_SECONDS = 5.0  # for the turn of what is to be written
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
+
+Tell = Callable[[bool | BaseException], None]
+"""Hears once what became of a submission: what `Submissions.add` would have returned or raised. It must not wait, and must not raise."""
+TakeBack = Callable[[], bool]
+"""Whether a submission's turn had not come: then it is not kept, and nobody hears of it."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +89,10 @@ class Submissions(Protocol):
         spends it, so that whoever has the list of codes cannot ask.
         """
 
-    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
-        """The same for one record, without waiting: what `add` returns or raises, once it does.
+    def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
+        """The same for one record, without waiting: `tell` hears what `add` returns or raises once it does, in another thread perhaps.
 
-        Whoever waits no longer, for WAIT_SECONDS say, cancels it: then nothing is kept, unless it says that it was begun.
+        Whoever waits no longer, for WAIT_SECONDS say, takes it back.
         """
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:

@@ -116,6 +116,24 @@ def test_a_wrong_row_of_a_stream_waits_for_what_is_under_way_and_a_failure_of_th
         client.submit_many("study", rows("CANARY"), batch=4)
 
 
+def test_no_request_of_a_table_has_too_few_rows_for_a_batch_of_the_survey(client, server):
+    """A batch of its records is ten."""
+    client.submit_many("study", pd.DataFrame({"smokes": ["no"] * 41, "party": ["Red"] * 41}), batch=20)
+    assert [Submission.from_json(post.body).count for post in server.posts] == [15, 15, 11]
+
+
+@pytest.mark.parametrize(("rows", "most", "least"), [(100_001, 100_000, 10), (2_001, 50, 10), (59, 20, 10), (40, 20, 10), (7, 20, 10)])
+def test_the_last_request_has_all_rows_or_as_many_as_a_batch(rows, most, least):
+    size = jobs.even(rows, most, least)
+    assert least <= size <= most
+    assert rows <= most or rows % size == 0 or rows % size >= least
+
+
+def test_where_no_size_does_that_it_is_what_was_asked_for():
+    assert jobs.even(25, 4, 10) == 4
+    assert jobs.even(11, 10, 10) == 10
+
+
 def test_without_being_told_otherwise_a_submission_has_half_a_megabyte(client, server, monkeypatch):
     study = Survey.from_definition(server.definitions["study"])
     assert jobs.rows_at_once(study) == 100_000

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -33,8 +33,9 @@ from deniable_server.operate.cli import main
 from deniable_server.researchers import passwords
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError
+from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.arrivals import Arrivals
+from deniable_server.store.sql.arrivals import Arrival, Arrivals
 from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.web import limiter
 
@@ -54,11 +55,10 @@ def slow_disk() -> None:
 def acknowledge_before_commit() -> None:
     add = Arrivals.add
 
-    def early(self: Arrivals, survey_id: str, submission: Submission) -> Future[bool]:
-        add(self, survey_id, submission)
-        done: Future[bool] = Future()
-        done.set_result(True)
-        return done
+    def early(self: Arrivals, arrival: Arrival) -> None:
+        tell, arrival.tell = arrival.tell, lambda outcome: None
+        add(self, arrival)
+        tell(True)
 
     Arrivals.add = early  # type: ignore[method-assign]
 
@@ -79,7 +79,12 @@ def spend_in_two_steps() -> None:
         self._database.writer.run(lambda c: c.execute("UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ?", own) and None)
         return added
 
-    SubmissionShelf.adding = lambda *given: threads.submit(look_then_spend, *given)  # type: ignore[method-assign]
+    def adding(self: SubmissionShelf, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
+        done = threads.submit(look_then_spend, self, survey_id, submission)
+        done.add_done_callback(lambda done: tell(done.exception() or done.result()))
+        return lambda: False
+
+    SubmissionShelf.adding = adding  # type: ignore[method-assign]
 
 
 def counts_hashes() -> None:

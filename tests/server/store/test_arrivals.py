@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.kit.servers.later import adding, telling
 from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
@@ -18,7 +19,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store.errors import ConflictError, PausedError, StoreError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql import arrivals
-from deniable_server.store.sql.arrivals import Arrivals
+from deniable_server.store.sql.arrivals import Arrival, Arrivals
 
 Make = Callable[..., Submission]
 
@@ -53,7 +54,7 @@ def statements_for(store: Any, made: list[Submission]) -> int:
     """How many statements the writer executes for submissions that come together."""
     writer = store.database.writer
     with together(store):
-        told = [store.submissions.adding("study", each) for each in made]
+        told = [adding(store, "study", each) for each in made]
         counting = writer._connection = Counting(writer._connection)
     assert [each.result(60) for each in told] == [True] * len(made)
     store.access.invite("study", [])  # the commit is over, and so are its notes
@@ -81,7 +82,7 @@ def test_each_of_many_hears_what_it_would_hear_alone(store: Store, survey: Surve
         *(("nowhere", submissions()), ("paused", submissions(to=paused)), ("study", submissions())),
     ]
     with together(store):
-        told = [store.submissions.adding(*each) for each in cases]
+        told = [adding(store, *each) for each in cases]
     outcomes = [each.exception(60) or each.result() for each in told]
     assert [outcome if isinstance(outcome, bool) else type(outcome) for outcome in outcomes] == [
         *(True, False, True, False, ConflictError),
@@ -99,14 +100,14 @@ def test_a_commit_that_is_tried_again_keeps_the_same_ones_and_tells_each_once(
     commit, errors = database.commit, database.errors
 
     def fails_once(connection: Any) -> None:
-        if told[0].running() and not failed:
-            failed.append(store.submissions.adding("study", later))  # which is for the next turn
+        if not store.submissions._arrivals._waiting and not failed:
+            failed.append(adding(store, "study", later))  # which is for the next turn
             raise errors("lost")
         commit(connection)
 
     made, later, heard = [submissions() for _ in range(3)], submissions(), []
     with together(store):
-        told = [store.submissions.adding("study", each) for each in made]
+        told = [adding(store, "study", each) for each in made]
         for each in told:
             each.add_done_callback(lambda done: heard.append(done.result()))
         monkeypatch.setattr(database, "commit", fails_once)
@@ -120,13 +121,13 @@ def test_a_commit_that_is_tried_again_keeps_the_same_ones_and_tells_each_once(
 
 def test_a_commit_that_fails_is_told_to_all_of_them(store: Any, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     with together(store):
-        told = [store.submissions.adding("study", submissions()) for _ in range(3)]
+        told = [adding(store, "study", submissions()) for _ in range(3)]
         failing = store.database.errors("lost")
 
         commit = store.database.commit
 
         def fail(connection: Any) -> None:
-            if told[0].running():
+            if not store.submissions._arrivals._waiting and not told[0].done():  # theirs
                 raise failing
             commit(connection)
 
@@ -167,12 +168,16 @@ def waiting_list() -> tuple[Desk, Arrivals, list[int]]:
 def test_the_writer_is_asked_once_for_all_that_wait(submissions: Make) -> None:
     desk, waiting, taken = waiting_list()
     one = submissions()
-    told = [waiting.add("study", one) for _ in range(9)]
-    assert told[4].cancel()
+    told = [Future[bool]() for _ in range(9)]
+    arrived = [Arrival("study", one, telling(each)) for each in told]
+    for each in arrived:
+        waiting.add(each)
+    assert waiting.take_back(arrived[4])
     assert len(desk.turns) == 1
     desk.turn()
     assert taken == [8]
-    assert [each.result(0) for each in told if not each.cancelled()] == [True] * 8
+    assert not waiting.take_back(arrived[3])
+    assert [each.done() for each in told] == [True] * 4 + [False] + [True] * 4
 
 
 def test_after_several_at_once_the_next_waits_for_as_many_and_never_for_ever(submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,21 +185,21 @@ def test_after_several_at_once_the_next_waits_for_as_many_and_never_for_ever(sub
     desk, waiting, taken = waiting_list()
     one = submissions()
     for _ in range(3):
-        waiting.add("study", one)
+        waiting.add(Arrival("study", one, print))
     desk.turn()
     waiting._took = 60.0  # a slow disk
-    waiting.add("study", one)
+    waiting.add(Arrival("study", one, print))
     turn = threading.Thread(target=desk.turn)
     turn.start()
-    waiting.add("study", one)
+    waiting.add(Arrival("study", one, print))
     assert taken == [3]
-    waiting.add("study", one)
+    waiting.add(Arrival("study", one, print))
     turn.join()
     assert taken == [3, 3]
     waiting._took = 0.001
-    waiting.add("study", one)
+    waiting.add(Arrival("study", one, print))
     desk.turn()  # nobody else comes
     waiting._took = 60.0
-    waiting.add("study", one)
+    waiting.add(Arrival("study", one, print))
     desk.turn()  # who comes alone after one who came alone does not wait
     assert taken == [3, 3, 1, 1]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.kit.servers.later import adding
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
 from tests.server.store.conftest import Databases
 
@@ -294,25 +295,25 @@ def test_what_was_taken_back_while_it_waited_is_not_done_later(store: Store, sub
 def test_adding_without_waiting_tells_later_what_adding_tells(store: Store, submissions: Make) -> None:
     one = submissions()
     other = next(made for made in iter(lambda: submissions(id_=one.id), None) if made.reports != one.reports)  # coins may fall alike
-    told = [store.submissions.adding("study", each) for each in (one, one, other, submissions())]
+    told = [adding(store, "study", each) for each in (one, one, other, submissions())]
     assert [each.result(60) for each in (told[0], told[1], told[3])] == [True, False, True]
     assert isinstance(told[2].exception(60), ConflictError)
-    assert isinstance(store.submissions.adding("nothing", submissions()).exception(60), UnknownSurveyError)
+    assert isinstance(adding(store, "nothing", submissions()).exception(60), UnknownSurveyError)
     assert tally_of(store, "study").n == recount_of(store, "study").n == 2
     store.surveys.pause("study", True)
-    assert isinstance(store.submissions.adding("study", submissions()).exception(60), PausedError)
+    assert isinstance(adding(store, "study", submissions()).exception(60), PausedError)
     store.surveys.set_open("study", False)
-    assert isinstance(store.submissions.adding("study", submissions()).exception(60), ClosedError)
-    assert store.submissions.adding("study", one).result(60) is False
+    assert isinstance(adding(store, "study", submissions()).exception(60), ClosedError)
+    assert adding(store, "study", one).result(60) is False
 
 
-def test_what_is_cancelled_before_its_turn_is_not_kept_and_what_was_begun_is(store: Store, submissions: Make) -> None:
-    begun, hold = threading.Event(), threading.Event()
+def test_what_is_taken_back_before_its_turn_is_not_kept_and_nobody_hears_of_it(store: Store, submissions: Make) -> None:
+    begun, hold, heard = threading.Event(), threading.Event(), list[object]()
     running = store.database.writer.begin(lambda connection: begun.set() or hold.wait())
     begun.wait()
-    waiting = store.submissions.adding("study", submissions())
-    assert (running.cancel(), waiting.cancel()) == (False, True)
+    take_back = store.submissions.adding("study", submissions(), heard.append)
+    assert (running.cancel(), take_back(), take_back()) == (False, True, False)
     hold.set()
     assert running.result(60)
     store.access.invite("study", [])
-    assert count_of(store, "study") == 0
+    assert (count_of(store, "study"), heard) == (0, [])

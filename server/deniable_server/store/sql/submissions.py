@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from functools import partial
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
@@ -11,6 +11,7 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
+from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import intake, parts, releasing, tallies
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.arrivals import Arrival, Arrivals
@@ -43,8 +44,10 @@ class SubmissionShelf:
 
         return self._database.writer.run(work)
 
-    def adding(self, survey_id: str, submission: Submission) -> Future[bool]:
-        return self._arrivals.add(survey_id, submission)
+    def adding(self, survey_id: str, submission: Submission, tell: Tell) -> TakeBack:
+        arrival = Arrival(survey_id, submission, tell)
+        self._arrivals.add(arrival)
+        return partial(self._arrivals.take_back, arrival)
 
     def _admit(self, connection: Connection, arrivals: Sequence[Arrival]) -> list[bool | StoreError]:
         """What the writer does with records that came one by one."""

@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.kit.breaks import broken_server
+from tests.kit.servers.later import adding
 from tests.kit.servers.process import ServerProcess, reserved
 from tests.kit.servers.tallies import recount_of, tally_of
 from tests.server.store.conftest import Databases
@@ -107,7 +108,7 @@ def in_one_file(load: Load, file: Path) -> Tally:
     """The tally of the same records in a store on SQLite, which nobody kills."""
     with closing(open_store(file)) as store:
         store.surveys.publish(load.survey)
-        told = [store.submissions.adding("buckets", bucket(load.survey, *place, os.urandom(15))) for place in load.acknowledged]
+        told = [adding(store, "buckets", bucket(load.survey, *place, os.urandom(15))) for place in load.acknowledged]
         assert all(each.result(60) for each in told)
         store.surveys.set_open("buckets", False)
         return tally_of(store, "buckets")
