@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -203,3 +204,23 @@ def test_after_several_at_once_the_next_waits_for_as_many_and_never_for_ever(sub
     waiting.add(Arrival("study", one, print))
     desk.turn()  # who comes alone after one who came alone does not wait
     assert taken == [3, 3, 1, 1]
+
+
+def test_what_comes_when_the_writer_has_looked_for_the_last_time_hears_that_the_store_is_closed(store: Any, submissions: Make) -> None:
+    told: list[Future[bool]] = []
+
+    class LastLook(Queue[Any]):
+        def empty(self) -> bool:
+            nothing = super().empty()
+            if nothing and not store.database.writer._open:
+                told.append(adding(store, "study", submissions()))
+            return nothing
+
+    store.submissions.add("study", submissions())
+    jobs = store.database.writer._jobs
+    store.database.writer._jobs = LastLook()
+    jobs.put(None)  # the writer, who waits at the old one, ends
+    store.database.writer._thread.join(60)
+    assert len(told) == 1
+    with pytest.raises(UnavailableError, match="the store is closed"):
+        told[0].result(60)

@@ -80,6 +80,7 @@ class Writer:
         self._jobs: queue.Queue[_Job | None] = queue.Queue()
         self._engine, self._books = engine, books
         self._commits = 0  # since it was last tidied
+        self._door, self._open = threading.Lock(), True
         self._connection = engine.connect()
         self._thread = threading.Thread(target=self._run, name="deniable-writer", daemon=True)
         self._thread.start()
@@ -122,9 +123,10 @@ class Writer:
         return job.done.result()
 
     def _put(self, job: _Job) -> None:
-        if not self._thread.is_alive():
-            raise UnavailableError("the store is closed")
-        self._jobs.put(job)
+        with self._door:  # nothing comes to the queue behind the last look at it
+            if not self._open:
+                raise UnavailableError("the store is closed")
+            self._jobs.put(job)
 
     def _run(self) -> None:
         try:
@@ -135,6 +137,8 @@ class Writer:
                 elif batch:
                     self._commit(batch)
         finally:
+            with self._door:
+                self._open = False
             self._tidy()
             self._connection.close()
             while not self._jobs.empty():
