@@ -11,7 +11,7 @@ from typing import Any, Self
 from deniable.errors import EstimateError
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.plan.precision import MOST
+from deniable.plan.precision import MOST, within_most
 from deniable.plan.survey import half_width_of, people_needed
 from deniable.survey import Survey
 
@@ -146,22 +146,13 @@ def progress(
 
     rough: at once, as in `people_needed`. Raises EstimateError for a half-width that is none.
     """
-    needed, half = _needed(survey, wanted, rough), half_width_of(survey, n, rough=rough) if n else None
+    needed = within_most(lambda: people_needed(survey, wanted, rough=rough))
+    half = half_width_of(survey, n, rough=rough) if n else None
     rate = _rate(growth, day) if is_open else None
     reached_on = None
     if rate and needed is not None and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:
         reached_on = (date.fromisoformat(day) + timedelta(days=days)).isoformat()
     return Progress(day, n, half, wanted, needed, rate, reached_on, expected, tuple(growth))
-
-
-def _needed(survey: Survey, wanted: float, rough: bool) -> int | None:
-    """The people that it takes; None where they are more than MOST, which only an epsilon far below any use calls for."""
-    try:
-        return people_needed(survey, wanted, rough=rough)
-    except EstimateError:
-        if not 0 < wanted < 1:
-            raise
-        return None
 
 
 def in_words(day: str, today: str) -> str:
