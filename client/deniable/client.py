@@ -5,7 +5,6 @@ What leaves is a `Submission`; it is in the outbox before its first attempt.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -35,6 +34,7 @@ from deniable.listed import Listed, surveys
 from deniable.privacy.ledger import Ledger, Use
 from deniable.session import Receipt, Session, check_named
 from deniable.survey import MAX_DEFINITION, Survey
+from deniable.survey.document import strict_json
 from deniable.survey.epsilon import parse_epsilon
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.total import HIGH, within
@@ -388,7 +388,7 @@ class SurveyClient:
         params = {"confidence": confidence, "method": method, "target": target, **_part(group, by_hand)}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
-            return Results.from_dict(json.loads(raw))
+            return Results.from_dict(strict_json(raw))
         except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
 
@@ -398,7 +398,7 @@ class SurveyClient:
 
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/progress", {}, self._auth)
         try:
-            return Progress.from_dict(json.loads(raw))
+            return Progress.from_dict(strict_json(raw))
         except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no progress; is it the right address?") from None
 

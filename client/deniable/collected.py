@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import httpx
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, SubmissionError
 from deniable.survey import Survey
+from deniable.survey.document import strict_json
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
 
@@ -73,14 +73,16 @@ class Collected:
     def _tally(self) -> tuple[Tally, dict[str, Any]]:
         raw = self._get("tally")
         try:
-            reply = json.loads(raw)
-            if reply["digest"] != self.survey.digest or type(reply["n"]) is not int or reply["n"] < 0:
+            reply = strict_json(raw)
+            if reply["digest"] != self.survey.digest or not _is_count(reply["n"]):
                 raise ValueError
             described = {name: reply[name] for name in _DESCRIBED if name in reply}
-            if not all(type(value) in _DESCRIBED[name] for name, value in described.items()):
+            if not all(
+                type(value) in _DESCRIBED[name] and (type(value) is not int or _is_count(value)) for name, value in described.items()
+            ):
                 raise ValueError
             return Tally.from_bytes(reply["n"], self.survey.record.bits, base64.b64decode(reply["pairs"], validate=True)), described
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             raise self._other("tally") from None
 
     def _bits(self) -> Any:
@@ -95,3 +97,7 @@ class Collected:
 
     def _other(self, what: str) -> DeliveryError:
         return DeliveryError(f"{self.transport.url} answered with no {what} of survey {self.survey.id}; is it the right address?")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**63

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +11,7 @@ import httpx
 
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError
+from deniable.survey.document import strict_json
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.types.base import printable
 from deniable.wire.link import DIGEST
@@ -38,12 +38,12 @@ def surveys(transport: Transport, auth: httpx.Auth | None) -> Iterator[Listed]:
     while True:
         raw = transport.get("/api/v1/surveys", {"limit": PAGE, **({"cursor": cursor} if cursor else {})}, auth)
         try:
-            reply = json.loads(raw)
+            reply = strict_json(raw)
             found, cursor = [_listed(each) for each in cast(list[Any], reply["surveys"])], cast(str | None, reply["next"])
             ids = [last, *(each.id for each in found)]
             if type(reply["surveys"]) is not list or ids != sorted(set(ids)) or not (cursor is None or (type(cursor) is str and found)):
                 raise ValueError
-        except (ValueError, KeyError, TypeError, RecursionError):
+        except (ValueError, KeyError, TypeError):
             raise DeliveryError(f"{transport.url} answered with no list of surveys; is it the right address?") from None
         yield from found
         if cursor is None:
@@ -56,6 +56,6 @@ def _listed(told: Any) -> Listed:
     found = Listed(**{name: told[name] for name in Listed.__dataclass_fields__})
     date.fromisoformat(found.published_on)
     right = SURVEY_ID.fullmatch(found.id) and DIGEST.fullmatch(found.digest) and printable(found.title) and found.state in _STATES
-    if not right or type(found.epsilon) not in (float, int) or not found.epsilon > 0:
+    if not right or type(found.epsilon) not in (float, int) or not 0 < found.epsilon < 2**63:
         raise ValueError
     return found

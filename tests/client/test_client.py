@@ -476,7 +476,7 @@ def test_a_key_shows_itself_in_no_traceback_log_or_outbox(server, outbox, fault,
     assert not any(server.key.encode() in file.read_bytes() for file in outbox.parent.glob("outbox*"))
 
 
-@pytest.mark.parametrize("reply", [b"<html>", b"[]", b"{}", b"null"])
+@pytest.mark.parametrize("reply", [b"<html>", b"[]", b"{}", b"null", b"[" * 100_000, b'{"n": 1e400}', b'{"n": NaN}', b"9" * 5_000])
 def test_a_reply_that_is_no_results_is_told(server, outbox, reply):
     server.results = reply
     with SurveyClient(server.url, outbox=outbox, auth=("ada", "secret")) as client, pytest.raises(DeliveryError, match="is no results"):

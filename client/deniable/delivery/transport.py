@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ import httpx
 
 from deniable.errors import DeliveryError, RejectedError
 from deniable.forked import PerProcess
+from deniable.survey.document import strict_json
 from deniable.survey.types.base import printable
 
 MAX_REPLY = 64 << 20
@@ -25,6 +25,7 @@ MAX_WORD = 1 << 16
 LONGEST_WAIT = 120.0
 _FIRST_WAIT, _LONGEST_BACKOFF = 0.5, 30.0
 _TRY_AGAIN = (408, 425, 429)
+_AGES = 1e9  # seconds
 _MADE_WITHIN = 600.0  # seconds that a server may take to make a file before it sends any of it
 
 
@@ -67,7 +68,7 @@ class Transport:
             else:
                 if len(body) > limit and expected is None:
                     raise RejectedError(status, f"{self.url} answered with more than {limit:,} bytes")
-                if status == 200 and (expected is None or _parsed(body) == expected):
+                if status == 200 and (expected is None or repr(_parsed(body)) == repr(expected)):  # true is not 1
                     return body
                 if status < 500 and status != 200 and status not in _TRY_AGAIN:
                     raise RejectedError(status, f"{self.url} answered {status}: {_reason(status, headers, body)}")
@@ -132,7 +133,7 @@ def retry_after(value: str | None) -> float:
     if value is None:
         return 0.0
     if value.strip().isascii() and value.strip().isdigit():
-        return float(value)
+        return min(float(value), _AGES)
     try:
         moment = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
@@ -144,8 +145,8 @@ def retry_after(value: str | None) -> float:
 
 def _parsed(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return strict_json(body)
+    except ValueError:
         return None
 
 

@@ -21,6 +21,7 @@ from deniable.plan.power import (
 from deniable.plan.precision import (
     NO_PRIVACY,
     Mechanism,
+    TooManyError,
     chance_negative,
     curator,
     expected_half_width,
@@ -30,6 +31,7 @@ from deniable.plan.precision import (
     sample_size,
     std_error,
     widest_share,
+    within_most,
 )
 from deniable.plan.progress import Progress, progress
 from deniable.plan.proposals import ROUGH, Outlook, Proposal, outlook, proposals, verdict, widest
@@ -46,6 +48,7 @@ __all__ = [
     "Progress",
     "Proposal",
     "QuestionPlan",
+    "TooManyError",
     "best",
     "cell_half_width",
     "chance_negative",
@@ -75,4 +78,5 @@ __all__ = [
     "verdict",
     "widest",
     "widest_share",
+    "within_most",
 ]

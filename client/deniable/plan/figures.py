@@ -1,7 +1,7 @@
 """How precise means, differences of groups and cells of cross tables will be, at the true answers that make each least precise.
 
-By the normal distribution, and at most half of what is possible, since no interval reaches beyond that: 0.5 for a share, 1 for a difference
-of two shares, half of the scale for a mean.
+By the normal distribution, of means by Student's t as their estimates, and at most half of what is possible, since no interval reaches
+beyond that: 0.5 for a share, 1 for a difference of two shares, half of the scale for a mean.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
 from deniable.mechanism import Channel, Window
@@ -25,11 +25,15 @@ def mean_half_width(channel: Channel, scores: Sequence[float], n: int, *, confid
     """Half the width of a mean's interval, in the unit of the scores, for n people who answer.
 
     scores: one for each of the first categories; those without one ("no answer") do not count. Of all distributions of the true
-    answers, the one with the largest variance of one report's pseudo-answer sum of (score - mean) u. Raises EstimateError.
+    answers, the one with the largest variance of one report's pseudo-answer sum of (score - mean) u. Where some may not answer, all are
+    taken to, which the reports do not know: Fieller's limits are 1 / sqrt(1 - g) times as far, g the squared t times the variance of the
+    part that answered. Raises EstimateError.
     """
     values = np.asarray(scores, dtype=np.float64)
+    widest = float(np.ptp(values)) / 2
     most = max(_largest_variance(channel, values, mean) for mean in np.linspace(values.min(), values.max(), _MEANS).tolist())
-    return min(float(np.ptp(values)) / 2, _z(confidence) * math.sqrt(most / check_count("n", n)))
+    known = 1 - _t(confidence, n) ** 2 * _variance_of_answered(channel, len(values)) / n
+    return widest if known <= 0 else min(widest, _t(confidence, n) * math.sqrt(most / n / known))
 
 
 def difference_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
@@ -48,6 +52,13 @@ def cell_half_width(first: Channel, second: Channel, n: int, *, confidence: floa
     share = min(1.0, max(0.0, (inside - beside) / 2))
     variance = share * inside + (1 - share) * beside - share**2
     return min(0.5, _z(confidence) * math.sqrt(variance / check_count("n", n)))
+
+
+def _variance_of_answered(channel: Channel, scored: int) -> float:
+    """Of one report's pseudo-answer "has a score", where everybody has one; 0 where all categories do."""
+    if scored == channel.k:
+        return 0.0
+    return float(np.max(_squares(channel, np.repeat([1.0, 0.0], [scored, channel.k - scored]))[:scored])) - 1
 
 
 def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
@@ -69,6 +80,12 @@ def _squares(channel: Channel, weights: _Floats) -> _Floats:
     own, other, either, neither = second_moments(channel)
     rest, rest_squared = weights.sum() - weights, (weights**2).sum() - weights**2
     return np.asarray(own * weights**2 + other * rest_squared + 2 * either * weights * rest + neither * (rest**2 - rest_squared))
+
+
+def _t(confidence: float, n: int) -> float:
+    """How many standard errors the limits of a mean of n reports are away."""
+    check_inside("confidence", confidence)
+    return -float(stdtrit(max(check_count("n", n) - 1, 1), (1 - confidence) / 2))
 
 
 def _z(confidence: float) -> float:

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy.special import bdtrc, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.precision import Mechanism, check_count, check_inside, check_probability, fewest, std_error
+from deniable.plan.precision import Mechanism, at_most, check_count, check_inside, check_probability, fewest, std_error
 
 
 def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
@@ -66,7 +66,7 @@ def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: fl
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
     rate = design.rate(check_probability("share", share))
-    return float(bdtrc(_least_count_above_0(design, check_count("n", n), confidence) - 1, n, rate))
+    return 1 - at_most(_least_count_above_0(design, check_count("n", n), confidence) - 1, n, rate)
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, log_ndtr, ndtr, ndtri, xlog1py, xlogy
+from scipy.special import betainc, log_ndtr, ndtr, ndtri, xlog1py, xlogy
 from scipy.special import gammaln as log_gamma
 
 from deniable.errors import EstimateError
@@ -23,6 +23,7 @@ from deniable.estimate.moments.output_values import largest_variance
 from deniable.mechanism import Channel, Window
 
 MOST = 10**12  # respondents that are looked at
+_ALL = 0.5  # half of what a share can be: no interval tells less
 # Steps in which the expected width of an interval is summed: a sum over counts 0.3 standard deviations apart is exact where it is smooth.
 _COUNTS = 40
 _SHARES = 101  # that are tried, within as many half-widths of the hardest one as _NEAR says: so there are as many counts whatever n is
@@ -66,6 +67,10 @@ class Mechanism:
 
 
 NO_PRIVACY = Mechanism(0.0, 1.0)
+
+
+class TooManyError(EstimateError):
+    """More respondents are needed than `MOST`."""
 
 
 def private(channel: Channel) -> Mechanism:
@@ -169,13 +174,13 @@ def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> floa
 
 
 def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """The half-width that tables, charts and sample sizes of a plan go by.
+    """The half-width that tables, charts and sample sizes of a plan go by, at most one half.
 
     `half_width` where the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is cut
     there. share: the true one, or None for the one with the widest intervals. Raises EstimateError.
     """
     one = half_width if _uncut(design, n, confidence, _share(design, share)) else expected_half_width
-    return one(design, n, confidence=confidence, share=share)
+    return min(_ALL, one(design, n, confidence=confidence, share=share))
 
 
 def _uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
@@ -183,12 +188,17 @@ def _uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
 
 
 def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, share: float | None = None) -> int:
-    """The fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points). Raises EstimateError."""
+    """The fewest reports with a `planned_half_width` of at most `half`, a share (0.03 is three points).
+
+    Raises EstimateError, where they are more than `MOST` TooManyError.
+    """
     if not 0 < half < 1:
         raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")
-    near = fewest(lambda n: half_width(design, n, confidence=confidence, share=share) <= half)
+    if half >= _ALL:
+        return 1
+    near = fewest(lambda n: n >= MOST or half_width(design, n, confidence=confidence, share=share) <= half)
     for _ in range(_GUESSES):  # as widths fall with the square root of n
-        near = max(1, round(near * (planned_half_width(design, near, confidence=confidence, share=share) / half) ** 2))
+        near = min(MOST, max(1, round(near * (planned_half_width(design, near, confidence=confidence, share=share) / half) ** 2)))
     return fewest(lambda n: planned_half_width(design, n, confidence=confidence, share=share) <= half, near=near)
 
 
@@ -197,19 +207,24 @@ def chance_negative(design: Mechanism, n: int, share: float) -> float:
     if design.noise:
         raise EstimateError(f"noise must be 0 for the counts of reports, got {design.noise!r}")
     below = math.ceil(check_count("n", n) * design.q0 * (1 - 1e-12)) - 1
-    return float(bdtr(below, n, design.rate(check_probability("share", share)))) if below >= 0 else 0.0
+    return at_most(below, n, design.rate(check_probability("share", share)))
+
+
+def at_most(count: int, n: int, rate: float) -> float:
+    """The chance of at most so many, from -1 to n, of n with this chance each; scipy's bdtr fails from n = 2^31 on."""
+    return float(betainc(n - count, count + 1, 1 - rate)) if 0 <= count < n else float(count == n)
 
 
 def fewest(enough: Callable[[int], bool], near: int = 1) -> int:
     """The smallest n >= 1 that is enough, where more always is; looked for around `near`.
 
-    Raises EstimateError where none up to `MOST` is.
+    Raises TooManyError where none up to `MOST` is.
     """
     low, high, step = near - 1, near, max(1, near // 256)
     while not enough(high):
-        low, high, step = high, high + step, 2 * step
-        if high > MOST:
-            raise EstimateError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
+        if high >= MOST:
+            raise TooManyError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
+        low, high, step = high, min(high + step, MOST), 2 * step
     if low == near - 1:  # near itself is enough: fewer may be
         while low > 0 and enough(low):
             low, high, step = max(0, low - step), low, 2 * step
@@ -217,6 +232,14 @@ def fewest(enough: Callable[[int], bool], near: int = 1) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def within_most(look: Callable[[], int]) -> int | None:
+    """The people that are found, None where they would be more than `MOST`, which only an epsilon far below any use calls for."""
+    try:
+        return look()
+    except TooManyError:
+        return None
 
 
 def _share(design: Mechanism, share: float | None) -> float:

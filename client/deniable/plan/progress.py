@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from datetime import date, timedelta
 from typing import Any, Self
 
 from deniable.errors import EstimateError
+from deniable.estimate.present.plain import record
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.plan.precision import MOST
+from deniable.plan.precision import MOST, within_most
 from deniable.plan.survey import half_width_of, people_needed
 from deniable.survey import Survey
 
@@ -23,6 +24,20 @@ _FAR = 730  # days; what lies further off is not foretold
 
 Growth = tuple[str, str, int]
 """By how many records the count grew from one day to another, both included."""
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A `Growth`, by the names of what it has."""
+
+    since: str
+    until: str
+    n: int
+
+
+@dataclass(frozen=True)
+class _Alarm:
+    words: str
 
 
 @dataclass(frozen=True)
@@ -104,11 +119,16 @@ class Progress(Tabular):
     def from_dict(cls, given: Mapping[str, Any]) -> Self:
         """The inverse of `to_dict`, which may hold more. Raises EstimateError for anything else."""
         try:
-            growth = tuple((str(since), str(until), int(n)) for since, until, n in given["growth"])
-            rest = {"growth": growth, "alarms": tuple(map(str, given["alarms"]))}
-            return cls(**{**{field.name: given[field.name] for field in fields(cls)}, **rest})
+            growth = tuple(astuple(record(_Grown, {"since": since, "until": until, "n": n})) for since, until, n in given["growth"])
+            alarms = tuple(record(_Alarm, {"words": words}).words for words in given["alarms"])
+            found = record(cls, {**{field.name: given[field.name] for field in fields(cls)}, "growth": growth, "alarms": alarms})
+            for day in (found.day, found.reached_on, *(end for since, until, _ in growth for end in (since, until))):
+                date.fromisoformat(day or found.day)
+            if found.needed == 0 or (found.codes_made is None) != (found.codes_spent is None):
+                raise ValueError
+            return found
         except (KeyError, TypeError, ValueError):
-            raise EstimateError("a progress must have all its fields") from None
+            raise EstimateError("a progress must have all its fields, and days as YYYY-MM-DD") from None
 
     @property
     def _people(self) -> str:
@@ -146,22 +166,13 @@ def progress(
 
     rough: at once, as in `people_needed`. Raises EstimateError for a half-width that is none.
     """
-    needed, half = _needed(survey, wanted, rough), half_width_of(survey, n, rough=rough) if n else None
+    needed = within_most(lambda: people_needed(survey, wanted, rough=rough))
+    half = half_width_of(survey, n, rough=rough) if n else None
     rate = _rate(growth, day) if is_open else None
     reached_on = None
     if rate and needed is not None and n < needed and (days := math.ceil((needed - n) / rate)) <= _FAR:
         reached_on = (date.fromisoformat(day) + timedelta(days=days)).isoformat()
     return Progress(day, n, half, wanted, needed, rate, reached_on, expected, tuple(growth))
-
-
-def _needed(survey: Survey, wanted: float, rough: bool) -> int | None:
-    """The people that it takes; None where they are more than MOST, which only an epsilon far below any use calls for."""
-    try:
-        return people_needed(survey, wanted, rough=rough)
-    except EstimateError:
-        if not 0 < wanted < 1:
-            raise
-        return None
 
 
 def in_words(day: str, today: str) -> str:

@@ -13,7 +13,17 @@ from typing import Any
 from deniable.errors import SurveyError
 from deniable.mechanism import Channel
 from deniable.plan.power import smallest_difference
-from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, fewest, half_width, planned_half_width, private, widest_share
+from deniable.plan.precision import (
+    NO_PRIVACY,
+    Mechanism,
+    curator,
+    fewest,
+    half_width,
+    planned_half_width,
+    private,
+    widest_share,
+    within_most,
+)
 from deniable.plan.result import points
 from deniable.survey import Survey
 
@@ -31,7 +41,8 @@ class Outlook:
     """What one question will tell. Widths are halves of 95% intervals, as shares, of the share that is hardest to tell.
 
     respondents: how many will be asked it. smallest_group: people in a group for an estimate of ten points either way, by the
-    normal distribution. smallest_difference: of two groups, half of the respondents each, that is found in 80% of surveys; or None.
+    normal distribution, or None of more than 10^12. smallest_difference: of two groups, half of the respondents each, that is found in
+    80% of surveys; or None.
     """
 
     question: str
@@ -39,7 +50,7 @@ class Outlook:
     half_width: float
     no_privacy: float
     curator: float
-    smallest_group: int
+    smallest_group: int | None
     smallest_difference: float | None
 
 
@@ -185,11 +196,11 @@ def _planned(channel: Channel, n: int) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _figures(channel: Channel, n: int) -> tuple[float, float, float, int, float | None]:
+def _figures(channel: Channel, n: int) -> tuple[float, float, float, int | None, float | None]:
     coins = private(channel)
 
     def of(design: Mechanism) -> float:
         return planned_half_width(design, n)
 
-    group = fewest(lambda size: half_width(coins, size) <= ROUGH)
+    group = within_most(lambda: fewest(lambda size: half_width(coins, size) <= ROUGH))
     return _planned(channel, n), of(NO_PRIVACY), of(curator(channel.epsilon)), group, smallest_difference(coins, max(1, n // 2))

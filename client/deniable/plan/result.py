@@ -37,7 +37,8 @@ class QuestionPlan:
     smallest_share: whose 95% interval lies above 0 in 80% of surveys. smallest_difference: around one half,
     between two groups that are half of the respondents each, that a two-sided 5% test finds in 80% of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
-    reaches the plan's group_half_width. chance_negative: of an estimate below 0 where the true share is the plan's `rare`.
+    reaches the plan's group_half_width, None of more than 10^12. chance_negative: of an estimate below 0 where the true share is the
+    plan's `rare`.
     """
 
     question: str
@@ -64,7 +65,7 @@ class QuestionPlan:
     cell_half_width: float | None
     smallest_share: float | None
     smallest_difference: float | None
-    smallest_group: int
+    smallest_group: int | None
     chance_negative: float
 
 
@@ -204,7 +205,8 @@ def _what_shows(plan: Plan) -> Table:
 
 def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
     difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
-    return (row.question, _percent(row.smallest_share), difference, f"{row.smallest_group:,}", _percent(row.chance_negative))
+    group = "none" if row.smallest_group is None else f"{row.smallest_group:,}"
+    return (row.question, _percent(row.smallest_share), difference, group, _percent(row.chance_negative))
 
 
 def _legend(plan: Plan) -> Table:

@@ -79,7 +79,7 @@ def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95, rough: bo
     asked = max(1, int(n * _part_asked(survey)))
     channels = {item.channel for item in survey.items}
     if rough:
-        return max(min(1.0, precision.half_width(private(channel), asked, confidence=confidence)) for channel in channels)
+        return max(min(0.5, precision.half_width(private(channel), asked, confidence=confidence)) for channel in channels)
     return max(_half_width(channel, asked, confidence) for channel in channels)
 
 
@@ -153,6 +153,8 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
         "cell_half_width": cell_half_width(channel, channel, both, confidence=confidence) if both else None,
         "smallest_share": power.smallest_share(coins, n),
         "smallest_difference": power.smallest_difference(coins, max(1, n // 2)),
-        "smallest_group": precision.sample_size(coins, wanted.group_half_width, confidence=confidence, share=wanted.share),
+        "smallest_group": precision.within_most(
+            lambda: precision.sample_size(coins, wanted.group_half_width, confidence=confidence, share=wanted.share)
+        ),
         "chance_negative": precision.chance_negative(coins, n, wanted.rare),
     }

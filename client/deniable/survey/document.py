@@ -8,6 +8,7 @@ reported.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,8 +92,11 @@ class _Composer(Composer):
 
 
 def strict_json(raw: bytes) -> Any:
-    """Parses JSON in which a repeated key, NaN or Infinity is an error. Raises ValueError."""
-    return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+    """Parses JSON in which a repeated key, NaN, Infinity and a number beyond all doubles are errors. Raises ValueError."""
+    try:
+        return json.loads(raw.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _plain(node: Node | None, where: str, document: Document, count: list[int]) -> Any:
@@ -138,3 +142,9 @@ def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{text[:20]} is beyond all numbers")
+    return number

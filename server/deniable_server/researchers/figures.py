@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from deniable.estimate import MeanRow
-from deniable.mechanism import Channel
-from deniable.plan import private, sample_size
+from deniable.plan import people_needed, within_most
+from deniable.plan.precision import MOST
 from deniable.survey import Survey
 
 HALF_WIDTH = 0.10
@@ -127,16 +126,14 @@ def _written(words: str) -> float:
     return int(part) / int(whole)
 
 
-def needed(survey: Survey, confidence: float) -> int:
-    """How many people must answer before every share of the survey is known to ten points either way; raises EstimateError."""
-    asked = 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
-    channels = {item.channel for item in survey.items}
-    return math.ceil(max(_needed(channel, confidence) for channel in channels) / asked)
+def needed(survey: Survey, confidence: float) -> int | None:
+    """How many people must answer before every share of the survey is known to ten points either way; None of more than 10^12."""
+    return within_most(lambda: people_needed(survey, HALF_WIDTH, confidence=confidence))
 
 
-@lru_cache(maxsize=1024)  # a second of computing, for each look at a page
-def _needed(channel: Channel, confidence: float) -> int:
-    return sample_size(private(channel), HALF_WIDTH, confidence=confidence)
+def about(people: int | None) -> str:
+    """So many people that are needed, of which None are more than anybody looks at."""
+    return f"more than {MOST:,}" if people is None else f"about {people:,}"
 
 
 def _minus(text: str) -> str:

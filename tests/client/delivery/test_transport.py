@@ -95,9 +95,15 @@ def test_the_backoff_grows_has_full_jitter_and_is_bounded():
 
 
 def test_a_200_that_is_no_acknowledgement_is_none(server, connect, fault, no_waiting):
-    server.faults.extend([fault(status=200, body=b"<html>Welcome to the hotel"), fault(status=200, body=b'{"accepted": 2}')])
+    server.faults.extend(
+        [
+            fault(status=200, body=b"<html>Welcome to the hotel"),
+            fault(status=200, body=b'{"accepted": 2}'),
+            fault(status=200, body=b'{"accepted": true}'),
+        ]
+    )
     with pytest.raises(DeliveryError, match="a reply that is no acknowledgement"):
-        connect(1).post(f"{PATH}/submissions", b"{}", {"accepted": 1})
+        connect(2).post(f"{PATH}/submissions", b"{}", {"accepted": 1})
 
 
 def test_no_cookie_comes_back_and_no_address_is_followed(server, connect, fault):

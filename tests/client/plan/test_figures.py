@@ -6,11 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from deniable.errors import EstimateError
+from deniable.estimate import mean
 from deniable.estimate.moments import pseudo_answers
 from deniable.mechanism import Channel
 from deniable.plan import Mechanism, cell_half_width, difference_half_width, mean_half_width, private, std_error
+from deniable.survey import Survey
+from deniable.wire.tally import Tally
 
 Z = 1.959963984540054
 CHANNELS = [Channel.for_epsilon(epsilon, k) for epsilon, k in ((1.0, 2), (1.0, 3), (2.0, 7), (4.0, 5))]
@@ -55,6 +59,30 @@ def test_no_true_answers_make_a_cell_less_precise_than_planned(first: Channel, s
     found = [(pseudo_answers.squares(p, [first, second]) - p**2)[0, 0] for p in [*shares, *mixed]]
     assert math.sqrt(max(found)) <= planned * 1.001
     assert math.sqrt(max(found)) == pytest.approx(planned, rel=0.02)
+
+
+@pytest.mark.parametrize("n", [12, 20])
+def test_a_mean_of_few_is_printed_no_wider_than_planned_and_lies_within_it_as_often_as_is_said(n: int) -> None:
+    survey = yes_no_survey(4)
+    planned = mean_half_width(survey.items[0].channel, [1.0, 0.0], n)
+    found = [mean(survey, Tally(n, np.array([[count]])), "a", [1.0, 0.0]) for count in range(n + 1)]
+    chances = binom.pmf(range(n + 1), n, 0.5)  # of all counts, where half of the people say yes
+    assert planned * 0.9 < chances @ [(one.high - one.low) / 2 for one in found] <= planned
+    assert chances @ [abs(one.estimate - 0.5) <= planned for one in found] > 0.95
+
+
+def test_a_mean_of_few_who_may_skip_it_is_printed_about_as_wide_as_planned() -> None:
+    survey, n = yes_no_survey(2, required=False), 30
+    planned = mean_half_width(survey.items[0].channel, [1.0, 0.0], n)
+    found = [mean(survey, Tally(n, np.diag([half, half])), "a", [1.0, 0.0, None]) for half in range(10, 15)]
+    expected = n * float(survey.items[0].channel.theta + survey.items[0].channel.phi) / 2  # where half say yes, and nobody skips it
+    widths = [(one.high - one.low) / 2 for one in found]
+    assert float(np.interp(expected, range(10, 15), widths)) == pytest.approx(planned, rel=0.03)
+
+
+def yes_no_survey(epsilon: float, **keys: object) -> Survey:
+    asked = {"id": "a", "text": "Q", "type": "yes_no", "epsilon": epsilon, **keys}
+    return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "questions": [asked]})
 
 
 def test_a_difference_has_the_errors_of_both_groups() -> None:

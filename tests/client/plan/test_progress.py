@@ -138,6 +138,7 @@ def test_it_travels_as_json_whole_and_prints_as_a_table() -> None:
     assert "2026-11-13" in table
     assert "2,000 people" in table
     assert found.words in table
-    for broken in ({}, {**found.to_dict(), "growth": [1]}, {**found.to_dict(), "growth": None}):
+    wrong: dict[str, list[object]] = {"growth": [[1], None], "n": [10**400, -1, True], "needed": [0], "wanted": [10**400], "day": ["today"]}
+    for broken in ({}, *({**found.to_dict(), name: value} for name, values in wrong.items() for value in values)):
         with pytest.raises(EstimateError):
             Progress.from_dict(broken)

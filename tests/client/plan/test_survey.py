@@ -24,6 +24,7 @@ from deniable.plan import (
     expected_half_width,
     half_width,
     mean_half_width,
+    outlook,
     people_needed,
     plan,
     planned_half_width,
@@ -269,3 +270,31 @@ def test_without_the_extra_for_charts_the_message_names_it(survey: Survey, monke
 def test_an_argument_that_makes_no_sense_is_refused_by_name(survey: Survey, arguments: dict[str, float], message: str) -> None:
     with pytest.raises(EstimateError, match=message):
         plan(survey, **arguments)
+
+
+LEAST = "2e-9"  # about the least epsilon that two options can have
+KINDS = [
+    {"type": "yes_no"},
+    {"type": "choice", "options": [f"option {i}" for i in range(512)]},
+    {"type": "number", "low": -1e9, "high": 1e9},
+]
+
+
+@pytest.mark.parametrize("epsilon", [LEAST, "0.000002", "10"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind["type"])
+def test_whatever_epsilon_and_however_many_people_a_plan_has_figures_that_are_possible(kind: dict[str, object], epsilon: str) -> None:
+    asked = {"id": "a", "text": "?", "epsilon": "1e-6" if epsilon == LEAST and kind["type"] == "choice" else epsilon, **kind}
+    head = {"deniable": 1, "id": "s", "title": "T", "about": "A", "accept_high_epsilon": True}
+    survey = Survey.from_dict({**head, "questions": [asked]})
+    for n in (1, 10**9, 10**12):
+        found = plan(survey, n=n, share=1.0, rare=0.0)
+        assert "nan" not in str(found)
+        assert "inf" not in str(found)
+        for row in (*found.rows, *outlook(survey, n)):
+            assert 0 <= row.half_width <= 0.5
+            assert row.smallest_group is None or 1 <= row.smallest_group <= 10**12
+        assert 0 <= found.rows[0].half_width_curator <= 0.5
+        assert 0 <= found.rows[0].chance_negative <= 1
+    if epsilon != "10":
+        assert outlook(survey, 1)[0].smallest_group is None
+        assert people_needed(survey, 0.5) == 1  # half of what is possible is known before anybody is asked

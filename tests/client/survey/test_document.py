@@ -115,7 +115,9 @@ def test_any_text_parses_or_is_refused(text):
         document.parse(text)
 
 
-@pytest.mark.parametrize("raw", [b'{"a":1,"a":1}', b'{"a":NaN}', b'{"a":-Infinity}', b"\xff", b"", b'{"a":{"b":1,"b":2}}'])
+@pytest.mark.parametrize(
+    "raw", [b'{"a":1,"a":1}', b'{"a":NaN}', b'{"a":-Infinity}', b"\xff", b"", b'{"a":{"b":1,"b":2}}', b"-1e400", b"[" * 100_000]
+)
 def test_strict_json_refuses_repeated_keys_and_what_is_no_json(raw):
     with pytest.raises(ValueError):  # noqa: PT011 - decoding errors are ValueErrors of several kinds
         document.strict_json(raw)

@@ -333,7 +333,14 @@ def test_a_reply_that_is_no_tally_or_no_records_of_this_survey_is_told(site: Sit
 
         monkeypatch.setattr(Transport, "get", changed)
 
-    broken = [(b'"n":2400', b'"n":"2400"'), (b'"pairs":"', b'"pairs":"AAAA'), (SURVEY.digest.encode(), b"0" * 64), (b"{", b"[")]
+    broken = [
+        (b'"n":2400', b'"n":"2400"'),
+        (b'"pairs":"', b'"pairs":"AAAA'),
+        (SURVEY.digest.encode(), b"0" * 64),
+        (b"{", b"["),
+        (b"{", b'{"n":1,'),
+        (b'"n":2400', b'"n":' + b"9" * 400),
+    ]
     for before, after in [*broken, (b'"may_wait":', b'"may_wait":"x","x":')]:
         change("/tally", lambda raw, before=before, after=after: raw.replace(before, after))
         with pytest.raises(DeliveryError, match="answered with no tally of survey health"):

@@ -131,6 +131,12 @@ def test_as_many_people_are_needed_as_make_ten_points_either_way(epsilon: object
     assert half_width(design, needed - 1, confidence=confidence) > 0.10
 
 
+def test_of_more_people_than_anybody_looks_at_that_is_said() -> None:
+    assert figures.needed(survey(0.000002), 0.95) is None
+    assert figures.about(None) == "more than 1,000,000,000,000"
+    assert figures.about(4_000) == "about 4,000"
+
+
 def test_where_everybody_is_asked_a_part_of_the_questions_more_people_are_needed() -> None:
     everything, sample = survey("ln 9", 2), survey("ln 3", 2, ask=1)
     assert everything.items[0].channel == sample.items[0].channel

@@ -18,6 +18,8 @@ import math
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.proportion import proportion
 
+_SAYS_NOTHING = 1e-9  # 10^12 reports have a standard error of 500 then, and the difference of the two rates loses its digits
+
 
 def limits(estimate: float, n: int, moments: tuple[float, float], interval: Interval) -> tuple[float, float]:
     """The limits, in [0, 1], of a share whose unbiased estimate from n reports this is; moments: inside, outside, as above."""
@@ -26,6 +28,8 @@ def limits(estimate: float, n: int, moments: tuple[float, float], interval: Inte
         low, high = limits(1 - estimate, n, (1 + outside, inside - 1), interval)
         return 1 - high, 1 - low
     gap = 1 / math.sqrt((inside - outside) ** 2 + 4 * outside)
+    if gap < _SAYS_NOTHING:
+        return 0.0, 1.0
     q0 = max(0.0, (1 - (inside - outside) * gap) / 2)
     q1 = min(1.0, q0 + gap)
     count = min(float(n), max(0.0, n * (q0 + gap * estimate)))

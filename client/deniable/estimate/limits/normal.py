@@ -199,6 +199,8 @@ def ratio(
     says so. Raises EstimateError where `under` is not above 0, since then there is no ratio.
     """
     over, under = parts
+    if min(covariance[0, 0], covariance[1, 1]) < 0:  # digits are lost where epsilon is about 10^-8
+        raise EstimateError(f"{what}: the reports say so little that its error cannot be told; a larger epsilon is needed")
     z, error = interval.quantile, math.sqrt(covariance[1, 1])
     if under <= 0:
         raise EstimateError(

@@ -49,7 +49,10 @@ def counts(survey: Survey, tally: Tally, name: str) -> tuple[Question, int, NDAr
     place = place_of(survey, name)
     n = _reports(survey, tally, place)
     stored = tally.ones[place.bits]
-    return place.item, n, np.append(stored, n * place.item.channel.d - stored.sum())
+    every = np.append(stored, n * place.item.channel.d - stored.sum())
+    if every.min() < 0 or every.max() > n:
+        raise EstimateError(f"the tally must hold counts of {name} that {n:,} reports can have, got {every.min():,} to {every.max():,}")
+    return place.item, n, every
 
 
 def pair_counts(survey: Survey, tally: Tally, a: str, b: str) -> tuple[tuple[Question, Question], int, NDArray[np.int64]]:

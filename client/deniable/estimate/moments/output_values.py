@@ -42,8 +42,8 @@ def inverse(channel: Window) -> _Floats:
     Among what is left free, the least squares at even shares of all categories.
     """
     chances = np.array(channel.chances, dtype=np.float64).T
-    weighted = chances / chances.mean(axis=1)[:, None]
-    found = np.linalg.solve(chances.T @ weighted, weighted.T)
+    root = np.sqrt(chances.mean(axis=1))
+    found = np.linalg.pinv(chances / root[:, None]) / root  # not from products of chances, which are singular where epsilon is least
     levels = np.arange(channel.levels)
     steps, ones = np.zeros(channel.k), np.zeros(channel.k)
     steps[levels], ones[levels] = levels - levels.mean(), 1.0

@@ -14,6 +14,8 @@ independence given the sum a good approximation to plain independence (a saddlep
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ _Floats = NDArray[np.float64]
 _CLEAR = 4.0  # standard errors above 0 from which on a share is not mostly noise
 _MANY = 4  # categories from which on the others say something about each
 _CONCENTRATIONS = 0.5 ** np.arange(7)  # of the prior: from uniform on the simplex to nearly all in few categories
+_NOTHING = 1e6  # standard errors that are larger say no less, and cost digits
 _STEPS = 200  # at most; a few dozen is the most ever seen
 _REACH = 8.0  # standard deviations that are integrated over on either side
 _NODES, _WEIGHTS = (np.array(x) / 2 for x in np.polynomial.legendre.leggauss(48))
@@ -40,7 +43,10 @@ def adjusted(ones: NDArray[np.int64] | _Floats, n: float, phi: float, theta: flo
     if len(estimate) < _MANY:
         return nearest
     variance = _variances(phi + (theta - phi) * nearest) / (n * (theta - phi) ** 2)
-    return nearest if (estimate > _CLEAR * np.sqrt(variance)).all() else _posterior_mean(estimate, variance)
+    if (estimate > _CLEAR * np.sqrt(variance)).all():
+        return nearest
+    scale = min(1.0, _NOTHING / math.sqrt(variance.max()))
+    return _posterior_mean(estimate * scale, variance * scale**2)
 
 
 def _nearest_on_simplex(point: _Floats) -> _Floats:

@@ -33,6 +33,10 @@ def fit(request: Request) -> Coefficients:
     variables = [request.perturbed[name] for name in terms.predictors]
     u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
     asked = request.asked(terms.predictors)
+    if len(v) <= len(terms.names):
+        raise EstimateError(
+            f"a linear model must have more respondents than terms, got {len(v)} and {len(terms.names)}: nothing is left to tell errors by"
+        )
     beta, covariance = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
     count = terms.count(None)
     answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _Floats = NDArray[np.float64]
+_LARGEST = 1e30  # of a term: what is computed of it stays far within what a number can be
 
 MAX_COMBINATIONS = 1024
 """Of the categories of all perturbed predictors in one formula."""
@@ -230,6 +231,12 @@ def _refuse_collinear(rows: _Floats, names: list[str]) -> None:
         raise EstimateError("formula must have at least one term or the intercept")
     if not np.isfinite(rows).all():
         raise EstimateError("the terms must be finite numbers in every row")
+    largest = np.abs(rows).max(axis=0)
+    if (largest > _LARGEST).any() or ((largest > 0) & (largest < 1 / _LARGEST)).any():
+        name = names[int(np.abs(np.log(np.where(largest > 0, largest, 1.0))).argmax())]
+        raise EstimateError(
+            f"the terms must be in a unit in which their largest numbers are from {1 / _LARGEST:g} to {_LARGEST:g}: {name} is not"
+        )
     scaled = rows / np.maximum(np.abs(rows).max(axis=0), 1e-300)
     values, vectors = np.linalg.eigh(scaled.T @ scaled / len(rows))
     if values[0] < 1e-12:

@@ -168,7 +168,17 @@ def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: 
 def _side(one: Estimated) -> mover.Side:
     if one.estimate is None or one.low is None or one.high is None:
         raise EstimateError("both estimates must have a figure, got one without")
-    return mover.Side(one.estimate, one.low, one.high)
+    side, reach = mover.Side(one.estimate, one.low, one.high), _reach(one)
+    if isinstance(one, Difference):  # which allowed for what was cut of its own sides
+        return side
+    cut = (one.low <= 0, one.high >= 1) if hasattr(one, "ones") else (True, True)
+    return side._replace(cut=(reach * cut[0], reach * cut[1]))
+
+
+def _reach(one: Estimated) -> float:
+    """How far a normal error reaches, or one that few tell: limits that are nearer are cut, those of single shares at 0 and 1 only."""
+    told = Interval(one.confidence, df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
+    return told.quantile * (one.std_error or 0.0)
 
 
 def _by_normal_errors(*sides: Estimated) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 
@@ -28,6 +29,7 @@ from deniable.wire.tally import Tally
 
 _Floats = NDArray[np.float64]
 
+_LARGEST = 1e100  # of a score: squares of it are numbers still
 _EVEN = "as if people were spread evenly in each bin"
 
 
@@ -225,10 +227,12 @@ def checked_scores(scores: Sequence[float | None] | NDArray[np.float64], questio
     k, name = question.k, question.id
     try:
         values = np.array([math.nan if score is None else float(score) for score in scores])
-    except (TypeError, ValueError):
-        raise EstimateError(f"scores must be numbers, or None for a category that does not count, got {scores!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise EstimateError(f"scores must be numbers, or None for a category that does not count, got {reprlib.repr(scores)}") from None
     counted = ~np.isnan(values)
     if len(values) != k or not counted.any() or np.isinf(values).any():
         raise EstimateError(f"scores must be {k} finite numbers for question {name}, one a category, at least one not None, got {scores!r}")
+    if np.abs(values[counted]).max() > _LARGEST or (counted.all() and np.ptp(values) < 1 / _LARGEST):
+        raise EstimateError(f"scores must be from -{_LARGEST:g} to {_LARGEST:g} and not all alike, got {scores!r} for question {name}")
     applicability.require_linear(question, np.where(counted, values, np.nan))
     return np.where(counted, values, 0.0), counted

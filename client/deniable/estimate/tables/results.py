@@ -13,6 +13,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks.made_up_reports import MadeUp
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
+from deniable.estimate.present.plain import record
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
@@ -131,12 +132,15 @@ class Results(Tabular):
     def from_dict(cls, source: Mapping[str, Any]) -> Results:
         """The inverse of `to_dict`; what stands behind `rows` above may be left out, as it was in older ones.
 
-        Raises EstimateError where another key is missing, or one is unknown.
+        Raises EstimateError where another key is missing, one is unknown, or a value is of another kind than the field's.
         """
         try:
-            rows, means = tuple(Row(**row) for row in source["rows"]), tuple(MeanRow(**row) for row in source.get("means", ()))
-            made_up = MadeUp(**found) if (found := source.get("made_up")) else None
-            return cls(**{**source, "rows": rows, "means": means, "made_up": made_up})
+            rows = tuple(record(Row, row) for row in source["rows"])
+            means = tuple(record(MeanRow, row) for row in source.get("means", ()))
+            if any(len({figure is None for figure in (row.mean, row.std_error, row.low, row.high)}) > 1 for row in means):
+                raise EstimateError("a mean must have its error and both limits, or none of all")
+            made_up = record(MadeUp, found) if (found := source.get("made_up")) else None
+            return record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
         except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 

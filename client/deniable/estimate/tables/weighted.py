@@ -22,6 +22,7 @@ from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
+from deniable.estimate.tables.means import checked_scores
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
@@ -108,10 +109,10 @@ def weighted_mean(
     """The weighted mean of a question's scores, one number for each category. Otherwise as `weighted_shares`."""
     interval = Interval(confidence, target=target)
     found = _Weighed.of(survey, bits, weights, question)
-    asked, values = found.question, np.asarray(scores, dtype=np.float64)
-    if values.shape != (asked.k,) or not np.isfinite(values).all():
+    asked = found.question
+    values, counted = checked_scores(scores, asked)
+    if not counted.all():
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
-    applicability.require_linear(asked, values)
     interval = respondents.about_mean(interval, found.everybody, asked, values, found.typical)
     one = found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
     return replace(one, warning=few.scores(found.worth(found.bits), np.ones(asked.k, dtype=bool), asked.channel))

@@ -138,6 +138,11 @@ def test_a_linear_model_of_public_columns_is_least_squares_with_robust_errors() 
     assert ours.params.to_numpy() == pytest.approx(theirs.params.to_numpy(), rel=1e-9)
     assert ours.bse.to_numpy() == pytest.approx(theirs.bse.to_numpy(), rel=1e-9)
     assert ours.llf is None
+    with pytest.raises(EstimateError, match="must have more respondents than terms, got 3 and 3"):
+        regress("y ~ x + z", data[:3], model="linear")
+    for scale in (1e200, 1e-200):  # squares of these are no numbers
+        with pytest.raises(EstimateError, match=r"largest numbers are from 1e-30 to 1e\+30: x is not"):
+            regress("y ~ x", data.assign(x=data["x"] * scale), model="linear")
 
 
 def some_reports(model: str, kinds: int = 7, cells: int = 3) -> tuple[likelihood.Reports, Any]:

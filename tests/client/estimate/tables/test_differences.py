@@ -53,6 +53,17 @@ def test_yes_less_no_has_twice_the_error_of_yes() -> None:
     assert between_options(survey, tally, "q", "yes", "no").std_error == pytest.approx(2 * (estimate(survey, tally).rows[0].std_error or 0))
 
 
+@pytest.mark.parametrize(("first", "second"), [(0.95, 0.05), (0.8, 0.2), (0.05, 0.05)])
+def test_two_groups_near_opposite_ends_differ_by_as_much_as_is_true_in_95_of_100_surveys(first: float, second: float) -> None:
+    """Exact, over all counts: limits that are cut at 0 and 1 say less of the error than it is (84% where their squares were added)."""
+    channel, n = survey_of(2, 1.0).items[0].channel, 20
+    phi, theta = float(channel.phi), float(channel.theta)
+    sides = [share(count, n, q0=phi, q1=theta) for count in range(n + 1)]
+    chances = [stats.binom.pmf(range(n + 1), n, phi + (theta - phi) * p) for p in (first, second)]
+    held = [[found.low <= first - second <= found.high for found in (difference(a, b) for b in sides)] for a in sides]
+    assert chances[0] @ np.array(held) @ chances[1] > 0.945
+
+
 def test_the_difference_of_two_options_is_covered_as_often_as_it_says() -> None:
     """Fixed seed. 2,000 surveys: 95% is known to 0.5%."""
     found = [between_options(EIGHT, tally, "q", "o0", "o1") for tally in tallies(EIGHT, SHARES, 1000, 2000, seed=2)]

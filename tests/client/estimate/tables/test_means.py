@@ -128,10 +128,12 @@ def test_a_mean_among_hardly_anybody_says_that_the_reports_exclude_nothing() -> 
     assert (one.low, one.high) == (0, 1)
     assert "denominator is not clearly above 0: the reports exclude nothing" in one.warning
     with pytest.raises(EstimateError, match="mean of how_often: the denominator must be above 0, got -"):
-        mean(SURVEY, Tally(200, np.diag([60, 60, 50, 50])), "how_often", [None, None, None, None, 1.0])
+        mean(SURVEY, Tally(200, np.diag([60, 60, 50, 25])), "how_often", [None, None, None, None, 1.0])
 
 
-@pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0, float("inf")], [None] * 5, ["a"] * 5])
+@pytest.mark.parametrize(
+    "scores", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0, float("inf")], [None] * 5, ["a"] * 5, [10**400] * 5, [1e308] * 5, [1.0] * 5]
+)
 def test_scores_that_are_not_one_number_a_category_are_refused(scores: list[Any]) -> None:
     with pytest.raises(EstimateError, match="scores must be"):
         mean(SURVEY, expected(SURVEY, SHARES), "how_often", scores)

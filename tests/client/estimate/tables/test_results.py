@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from dataclasses import fields, replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -47,8 +48,28 @@ def test_json_has_null_where_there_is_no_estimate() -> None:
 
 @pytest.mark.parametrize("broken", [{}, {"rows": [{"question": "q"}]}, {**RESULTS.to_dict(), "other": 1}, {**RESULTS.to_dict(), "rows": 3}])
 def test_a_dict_that_is_no_results_is_refused(broken: dict[str, object]) -> None:
-    with pytest.raises(EstimateError, match="the results must have the keys that to_dict gives"):
+    with pytest.raises(EstimateError, match="must have the keys that to_dict gives"):
         Results.from_dict(broken)
+
+
+@pytest.mark.parametrize("value", [10**400, -1, True, 1.5, "7", None, [7]])
+def test_a_count_is_a_whole_number_that_can_be_one(value: object) -> None:
+    found = RESULTS.to_dict()
+    for broken in ({**found, "n": value}, {**found, "rows": [{**found["rows"][0], "ones": value}]}):
+        with pytest.raises(EstimateError, match=r"must be a whole number from 0 to 2\^63 - 1, got .{1,50}$"):
+            Results.from_dict(broken)
+
+
+@pytest.mark.parametrize("value", [10**400, math.nan, math.inf, True, "0.5"])
+def test_an_estimate_is_a_finite_number_or_none(value: object) -> None:
+    found = RESULTS.to_dict()
+    with pytest.raises(EstimateError, match=r"Row\.estimate must be a finite number or null, got"):
+        Results.from_dict({**found, "rows": [{**found["rows"][0], "estimate": value}]})
+
+
+def test_a_text_has_an_end() -> None:
+    with pytest.raises(EstimateError, match="title must be a text of at most 65,536 characters"):
+        Results.from_dict({**RESULTS.to_dict(), "title": "x" * 100_000})
 
 
 def test_csv_has_the_rows_under_their_fields_names() -> None:

@@ -150,6 +150,8 @@ def test_the_tally_of_another_survey_is_refused() -> None:
 def test_counts_that_no_reports_can_have_are_refused() -> None:
     with pytest.raises(EstimateError, match="the tally must hold counts from 0 to n = 10, got 11 to 11"):
         estimate(one_question(), tally_with([11], 10))
+    with pytest.raises(EstimateError, match=r"counts of .* that 10 reports can have, got -[0-9]+ to 10"):
+        estimate(SURVEY, tally_with([10] * 5, 10))  # more options in a report than it can name
 
 
 @pytest.mark.parametrize(
