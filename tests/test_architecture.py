@@ -31,13 +31,14 @@ ROOMS = {
     "private_files": ("files that only their owner may read", ""),
     "files": ("which file has the rows; it is opened elsewhere", ""),
     "extras": ("which extra brings what is missing", "errors"),
+    "unwarned": ("what openpyxl warns of, said to nobody", ""),
     "mechanism": ("what a coin does; it never tosses one", ""),
     "survey": ("what is asked", "errors mechanism"),
-    "xlsform": ("an XLSForm, mapped to a survey", "errors extras survey"),
+    "xlsform": ("an XLSForm, mapped to a survey", "errors extras unwarned survey"),
     "topics": ("surveys to begin with", ""),
     "privacy": ("what answers give away, and an account of it", "errors extras persons private_files mechanism survey"),
     "wire": ("what travels and is stored", "errors mechanism survey"),
-    "device": ("all that ever holds a true answer", "errors persons files extras mechanism survey wire"),
+    "device": ("all that ever holds a true answer", "errors persons files extras unwarned mechanism survey wire"),
     "delivery": ("perturbed records on their way, each exactly once", "errors persons forked private_files survey privacy wire"),
     "estimate": ("from counts to shares, and how sure they are", "errors extras mechanism survey wire"),
     "bundle": ("all that is downloaded of a survey, and may be published", "errors extras mechanism survey privacy wire estimate"),
@@ -108,7 +109,6 @@ READERS = {
     "device/sources/file_rows.py": {"os"},  # how large a file of answers is, and when it was changed
     "device/sources/text_rows.py": {"open"},  # it is read
     "device/sources/csv_rows.py": {"open"},
-    "device/sources/excel_rows.py": {"warnings"},  # they quote cells, and are not given
     "device/entropy.py": {"os", "ssl"},  # ssl: OpenSSL's generator, behind a key of the system's
     "device/perturb.py": {"secrets"},  # the code that withdraws
     "estimate/tables/resampled.py": {"np.random"},  # surveys drawn as a hypothesis says, always the same ones

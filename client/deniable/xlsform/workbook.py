@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
+from deniable.unwarned import unwarned
 from deniable.xlsform.words import short
 
 MOST_UNPACKED = 8 << 20
@@ -33,8 +33,7 @@ def sheets_of(raw: bytes) -> Any:
     try:
         if (sum(part.file_size for part in ZipFile(BytesIO(raw)).infolist()) if zipped else len(raw)) > MOST_UNPACKED:
             raise SurveyError([Problem("file", f"must be at most {MOST_UNPACKED >> 20} MiB when it is unpacked, got more")])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl's, of what it leaves out: colours of cells, lists to choose from
+        with unwarned():  # of what it leaves out: colours of cells, lists to choose from
             sheets = get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
         for name, most in MOST_ROWS.items():
             if (rows := len(getattr(sheets, name) or ())) > most:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from flask import Flask
 from granian._granian import RSGIHTTPProtocol
@@ -10,7 +11,7 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import direct, gateway
-from deniable_server.front.bodies import Bodies
+from deniable_server.front.bodies import Bodies, stream
 from deniable_server.front.gateway import Environ, Reply, Sent
 from deniable_server.front.workers import Workers
 from deniable_server.web.limits import SMALL, most_bytes_of
@@ -63,7 +64,10 @@ class Front:
                 await asyncio.sleep(HOLD_SECONDS)
                 _send(reply, proto)
         except HTTPException as why:
-            _send(gateway.refuse(self._app, gateway.environ_of(scope, headers, self._base), why), proto)
+            environ = gateway.environ_of(scope, headers, self._base)
+            if isinstance(why, ServiceUnavailable):
+                await self._drop(environ, proto)
+            _send(gateway.refuse(self._app, environ, why), proto)
         finally:
             self._open -= 1
 
@@ -96,9 +100,7 @@ class Front:
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
         workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
-        length = int(environ["CONTENT_LENGTH"]) if "CONTENT_LENGTH" in environ else None
-        if length is None and "HTTP_TRANSFER_ENCODING" not in environ:
-            length = 0
+        length = _length(environ)
         if environ["PATH_INFO"] == READY:
             await self._ready(environ, proto)
             return None
@@ -123,19 +125,26 @@ class Front:
     async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply | None:
         """A body that may be too long: the application is asked how long it may be, and refuses one that is longer.
 
-        A client that asks before it sends is told at once. Of others the body is read first, and dropped: else they might lose the reply.
+        Of what is refused the rest is read first, and dropped: else its client might lose the reply.
         """
         most = await workers.run(most_bytes_of, self._app, environ)
         if length is not None and length > most:
             reply = await workers.run(gateway.call, self._app, environ)
-            if "HTTP_EXPECT" not in environ:
-                await self._bodies.drop(proto, length)
+            await self._drop(environ, proto)
             proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
             return None
         with self._bodies.room(most if length is None else length):
-            environ = gateway.with_body(environ, await self._bodies.collect(proto, length, most))  # which nothing else keeps alive
-            async with self._bodies.turn(int(environ["CONTENT_LENGTH"])):
-                return await workers.run(gateway.answer, self._app, environ, proto)
+            chunks = stream(proto)
+            whole = gateway.with_body(dict(environ), await self._bodies.collect(chunks, length, most))  # which nothing else keeps alive
+            if int(whole["CONTENT_LENGTH"]) > most:
+                await self._bodies.drop(chunks, length)
+            async with self._bodies.turn(int(whole["CONTENT_LENGTH"])):
+                return await workers.run(gateway.answer, self._app, whole, proto)
+
+    async def _drop(self, environ: Environ, body: Any) -> None:
+        """Reads what is left of the body of a request that is refused. A client that asks before it sends is told at once."""
+        if "HTTP_EXPECT" not in environ:
+            await self._bodies.drop(body, _length(environ))
 
     async def _ready(self, environ: Environ, proto: RSGIHTTPProtocol) -> None:
         try:
@@ -144,6 +153,13 @@ class Front:
         except TimeoutError:
             raise ServiceUnavailable(f"the database does not answer within {READY_SECONDS:.0f} seconds") from None
         _send(reply, proto)
+
+
+def _length(environ: Environ) -> int | None:
+    """How many bytes the body of a request has; None for one in chunks."""
+    if "CONTENT_LENGTH" in environ:
+        return int(environ["CONTENT_LENGTH"])
+    return None if "HTTP_TRANSFER_ENCODING" in environ else 0
 
 
 def _send(reply: Reply, proto: RSGIHTTPProtocol) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
@@ -13,10 +13,17 @@ from werkzeug.exceptions import BadRequest, HTTPException, RequestTimeout, Servi
 
 SECONDS = 10.0  # that a body may take, and the longer
 BYTES_PER_SECOND = 64 << 10  # the more of it came
+HASTE = 1.0  # seconds that it may take where the server is about to stop
 MEMORY = 96 << 20  # bytes of large bodies in all; one of 100,000 records of 256 bytes is 33 MiB
 DROPPED = 1 << 20  # bytes of a refused body that are read for its reply's sake: any form has fewer
 HUGE = 8 << 20  # bytes of a body from which on one is read at a time: its records, and the database's copies of them, take its size again
 _PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a second"
+
+
+async def stream(body: Any) -> AsyncIterator[bytes]:
+    """A body whose reading goes on where it was left: granian begins to give one once."""
+    async for chunk in body:
+        yield chunk
 
 
 class Bodies:
@@ -46,17 +53,18 @@ class Bodies:
 
         return await self._in_time(read, length)
 
-    async def drop(self, body: Any, length: int) -> None:
-        """Reads a body of `length` bytes that was refused, and keeps none of it: browsers send all of it before they look at the reply.
+    async def drop(self, body: Any, length: int | None) -> None:
+        """Reads what is left of a body that was refused, and keeps none of it: browsers send all of it before they look at the reply.
 
-        Reads nothing of one longer than DROPPED. Raises nothing: the reply goes out where the body comes too slowly or not to its end, too.
+        length: how many bytes it has in all; None for one in chunks, of which no more than DROPPED are read. Of one that is longer than
+        that nothing is read. Raises nothing: the reply goes out where the body comes too slowly or not to its end, too.
         """
 
         async def read(deadline: asyncio.Timeout) -> bytes:
-            await self._pass_on(body, len, deadline, length, length)
+            await self._pass_on(body, len, deadline, length, DROPPED)
             return b""
 
-        if length <= DROPPED:
+        if length is None or 0 < length <= DROPPED:
             with suppress(HTTPException):
                 await self._in_time(read, None)
 
@@ -73,7 +81,7 @@ class Bodies:
 
     async def _in_time(self, read: Callable[[asyncio.Timeout], Awaitable[bytes]], length: int | None) -> bytes:
         try:
-            async with asyncio.timeout(SECONDS) as deadline:
+            async with asyncio.timeout(HASTE if self._stopping else SECONDS) as deadline:
                 self._deadlines.add(deadline)
                 try:
                     whole = await read(deadline)

@@ -132,9 +132,8 @@ def _card(question: Question, rows: dict[str, list[Row]], mean: MeanRow | None) 
         return _multiple(question, [rows[item.id] for item in question.items])
     own = tuple(rows.get(question.id, ()))
     if question.levelled:
-        scores = question.scores or ()
-        names = [figures.plain(score, scores[1] - scores[0]) for score in scores]
-        levels = tuple(replace(row, option=name) for row, name in zip(own, names, strict=False))
+        names = figures.level_names(question)
+        levels = tuple(replace(row, option=names[row.option]) for row in own if row.option in names)
         return Card(question, own[len(levels) :], levels, mean)
     return Card(question, own, mean=mean)
 

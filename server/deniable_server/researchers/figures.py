@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from deniable.estimate import MeanRow
 from deniable.plan import people_needed, within_most
 from deniable.plan.precision import MOST
-from deniable.survey import Survey
+from deniable.survey import Question, Survey
 
 HALF_WIDTH = 0.10
 """A share: ten points either way is the least that a figure should tell."""
@@ -85,6 +85,14 @@ def coefficient(value: float) -> str:
     if abs(value) > 1e6:
         return "over 1,000,000" if value > 0 else "under −1,000,000"
     return rounded(value, 2 if abs(value) < 1000 else 0)
+
+
+def level_names(question: Question) -> dict[str, str]:
+    """How the levels are written that a number was rounded to, by their names in results; nothing for other questions."""
+    scores = question.scores or ()
+    if not question.levelled:
+        return {}
+    return {name: plain(score, scores[1] - scores[0]) for name, score in zip(question.categories, scores, strict=False)}
 
 
 def plain(value: float, step: float = 1e-9) -> str:

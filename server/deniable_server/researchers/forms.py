@@ -166,7 +166,7 @@ class SettingsForm(FlaskForm):  # type: ignore[misc]
         return [f"{self[name].label.text}: {'nothing' if value is None else value}" for name, value in differing.items()]
 
     def read(self, before: Settings, today: str) -> Settings | None:
-        """The settings, once the form was validated; None where they make no sense together, which its fields then say."""
+        """The settings, once the form was validated; None where something is wrong, also with the days, which its fields then say."""
         days = {name: value and value.isoformat() for name in _DAYS for value in (getattr(self, name).data,)}
         for name, day in days.items():
             if day and day != getattr(before, name) and day < today:

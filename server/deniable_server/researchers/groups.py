@@ -20,6 +20,7 @@ from deniable.estimate.tables.survey_means import estimate_of
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
+from deniable_server.researchers import figures
 from deniable_server.researchers.results import group_of, interval_of, require_enough, sizes_of
 from deniable_server.store.protocol import Store, estimated
 
@@ -69,7 +70,8 @@ class ComparedQuestion:
         if self.question.labels:
             return tuple((one.label, one, 0) for one in self.items)
         (one,) = self.items
-        return tuple((option, one, place) for place, option in enumerate(one.item.shared[: _shown(one.item)]))
+        names = figures.level_names(self.question)
+        return tuple((names.get(option, option), one, place) for place, option in enumerate(one.item.shared[: _shown(one.item)]))
 
     @property
     def different(self) -> tuple[tuple[str, ...], int]:

@@ -56,7 +56,8 @@ def keep(survey_id: str) -> Page:
     store = current_store()
     before = store.life.settings(survey_id)
     form = SettingsForm.of(before)
-    wanted = form.read(before, today()) if form.validate() else None
+    form.validate()
+    wanted = form.read(before, today())
     if wanted is None:
         return _page(survey_id, form, DeletionForm(formdata=None)), 422
     if wanted != before and form.older(before):

@@ -18,7 +18,12 @@ def share_lines(question: ComparedQuestion, first: str, second: str) -> list[Lin
     compared = [item for item in question.items if item.comparison]
     if question.question.labels:
         return [_line(item, 0, item.label, (first, second)) for item in compared]
-    return [_line(item, place, option, (first, second)) for item in compared for place, option in enumerate(item.item.categories)]
+    names = figures.level_names(question.question)
+    return [
+        _line(item, place, names.get(option, option), (first, second))
+        for item in compared
+        for place, option in enumerate(item.item.categories)
+    ]
 
 
 def mean_lines(compared: ComparedMean, first: str, second: str) -> list[Line]:

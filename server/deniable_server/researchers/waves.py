@@ -77,7 +77,10 @@ def _labelled(question: Question) -> list[tuple[Question, str]]:
 
 def _changed(question: Question, found: Sequence[tuple[str, Sequence[Change]]]) -> ChangedQuestion:
     means = [change for _, changes in found for change in changes if isinstance(change.first, MeanRow)]
-    shares = [(label or change.option, change) for label, changes in found for change in _shown(question, changes)]
+    names = figures.level_names(question)
+    shares = [
+        (label or names.get(change.option, change.option), change) for label, changes in found for change in _shown(question, changes)
+    ]
     told = [] if question.levelled else [(name, change) for name, change in shares if change.words]
     if question.k == 2 and not question.labels:
         told = told[:1]

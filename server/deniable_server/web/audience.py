@@ -38,6 +38,8 @@ class Audience:
 
 NOBODY = Audience(login=True, forms=False, csrf=False, translated=True)
 """For what has no audience; also that of a page that is not there, which is told in the language of whoever asked for it."""
+ASTRAY = Audience(login=True, forms=True, csrf=True, translated=False)
+"""That of a page that is not there, below researchers' addresses."""
 _LEAST: dict[Callable[..., Any] | None, Role] = {}
 
 
@@ -82,6 +84,8 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
     def admit() -> Response | None:
         set_actor(None)  # this thread has served others
         if request.endpoint is None:
+            if current_audience() is ASTRAY and let_in():
+                _ask_operator()
             return None  # there is no such page, which is said in its turn
         if _declared() is None:
             abort(403, "this page is closed: nothing says whom it is for")
@@ -135,7 +139,7 @@ def _ask_role() -> None:
     if not audience.login:
         return
     set_actor(g.user)
-    g.operator = (person := current_store().people.person(g.user)) is not None and person.operator
+    _ask_operator()
     if audience.operator and not g.operator:
         abort(403, "this page is for operators: those who manage the accounts")
     if survey_id is not None:
@@ -143,6 +147,10 @@ def _ask_role() -> None:
         needed = least_role(request.endpoint or "")
         if g.role < needed:
             abort(403, f"this is for those who are {needed.word} of the survey, or more; you are {g.role.word}")
+
+
+def _ask_operator() -> None:
+    g.operator = (person := current_store().people.person(g.user)) is not None and person.operator
 
 
 def may_open(address: str) -> bool:
@@ -174,7 +182,7 @@ def seen_surveys() -> list[Published]:
 
 def current_audience() -> Audience:
     """The audience of the route that the current request is for."""
-    return _declared() or NOBODY
+    return _declared() or (ASTRAY if request.endpoint is None and request.path.startswith("/manage/") else NOBODY)
 
 
 def _declared() -> Audience | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from flask import Flask, Response, current_app, g, jsonify, make_response, render_template, request
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import HTTP_STATUS_CODES
@@ -24,6 +24,7 @@ from deniable_server.store.errors import (
     UnknownDraftError,
     UnknownSurveyError,
 )
+from deniable_server.web.audience import current_audience
 from deniable_server.web.limiter import TooManyError
 
 
@@ -69,7 +70,12 @@ def reply(status: int, rule: str, message: str) -> Response:
         response = jsonify(type="about:blank", title=HTTP_STATUS_CODES.get(status, "Error"), status=status, rule=rule, detail=message)
         response.mimetype = "application/problem+json"
     else:
-        response = make_response(render_template("error.html", status=status, rule=rule, message=message))
+        said = {"status": status, "rule": rule, "message": message}
+        if current_audience().csrf:
+            page = render_template("researchers/error.html", **said, user=g.get("user"), operator=g.get("operator", False))
+        else:
+            page = render_template("error.html", **said)
+        response = make_response(page)
     response.status_code = status
     if status == 503:
         response.headers["Retry-After"] = "2"

@@ -101,19 +101,29 @@ def test_a_body_that_is_too_long_is_refused_before_any_of_it_came(study: ServerP
     assert b"100 Continue" not in whole
 
 
-def test_who_sends_a_whole_form_before_reading_gets_the_reply_that_refuses_it(study: ServerProcess) -> None:
-    """As browsers do, with a form of a login that has ended. Were it left unread, its connection would break before the reply is read."""
-    form = b"x" * 400_000
-    raw = Raw(study, FORM.replace(b"/login", b"/manage/new") + b"Content-Length: %d\r\n\r\n" % len(form))
+LONG = b"x" * 400_000
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+IN_CHUNKS = b"1000\r\n%b\r\n" % LONG[:4096] * 100 + b"0\r\n\r\n"
+
+
+def reply_to_all(server: ServerProcess, head: bytes, body: bytes) -> tuple[int, dict[str, str], bytes]:
+    """What a client gets that sends all before it reads, as browsers do. Were the body left unread, its connection would break before."""
+    raw = Raw(server, head + b"\r\n")
     raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # else the system would keep it for the server
-    raw.send(form)
-    status, headers, _ = raw.reply()
+    raw.send(body)
+    return raw.reply()
+
+
+@pytest.mark.parametrize(("length", "body"), [(b"Content-Length: %d\r\n" % len(LONG), LONG), (CHUNKED, IN_CHUNKS)])
+def test_who_sends_a_whole_form_before_reading_gets_the_reply_that_refuses_it(study: ServerProcess, length: bytes, body: bytes) -> None:
+    """A form of a login that has ended."""
+    status, headers, _ = reply_to_all(study, FORM.replace(b"/login", b"/manage/new") + b"Connection: close\r\n" + length, body)
     assert (status, headers["location"]) == (302, "/login?next=/manage/new&unread=1")
 
 
-@pytest.mark.parametrize(("length", "taken"), [(DROPPED, [b"half"]), (DROPPED + 1, [])])
+@pytest.mark.parametrize(("length", "taken"), [(DROPPED, [b"half"]), (None, [b"half"]), (DROPPED + 1, []), (0, [])])
 def test_of_a_refused_body_only_so_much_is_read_and_only_for_so_long(
-    length: int, taken: list[bytes], monkeypatch: pytest.MonkeyPatch
+    length: int | None, taken: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bodies, "SECONDS", 0.01)
     came: list[bytes] = []
@@ -264,6 +274,7 @@ def test_large_bodies_have_a_share_of_the_memory_and_small_ones_always_have_room
     status, headers, body = Raw(study, head).reply()
     assert (status, headers["retry-after"]) == (503, "2")
     assert b"too many large bodies" in body
+    assert reply_to_all(study, keyed(study).replace(b"study", b"wide") + CHUNKED, IN_CHUNKS)[0] == 503
     assert httpx.post(study.url + SUBMIT, content=submissions().to_json(), headers=JSON, timeout=PATIENCE).status_code == 200
     for raw in waiting:
         raw.close()

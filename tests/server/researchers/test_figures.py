@@ -17,6 +17,15 @@ def survey(epsilon: object = "ln 3", questions: int = 1, **keys: object) -> Surv
     return Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "epsilon": epsilon, "questions": items, **keys})
 
 
+def test_levels_are_written_with_the_digits_that_tell_them_apart() -> None:
+    number = {"id": "q", "text": "?", "type": "number", "low": -20_000, "high": 1_000_000, "levels": 40}
+    (income,) = Survey.from_dict({"deniable": 1, "id": "s", "title": "t", "about": "a", "epsilon": 1, "questions": [number]}).questions
+    names = figures.level_names(income)
+    assert [*names.values()][:3] == ["−20,000", "6,154", "32,308"]
+    assert [*names] == [*income.categories[:40]]
+    assert figures.level_names(survey().questions[0]) == {}
+
+
 @pytest.mark.parametrize(
     ("share", "text"),
     [(0.2736, "27.4%"), (-0.5, "−50.0%"), (12.3456, "1,234.6%"), (-0.0004, "0.0%"), (0.0, "0.0%"), (1.0, "100.0%"), (None, "–")],

@@ -111,6 +111,11 @@ def test_what_makes_no_sense_is_told_beside_its_field_and_nothing_is_changed(
         assert f'value="{value}"' in reply.text, f"{name}: what was written is lost"
 
 
+def test_all_mistakes_are_told_at_once(ada: FlaskClient, survey: Survey) -> None:
+    page = ada.post(PAGE, data={**GIVEN, "points": "0", "close_on": "2026-12-11"}).text
+    assert all(f'id="{field}-problem">' in page for field in ("points", "close_on"))
+
+
 def test_a_day_that_is_over_now_does_not_hinder_other_changes(ada: FlaskClient, store: Store, survey: Survey) -> None:
     store.life.keep("cycle", Settings(close_on="2026-12-01"))
     assert ada.post(PAGE, data={**GIVEN, "close_on": "2026-12-01", "least": "9"}).status_code == 302

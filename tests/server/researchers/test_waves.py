@@ -31,7 +31,7 @@ from deniable_server.store.roles import Role
 SMOKES = {"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}
 MOOD = {"id": "mood", "text": "Mood?", "type": "scale", "options": ["bad", "so so", "good"]}
 TOOK = {"id": "took", "text": "Took?", "type": "multi_choice", "options": ["tea", "coffee"], "required": False}
-HOURS = {"id": "hours", "text": "Hours?", "type": "number", "low": 0, "high": 14, "levels": 3}
+HOURS = {"id": "hours", "text": "Hours?", "type": "number", "low": 0, "high": 14, "levels": 4}
 PAGE = "/manage/surveys/w26/waves"
 
 
@@ -67,6 +67,8 @@ def waves(ada: FlaskClient, store: Store) -> Waves:
 def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_have(waves: Waves, ada: FlaskClient) -> None:
     page = html.unescape(ada.get(f"{PAGE}?with=w27").text)
     assert re.findall(r'<h2 id="q-(\w+)"', page) == ["smokes", "mood", "took", "hours"]
+    levels = page.split('<details class="levels">')[1].split("</details>")[0]
+    assert re.findall(r'role="rowheader"><bdi>([^<]*)<', levels) == ["0", "4.7", "9.3", "14"]
     changes = {(change.question, change.option): change for change in waves.changes}
     found = changes["smokes", "yes"]
     assert found.difference is not None

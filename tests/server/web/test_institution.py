@@ -56,11 +56,16 @@ def test_a_picture_of_another_kind_or_size_is_told(tmp_path: Path) -> None:
         Logo.of(tmp_path / "logo.png")
 
 
-def test_an_error_shows_the_way_back_to_researchers_only(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> None:
+def test_an_error_has_the_header_and_the_way_back_for_researchers_only(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> None:
     ada = logged_in(app)
-    for path in ("/manage/surveys/nothing", "/manage/surveys/study?confidence=7", "/manage/nothing"):
-        reply = ada.get(path)
-        assert reply.status_code in (400, 404)
+    for path in ("/manage/surveys/nothing", "/manage/surveys/study?confidence=7", "/manage/nothing", "/manage/surveys/study/close"):
+        reply = ada.get(path, headers={"Accept-Language": "de"})
+        assert reply.status_code in (400, 404, 405)
         assert '<a href="/manage">All surveys</a>' in reply.text
+        assert all(place in reply.text for place in ('<html lang="en"', "<bdi>ada</bdi>", ">People</a>", ">Log out</button>"))
+        assert ('aria-label="This survey"' in reply.text) == ("?" in path)  # its pages, for whoever has a role in it
+        assert reply.headers["Content-Security-Policy"].endswith("form-action 'self'")
         assert ('<a href="/manage/surveys/study">This page without its options</a>' in reply.text) == ("?" in path)
-    assert "All surveys" not in app.test_client().get("/s/nothing").text
+    assert "<bdi>ada</bdi>" not in app.test_client().get("/manage/nothing").text
+    for client in (ada, app.test_client()):
+        assert "All surveys" not in client.get("/s/nothing").text

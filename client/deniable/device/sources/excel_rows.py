@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -13,6 +12,7 @@ from deniable.device.sources.file_rows import FileRows, certain
 from deniable.device.sources.rows import Raw, require_columns, row_by_row
 from deniable.errors import AnswerError
 from deniable.extras import missing
+from deniable.unwarned import unwarned
 
 T = TypeVar("T")
 _EMPTY = SimpleNamespace(value=None, data_type="n")
@@ -63,6 +63,5 @@ def _values(places: Sequence[int], row: Sequence[Any]) -> list[Any] | str:
 
 def _quietly(read: Callable[[], T]) -> T:
     """openpyxl's warnings quote cells."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with unwarned():
         return read()
