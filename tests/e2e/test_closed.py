@@ -66,14 +66,13 @@ def test_a_record_that_waits_is_shown_there_and_can_be_removed(
     page.open(site.link(survey))
     page.choose(0)
     site.close_survey(survey)
-    assert page.send() == "waiting"
-    assert after(page, site.link(survey)) == "waiting"
-    assert "The server did not take it: the survey is closed." in page.text()
-    page.driver.find_element(By.CSS_SELECTOR, "#waiting .receipt summary").click()
-    assert page.driver.find_element(By.CSS_SELECTOR, "#waiting pre").text == kept(page, survey)["envelope"]
-    page.driver.find_element(By.CSS_SELECTOR, "#waiting > details summary").click()
+    assert page.send() == "uncounted"
+    assert after(page, site.link(survey)) == "uncounted"
+    assert "Your answers were not counted" in page.text()
+    page.driver.find_element(By.CSS_SELECTOR, "#uncounted .receipt summary").click()
+    assert page.driver.find_element(By.CSS_SELECTOR, "#uncounted pre").text == kept(page, survey)["envelope"]
     page.press("forget")
-    assert page.step("waiting") == "forgotten"
+    assert page.step("uncounted") == "forgotten"
     assert kept(page, survey) is None
     assert page.open(site.link(survey)) == "closed"
 
@@ -88,7 +87,7 @@ def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
     assert code not in json.dumps(kept(page, survey))
     proxy.site.close_survey(survey)
     assert after(page, proxy.link(survey)) == "thanks"
-    assert "was shown before this page was closed" in page.text()
+    assert "Only the page that made the record had it" in page.text()
     assert not page.driver.find_element(By.CSS_SELECTOR, "#thanks .withdrawal").is_displayed()
     assert len(set(proxy.bodies)) == 1
     assert submission_id(read(code)) == Submission.from_json(proxy.bodies[0]).id, "the code that was shown is that of the record"

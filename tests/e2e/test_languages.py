@@ -46,11 +46,11 @@ WEAK = {
     "es": "acierta en 99,996 como mucho; a ciegas, en 50. Piénselo antes de empezar.",
 }
 UNPINNED = {
-    "en": "Your link does not pin this survey",
-    "de": "Ihr Link legt diese Umfrage nicht fest",
-    "ar": "رابطك لا يثبّت هذا الاستبيان",
-    "fr": "Votre lien ne fixe pas cette enquête",
-    "es": "Su enlace no fija esta encuesta",
+    "en": "Your link has no fingerprint",
+    "de": "Ihr Link hat keinen Fingerabdruck",
+    "ar": "لا يحمل رابطك بصمة رقمية",
+    "fr": "Votre lien n’a pas d’empreinte",
+    "es": "Su enlace no tiene huella",
 }
 
 

@@ -206,9 +206,9 @@ def test_a_survey_closed_meanwhile_says_so_and_keeps_the_record(page: Any, site:
     page.open(site.link(survey))
     page.choose(0, 0)
     site.close_survey(survey)
-    assert page.send() == "waiting"
-    assert "The server did not take it: the survey is closed." in page.text()
-    assert "is closed\n" not in page.text(), "and not again in the server's own words, which are English in every language"
+    assert page.send() == "uncounted"
+    assert "Your answers were not counted\nThe survey was closed before your record arrived" in page.text()
+    assert "is closed\n" not in page.text(), "and not in the server's own words, which are English in every language"
     assert site.reports(survey) == []
 
 

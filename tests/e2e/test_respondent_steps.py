@@ -270,6 +270,18 @@ def test_practice_tosses_the_surveys_own_coins_draws_each_person_and_keeps_nothi
     assert proxy.bodies == []
 
 
+def test_a_sum_that_cannot_be_is_not_clipped_but_explained(page: Any, site: Any, short: Survey) -> None:
+    page.open(site.link(short))
+    page.unfold()
+    page.driver.execute_script("crypto.getRandomValues = (words) => words.fill(0)")  # each coin leaves the answer as it is
+    with layout.screen(page.driver, 1280, prefers_reduced_motion="reduce"):
+        page.press("toss-many-no")
+        assert re.search(r"From the records alone one reckons: -\d+\. That cannot be: for so few people", page.text())
+        page.press("toss-many-yes")
+        assert "From the records alone one reckons: 100." in page.text()
+        assert "That cannot be" not in page.text(), "the control"
+
+
 def test_a_hundred_people_are_seen_to_come_one_after_another(page: Any, site: Any, short: Survey) -> None:
     page.open(site.link(short))
     page.unfold()
@@ -429,7 +441,7 @@ def test_a_record_that_waits_outlives_the_browser(
     driver.quit()
     again = new_browser(profile=tmp_path / "profile")
     assert make_page(again).open(proxy.link(short)) == "thanks"
-    assert "was shown before this page was closed" in again.find_element(By.ID, "thanks").text
+    assert "Only the page that made the record had it" in again.find_element(By.ID, "thanks").text
     assert not again.find_element(By.CSS_SELECTOR, "#thanks .withdrawal").is_displayed()
     assert proxy.bodies == [kept["envelope"].encode()] * 5
     assert proxy.site.results(short)["n"] == 1

@@ -36,7 +36,7 @@ export function writeConsent(step, { digest, pinned, survey, epsilon, odds }, wo
     ...layersOf(words.about),
     length: lengthOf(survey),
     promise: promiseOf(ofOneAnswer(questions)),
-    unpinned: pinned ? null : t("Your link does not pin this survey: it carries no fingerprint, so nothing shows that you are asked the same as others."),
+    unpinned: pinned ? null : t("Your link has no fingerprint. So your browser cannot check that you are asked the same as others."),
     spent: before.surveys ? spentBefore(before, epsilon) : null,
     digest,
   });

@@ -270,12 +270,23 @@ function offerLater(step, { device, words }) {
   });
 }
 
+/** Says that a survey was closed first: the record is not counted, and can be removed from here. */
+function sayUncounted({ definition: { survey }, device, words }) {
+  const step = show("uncounted");
+  step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what was sent")));
+  onPress(step, "forget", () => {
+    device.forget();
+    show("forgotten");
+  });
+}
+
 /** Says why the record waits, and sends it again: by itself when the connection is back or after a while, or on demand. */
 function offer(context, error) {
+  const refused = error instanceof RejectedError;
+  if (refused && error.rule === "closed") return sayUncounted(context);
   const { definition: { survey }, device, words } = context;
   const step = show("waiting");
   showCode(step, context, device.waiting);
-  const refused = error instanceof RejectedError;
   const invitation = refused && error.rule === "invitation";
   const reason = reasonOf(error);
   fill(step, { reason: reason ?? t("The server did not take it."), detail: reason ? null : error.message });
@@ -308,7 +319,6 @@ function reasonOf(error) {
   if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
-  if (error.rule === "closed") return t("The server did not take it: the survey is closed.");
   if (error.rule === "conflict") return t("The server did not take it: this record has been withdrawn.");
   return undefined;
 }

@@ -81,7 +81,7 @@ class Practice {
     return t("Recorded as Yes: {yes} of {all}. In the long run: {expected} of {of}.", values);
   }
 
-  /** The share of Yes among all who tossed, reckoned from their records as researchers do it, beside the true one. */
+  /** The share of Yes among all who tossed, reckoned from their records as researchers do it, beside the true one. It is never clipped, so it can be impossible: then that is said. */
   #sum() {
     const { yes, no } = this.#records;
     const all = yes.length + no.length;
@@ -90,7 +90,8 @@ class Practice {
     const own = keepThreshold / coin;
     const recorded = [...yes, ...no].filter(Boolean).length;
     const reckoned = Math.round((recorded - all * (1 - own)) / (2 * own - 1));
-    return t("Of all {all} people, {true} said Yes. From the records alone one reckons: {reckoned}.", { all: number(all), true: number(yes.length), reckoned: number(reckoned) });
+    const told = t("Of all {all} people, {true} said Yes. From the records alone one reckons: {reckoned}.", { all: number(all), true: number(yes.length), reckoned: number(reckoned) });
+    return reckoned >= 0 && reckoned <= all ? told : `${told} ${t("That cannot be: for so few people the coins have not evened out yet.")}`;
   }
 }
 

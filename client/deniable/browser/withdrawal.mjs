@@ -7,7 +7,7 @@ import { fill, onPress } from "./page.mjs";
 export function showCode(step, { own, definition: { survey } }, body) {
   const code = own?.id === JSON.parse(body).id ? own.code : null;
   step.querySelector(".withdrawal").hidden = code === null;
-  const gone = t("The code with which this record can be erased was shown before this page was closed or loaded again. This device did not keep it.");
+  const gone = t("This device did not keep the code with which this record can be erased. Only the page that made the record had it.");
   fill(step, { code, codeGone: code === null ? gone : null, copied: null });
   const element = step.querySelector("[data-slot=code]");
   const address = step.querySelector(".withdrawal a").href;

@@ -191,6 +191,11 @@ class Survey:
         own, tag = self._words(language, question)
         return (own[key], tag) if key in own else (getattr(question, key), self.language)
 
+    def options_in(self, language: str, question: Question) -> tuple[Sequence[str], str]:
+        """The texts to choose from, for a reader of `language`, and the language that they are in; none where the page has its own."""
+        own, tag = self._words(language, question)
+        return (own["options"], tag) if "options" in own else (question.options, self.language)
+
     def section_in(self, language: str, question: Question, key: str) -> tuple[str, str]:
         """The title or the note of the section that begins with a question, for a reader of `language`, and the language that it is in."""
         own, tag = self._words(language, question)

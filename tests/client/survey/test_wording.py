@@ -48,6 +48,7 @@ def test_each_text_is_in_the_readers_language_or_the_surveys_own() -> None:
     assert survey.section_in("de", first, "title") == ("Gesundheit", "de")
     assert survey.section_in("de", first, "note") == ("The last year.", "en")
     assert survey.question_in("fr", first, "help") == ("Count all.", "en")
+    assert survey.options_in("de", first) == (first.options, "en")
     assert ("de", "questions.first.section.note") in survey.untranslated
     assert ("de", "questions.first.help") not in survey.untranslated
     untold = survey_of(FIRST, SECOND, translations={"de": {"title": "T"}}).untranslated

@@ -316,8 +316,8 @@ def in_vain(visit: Visit) -> Iterator[str]:
     visit.open(survey)
     visit.page.choose(0)
     visit.site.close_survey(survey)
-    assert visit.page.send() == "waiting"
-    yield "waiting, survey closed"
+    assert visit.page.send() == "uncounted"
+    yield "not counted, survey closed"
     visit.driver.execute_script("localStorage.clear()")
 
     survey = visit.publish(**ONE)

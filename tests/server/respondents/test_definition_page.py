@@ -100,16 +100,38 @@ def test_each_question_is_shown_with_its_text_categories_and_items(client: Flask
     for number, question in enumerate(mixed.questions, 1):
         part = section(page, question.id)
         assert f"Question {number} of 7 {question.text}" in texts(part)
-        found = [html.unescape(text) for text in re.findall(r"<li><bdi>(.*?)</bdi></li>", part)]
+        found = [html.unescape(text) for text in re.findall(r"<li>(?:<bdi[^>]*>)?([^<]+)(?:</bdi>)?</li>", part)]
         conditions = [option for one in question.show_if.conditions for option in one.options] if question.show_if else []
         told = question.categories[: len(question.scores or ())] if isinstance(question.channel, Window) else question.categories
-        assert found == [*conditions, *question.labels, *told]
+        assert found == [{"yes": "Yes", "no": "No"}.get(text, text) for text in (*conditions, *question.labels, *told)]
     assert "<b>now</b>" not in page
     assert "(for all 3 together)" in texts(section(page, "towns"))
     why = texts(section(page, "why"))
-    assert "At least one of these: One of these answers to the question smokes: yes All of these: One of these answers to" in why
+    assert "At least one of these: One of these answers to the question 1: Yes All of these: One of these answers to" in why
     assert "Why? The <b>main</b> reason." in why
     assert "Reasons For what you said. Question 7 of 7" in texts(page)
+
+
+def test_the_page_speaks_the_language_of_its_reader_and_the_survey_as_far_as_it_is_translated(client: FlaskClient, store: Store) -> None:
+    german = {
+        "title": "Eine Studie",
+        "questions": {
+            "smokes": {"text": "Rauchen Sie?"},
+            "towns": {"options": ["Ulm", "Bern (CH)", "Graz"]},
+            "often": {"options": ["nie", "mal", "oft"]},
+        },
+    }
+    keys = {"deniable": 1, "id": "two", "title": "A study", "about": "Who asks.", "epsilon": 7.3, "questions": QUESTIONS}
+    store.surveys.publish(Survey.from_dict({**keys, "translations": {"de": german}}))
+    page = client.get("/s/two/definition?lang=de").text
+    assert "Rauchen Sie?" in texts(section(page, "smokes"))
+    assert "2 Kategorien: Ja Nein " in texts(section(page, "smokes"))
+    assert "nie mal oft" in texts(section(page, "often"))
+    assert "Ulm Bern (CH) Graz" in texts(section(page, "towns"))
+    assert "3 Kategorien: Ja Nein keine Antwort " in texts(section(page, "towns"))
+    assert '<bdi lang="en">a</bdi>' in section(page, "why")
+    assert "auf die Frage 6: Ulm" in texts(section(page, "why"))
+    assert "smokes" not in texts(page)
 
 
 def test_the_page_has_the_digest_the_total_and_its_commands_the_address(client: FlaskClient, mixed: Survey) -> None:
