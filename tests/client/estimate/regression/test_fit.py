@@ -134,12 +134,12 @@ def test_a_linear_model_of_public_columns_is_least_squares_with_robust_errors() 
     data = pd.DataFrame({"x": rng.normal(size=500), "z": rng.integers(0, 3, 500).astype(float)})
     data["y"] = 1 + 2 * data["x"] - data["z"] + rng.normal(size=500)
     ours = regress("y ~ x + z", data, model="linear")
-    theirs = sm.OLS(data["y"], sm.add_constant(data[["x", "z"]])).fit(cov_type="HC0")
+    theirs = sm.OLS(data["y"], sm.add_constant(data[["x", "z"]])).fit(cov_type="HC3", use_t=True)
     assert ours.params.to_numpy() == pytest.approx(theirs.params.to_numpy(), rel=1e-9)
     assert ours.bse.to_numpy() == pytest.approx(theirs.bse.to_numpy(), rel=1e-9)
     assert ours.llf is None
-    with pytest.raises(EstimateError, match="must have more respondents than terms, got 3 and 3"):
-        regress("y ~ x + z", data[:3], model="linear")
+    with pytest.raises(EstimateError, match="must have at least 4 respondents more than terms, got 6 and 3"):
+        regress("y ~ x + z", data[:6], model="linear")
     for scale in (1e200, 1e-200):  # squares of these are no numbers
         with pytest.raises(EstimateError, match=r"largest numbers are from 1e-30 to 1e\+30: x is not"):
             regress("y ~ x", data.assign(x=data["x"] * scale), model="linear")
