@@ -7,7 +7,8 @@ With the true answers, least squares solves sum x_i (y_i - x_i' beta) = 0. Here 
 U_ic: the product of the predictors' pseudo-answers for combination c; v_i: the outcome's pseudo-answer in scores; r_i: that for having
 answered at all, 1 where everybody did. They are unbiased given the true answers, and those of two questions independent, since each has
 coins of its own; so psi_i is unbiased too (T. Nakamura, Biometrika 77 (1990)), whatever the distribution of the answers. It is linear in
-beta. Errors are those of an estimating equation: A^-1 M A^-T with A = sum over i and c of w_i r_i U_ic x x', and M as in `drawn`.
+beta. With A = sum over i and c of w_i r_i U_ic x x', errors of clusters are those of an estimating equation, A^-1 M A^-T with M as in
+`drawn`; of people drawn alone those of `left_out`.
 """
 
 from __future__ import annotations
@@ -16,16 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.regression import cells
+from deniable.estimate.regression import cells, left_out
 from deniable.estimate.regression.fitted import Coefficients
 from deniable.estimate.regression.formula import Terms
+from deniable.estimate.regression.left_out import Equation, LeftOut
 from deniable.estimate.regression.request import Request
 
 _Floats = NDArray[np.float64]
 
+FEWEST = 4
+"""Respondents beyond the terms: with fewer, 95% intervals held the truth in less than 93%."""
+
 
 def fit(request: Request) -> Coefficients:
-    """The linear model. Raises EstimateError where the corrected second moments of the predictors are not positive definite."""
+    """The linear model.
+
+    Raises EstimateError for too few respondents, where the corrected second moments of the predictors are not positive definite, with all
+    respondents or without one of them, and where reports that are all alike leave an error of 0.
+    """
     if request.given is not None:
         raise EstimateError("given must be left out of a linear model, which assumes nothing about the predictors' distribution")
     outcome, v, r = _numbers(request)
@@ -33,11 +42,14 @@ def fit(request: Request) -> Coefficients:
     variables = [request.perturbed[name] for name in terms.predictors]
     u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
     asked = request.asked(terms.predictors)
-    if len(v) <= len(terms.names):
+    if asked < len(terms.names) + FEWEST:
         raise EstimateError(
-            f"a linear model must have more respondents than terms, got {len(v)} and {len(terms.names)}: nothing is left to tell errors by"
+            f"a linear model must have at least {FEWEST} respondents more than terms, got {asked} and {len(terms.names)}: fewer tell its "
+            f"errors too badly"
         )
-    beta, covariance = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
+    beta, covariance, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
+    if request.outcome in request.perturbed:
+        _refuse_certain(covariance, beta, terms)
     count = terms.count(None)
     answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
@@ -50,19 +62,23 @@ def fit(request: Request) -> Coefficients:
         layout=terms.layout,
         asked=asked,
         answered=answered if missing else 1.0,
+        left_out=without,
     )
 
 
-def _solve(request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]) -> tuple[_Floats, _Floats]:
-    """beta, shape (p,), and its covariance, shape (p, p)."""
+def _solve(request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]) -> tuple[_Floats, _Floats, LeftOut | None]:
+    """beta, shape (p,), its covariance, shape (p, p), and what that is made of; None of clusters."""
     (v, r), x, count = outcome, terms.x, terms.count(request.drawn.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
     a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
     _refuse_indefinite(a, x, terms.names)
     beta = np.linalg.solve(a, v @ weighted)
+    if request.drawn.clusters is None:
+        without = left_out.each(Equation(x, u, v, r, a, beta, terms.names), terms.which, request.drawn.weights)
+        return beta, without.covariance, without
     psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
     half = np.linalg.solve(a, request.drawn.meat(psi, terms.which))
-    return beta, np.linalg.solve(a, half.T)
+    return beta, np.linalg.solve(a, half.T), None
 
 
 def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
@@ -87,6 +103,13 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
         raise EstimateError(f"the outcome {name} of a linear model must have scores, a number for each of its categories")
     scores = np.array([category != variable.reference for category in variable.answers], dtype=np.float64)
     return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", told @ scores, answered
+
+
+def _refuse_certain(covariance: _Floats, beta: _Floats, terms: Terms) -> None:
+    """Reports that came through coins are never certain: an error of 0 is that of a few who happened to report alike."""
+    size = np.abs(beta).max() * np.abs(terms.x).max() / np.abs(terms.x).max(axis=(0, 1))
+    if certain := [name for name, none in zip(terms.names, np.sqrt(np.diagonal(covariance)) <= 1e-9 * size, strict=True) if none]:
+        raise EstimateError(f"the reports that tell {', '.join(certain)} must not be all alike: nothing tells its error")
 
 
 def _refuse_indefinite(a: _Floats, x: _Floats, names: list[str]) -> None:

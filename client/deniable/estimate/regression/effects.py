@@ -86,7 +86,8 @@ def predictions(fit: Coefficients, rows: pd.DataFrame, confidence: float) -> Eff
     labels = [tuple(map(str, row)) for row in rows.itertuples(index=False)]
     if (found := fit.likelihood) is None:
         values, errors = x @ fit.params, np.sqrt(np.einsum("ip,pq,iq->i", x, fit.covariance, x))
-        figures = [_limited(fit, "mean", float(v), float(e), confidence) for v, e in zip(values, errors, strict=True)]
+        each = zip(values.tolist(), errors.tolist(), fit.freedom(x).tolist(), strict=True)
+        figures = [_limited(fit, "mean", value, error, confidence, df) for value, error, df in each]
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
     chances, gradients = _chances(found, x)
     b = found.reports.coefficients
@@ -113,7 +114,9 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
         values, errors = _averaged(people, contrast)
         for y, answer in enumerate(answers):
             what = f"{contrast.name}: {contrast.what}, on {answer}"
-            rows.append(((contrast.name, contrast.what, answer), _limited(fit, what, float(values[y]), float(errors[y]), confidence)))
+            rows.append(
+                ((contrast.name, contrast.what, answer), _limited(fit, what, float(values[y]), float(errors[y]), confidence, fit.df))
+            )
     return Effects(f"{fit.request.formula} ({fit.request.model}): average marginal effects", ("variable", "change", "answer"), tuple(rows))
 
 
@@ -211,8 +214,8 @@ def _chances(found: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
     return mu, gradient if reports.constraint is None else gradient @ reports.constraint
 
 
-def _limited(fit: Coefficients, what: str, value: float, error: float, confidence: float) -> Estimate:
-    half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error
+def _limited(fit: Coefficients, what: str, value: float, error: float, confidence: float, df: float) -> Estimate:
+    half = -float(scipy.special.stdtrit(df, Interval(confidence).alpha / 2)) * error
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 
 

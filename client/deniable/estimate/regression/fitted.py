@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.estimate.regression.drawn import Drawn
 from deniable.estimate.regression.formula import Layout, Terms
+from deniable.estimate.regression.left_out import LeftOut
 from deniable.estimate.regression.likelihood import Maximum, Reports
 from deniable.estimate.regression.request import Request
 from deniable.estimate.regression.variable import Perturbed
@@ -47,7 +48,7 @@ class Coefficients:
     """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
 
     params: shape (p,), and their covariance, (p, p). asked: respondents who were asked all questions. answered: the part of them that
-    answered all, as estimated. likelihood: None of a linear model.
+    answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model of people drawn alone, None of others.
     """
 
     request: Request
@@ -59,11 +60,16 @@ class Coefficients:
     asked: int
     answered: float
     likelihood: Likelihood | None = None
+    left_out: LeftOut | None = None
 
     @property
     def df(self) -> float:
-        """Degrees of freedom of the errors, without end but for clusters."""
-        return self.request.drawn.df
+        """Degrees of freedom of the errors: of clusters, of a linear model at most, and without end of others."""
+        return self.request.drawn.df if self.left_out is None else self.left_out.most
+
+    def freedom(self, contrasts: _Floats) -> _Floats:
+        """Degrees of freedom of the error of each linear combination of the coefficients; contrasts: (k, p). Shape (k,)."""
+        return np.full(len(contrasts), self.df) if self.left_out is None else self.left_out.freedom(contrasts)
 
     @property
     def nobs(self) -> int:

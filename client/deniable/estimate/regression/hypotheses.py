@@ -1,8 +1,9 @@
 """Tests of several coefficients at once, and of a model as a whole.
 
-Wald: b' V^-1 b, chi-squared with as many degrees of freedom as there are coefficients; of m of them and clusters with df degrees of freedom
-F = (df - m + 1) / (df m) W (E. Korn and B. Graubard, Am. Stat. 44 (1990)). Likelihood ratio: twice what the log-likelihood loses where the
-coefficients are 0 and all else, the distribution of the perturbed predictors among it, is fitted anew.
+Wald: b' V^-1 b, chi-squared with as many degrees of freedom as there are coefficients. Where errors have df degrees of freedom
+(of clusters, and the least of those of a linear model's coefficients), of m coefficients F = (df - m + 1) / (df m) W (E. Korn and
+B. Graubard, Am. Stat. 44 (1990)). Likelihood ratio: twice what the log-likelihood loses where the coefficients are 0 and all else, the
+distribution of the perturbed predictors among it, is fitted anew.
 
 Goodness of fit: Pearson's sum of (observed - expected)^2 / expected over all reports that can come, at each combination of the public
 values, against the model that gives each of them a chance of its own. What is not fitted well may be the link, the terms, what the
@@ -42,9 +43,11 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     found = normal.chi_squared(_what(terms), statistic, m)
     if np.isinf(fit.df):
         return found
-    if fit.df < m:
-        raise EstimateError(f"a test of {m} coefficients needs at least {m + 1} clusters, got {fit.df + 1:g}")
-    return replace(found, p_value=float(scipy.special.fdtrc(m, fit.df - m + 1, (fit.df - m + 1) / (fit.df * m) * statistic)))
+    df = float(fit.freedom(np.eye(len(fit.params))[places]).min())
+    if df < m:
+        needed = f"{m + 1} clusters, got {df + 1:g}" if fit.left_out is None else f"{m} degrees of freedom, got {df:.3g}"
+        raise EstimateError(f"a test of {m} coefficients needs at least {needed}")
+    return replace(found, p_value=float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic)))
 
 
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:

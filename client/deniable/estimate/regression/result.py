@@ -31,10 +31,11 @@ class Regression(Tabular):
 
     formula, model; outcome: what is modelled, in words. params: the coefficients, indexed by term, or by outcome and term where the outcome
     has several categories with coefficients of their own. covariance: theirs. errors: "observed", "sandwich" or "clusters"; df: their
-    degrees of freedom, without end but for clusters. nobs: respondents; asked: those who were asked all questions of the model; answered:
-    the part of these that answered all, as estimated. llf: the log-likelihood of the reports, None for a linear model. convergence: what
-    the solver did, in words. latent: the estimated joint shares of the perturbed predictors among those who answered all, None where there
-    is none or the model needs none. fitted: what tests and predictions are computed from. weighted: whether respondents have weights.
+    degrees of freedom, of a linear model the most that a coefficient can have (see `freedom`), without end of other models but for
+    clusters. nobs: respondents; asked: those who were asked all questions of the model; answered: the part of these that answered all, as
+    estimated. llf: the log-likelihood of the reports, None for a linear model. convergence: what the solver did, in words. latent: the
+    estimated joint shares of the perturbed predictors among those who answered all, None where there is none or the model needs none.
+    fitted: what tests and predictions are computed from. weighted: whether respondents have weights.
     """
 
     formula: str
@@ -85,15 +86,22 @@ class Regression(Tabular):
 
     @property
     def tvalues(self) -> pd.Series[float]:
-        """Coefficients over their standard errors; normal for large n, of clusters Student's t."""
+        """Coefficients over their standard errors; normal for large n, of clusters and linear models Student's t."""
         return (self.params / self.bse).rename("z")
+
+    @property
+    def freedom(self) -> pd.Series[float]:
+        """Degrees of freedom of each coefficient's Student's t; without end where the error is taken for known."""
+        return _series(self.fitted.freedom(np.eye(len(self.params))), self.params.index, "df")
 
     @property
     def pvalues(self) -> pd.Series[float]:
         """Two-sided, of the hypothesis that a coefficient is 0."""
         import pandas as pd
 
-        return pd.Series(2 * scipy.special.stdtr(self.df, -np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|")
+        return pd.Series(
+            2 * scipy.special.stdtr(self.freedom.to_numpy(), -np.abs(self.tvalues.to_numpy())), index=self.params.index, name="P>|z|"
+        )
 
     def cov_params(self) -> pd.DataFrame:
         """The covariance of the coefficients."""
@@ -105,7 +113,7 @@ class Regression(Tabular):
 
         if not 0 < alpha < 1:
             raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
-        half = -scipy.special.stdtrit(self.df, alpha / 2) * self.bse
+        half = -scipy.special.stdtrit(self.freedom.to_numpy(), alpha / 2) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
 
     def wald_test(self, *terms: str) -> HypothesisTest:
@@ -150,9 +158,10 @@ class Regression(Tabular):
     def tables(self) -> tuple[Table, ...]:
         """A row a coefficient, under what was fitted and how."""
         llf = "" if self.llf is None else f" · log-likelihood {self.llf:,.2f}"
-        clusters = f", t with {self.df:g} degrees of freedom" if math.isfinite(self.df) else ""
+        most = "" if self.fitted.left_out is None else "at most "
+        student = f", t with {most}{self.df:,g} degrees of freedom" if math.isfinite(self.df) else ""
         weights = " · weighted" if self.weighted else ""
-        fit = f"{self.nobs:,} respondents{llf}{weights} · {self.errors} errors{clusters} · {self.convergence}"
+        fit = f"{self.nobs:,} respondents{llf}{weights} · {self.errors} errors{student} · {self.convergence}"
         names = self.params.index.names
         rows = tuple((*row[: len(names)], *_cells(*row[len(names) :])) for row in self.records()[0].rows)
         columns = (*map(str, names), *_COLUMNS)

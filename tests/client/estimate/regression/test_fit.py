@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 from statsmodels.genmod.families.links import Link
 from tests.kit.benchmarks import benchmark
 
@@ -134,15 +135,57 @@ def test_a_linear_model_of_public_columns_is_least_squares_with_robust_errors() 
     data = pd.DataFrame({"x": rng.normal(size=500), "z": rng.integers(0, 3, 500).astype(float)})
     data["y"] = 1 + 2 * data["x"] - data["z"] + rng.normal(size=500)
     ours = regress("y ~ x + z", data, model="linear")
-    theirs = sm.OLS(data["y"], sm.add_constant(data[["x", "z"]])).fit(cov_type="HC0")
+    theirs = sm.OLS(data["y"], sm.add_constant(data[["x", "z"]])).fit(cov_type="HC3", use_t=True)
     assert ours.params.to_numpy() == pytest.approx(theirs.params.to_numpy(), rel=1e-9)
     assert ours.bse.to_numpy() == pytest.approx(theirs.bse.to_numpy(), rel=1e-9)
     assert ours.llf is None
-    with pytest.raises(EstimateError, match="must have more respondents than terms, got 3 and 3"):
-        regress("y ~ x + z", data[:3], model="linear")
+    with pytest.raises(EstimateError, match="must have at least 4 respondents more than terms, got 6 and 3"):
+        regress("y ~ x + z", data[:6], model="linear")
     for scale in (1e200, 1e-200):  # squares of these are no numbers
         with pytest.raises(EstimateError, match=r"largest numbers are from 1e-30 to 1e\+30: x is not"):
             regress("y ~ x", data.assign(x=data["x"] * scale), model="linear")
+
+
+def test_each_coefficient_of_a_linear_model_is_as_sure_as_the_respondents_who_decide_it_are_many() -> None:
+    """Of groups of 5 and 20 the first has Student's t of its own 5, as if it were alone, however many the others are."""
+    x, y = np.repeat([0.0, 1.0], [5, 20]), np.sin(np.arange(25.0))
+    fit = regress("y ~ x", pd.DataFrame({"x": x, "y": y}), model="linear")
+    first, both = fit.freedom["Intercept"], fit.freedom["x"]
+    weights = np.repeat([1 / 16, 1 / 361], [5, 20])  # 1 / (m - 1)^2, what a respondent of m moves their mean by without one of them
+    assert (first, both) == (pytest.approx(4), pytest.approx(weights.sum() ** 2 / (weights**2).sum() - 1))
+    low, high = fit.conf_int().loc["Intercept"]
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 4) * y[:5].std(ddof=1) / 2)  # HC3 has m - 1 under the root, not m
+    assert fit.pvalues["x"] == pytest.approx(2 * stats.t.sf(abs(fit.tvalues["x"]), both))
+    assert fit.wald_test("x").p_value == pytest.approx(fit.pvalues["x"])
+    assert "sandwich errors, t with at most 23 degrees of freedom" in fit.to_table()
+
+
+def test_the_errors_of_a_linear_model_are_fits_without_each_respondent() -> None:
+    """With coins in the outcome and in a predictor, and weights."""
+    rng, n = np.random.default_rng(8), 60
+    channel = Channel.for_epsilon(3.0, 2)
+    data = pd.DataFrame({"x": rng.normal(size=n), "w": rng.integers(1, 4, n)})
+    told = {}
+    for name in "ya":
+        said = rng.random(n) < 0.5
+        told[name] = Perturbed(np.column_stack([said, ~said]), channel, ("yes", "no"))
+    fit = regress("y ~ a + x", data, told, model="linear", weights="w")
+    assert fit.fitted.left_out is not None
+    steps = fit.fitted.left_out.steps
+    assert fit.cov_params().to_numpy() == pytest.approx(steps.T @ steps)
+    for i in (0, 7):
+        others = np.arange(n) != i
+        less = regress("y ~ a + x", data[others], {name: one.of(others) for name, one in told.items()}, model="linear", weights="w")
+        assert (fit.params - less.params).to_numpy() == pytest.approx(steps[i], rel=1e-9)
+
+
+def test_a_linear_model_that_one_respondent_decides_is_refused() -> None:
+    data = pd.DataFrame({"x": [1.0] + [0.0] * 9, "y": np.sin(np.arange(10.0))})
+    with pytest.raises(EstimateError, match="without one there would be nothing to tell x by"):
+        regress("y ~ x", data, model="linear")
+    alike = Perturbed(np.tile([True, False], (10, 1)), Channel.for_epsilon(2.0, 2), ("yes", "no"))
+    with pytest.raises(EstimateError, match="the reports that tell Intercept must not be all alike"):
+        regress("said ~ 1", None, {"said": alike}, model="linear")
 
 
 def some_reports(model: str, kinds: int = 7, cells: int = 3) -> tuple[likelihood.Reports, Any]:

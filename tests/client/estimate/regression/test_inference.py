@@ -111,7 +111,7 @@ def test_a_chance_near_an_end_has_limits_between_0_and_1(fit: Regression) -> Non
 def test_of_a_linear_model_predictions_are_means_and_coefficients_the_effects() -> None:
     data = DATA.assign(z=(DATA["y"] == "yes") * 1.0)
     ours = regress("z ~ town + x", data, model="linear")
-    theirs = sm.OLS(data["z"], design(data)).fit(cov_type="HC0").get_prediction(np.array([[1, 1, 0, 1.0]]))
+    theirs = sm.OLS(data["z"], design(data)).fit(cov_type="HC3").get_prediction(np.array([[1, 1, 0, 1.0]]))
     ((_, one),) = ours.predict(pd.DataFrame({"town": ["b"], "x": [1.0]})).rows
     assert (one.estimate, one.std_error) == (pytest.approx(float(theirs.predicted_mean[0])), pytest.approx(float(theirs.se_mean[0])))
     for asked in (ours.average_marginal_effects, ours.goodness_of_fit, lambda: ours.likelihood_ratio_test("x")):
