@@ -146,6 +146,12 @@ def test_a_linear_model_of_public_columns_is_least_squares_with_robust_errors() 
             regress("y ~ x", data.assign(x=data["x"] * scale), model="linear")
 
 
+def test_a_linear_model_with_perturbed_predictors_needs_fifteen_respondents_a_term() -> None:
+    assert np.isfinite(regress("y ~ a", None, simple(30), model="linear").bse).all()
+    with pytest.raises(EstimateError, match="must have at least 15 respondents for each of its 2 terms, got 29"):
+        regress("y ~ a", None, simple(29), model="linear")
+
+
 def test_each_coefficient_of_a_linear_model_is_as_sure_as_the_respondents_who_decide_it_are_many() -> None:
     """Of groups of 5 and 20 the first has Student's t of its own 5, as if it were alone, however many the others are."""
     x, y = np.repeat([0.0, 1.0], [5, 20]), np.sin(np.arange(25.0))
