@@ -106,6 +106,14 @@ def test_the_control_a_job_that_nobody_lets_go_of_is_found(server, tmp_path, lin
         after_interrupts(server, tmp_path, range(lines - 9, lines))
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """The signal interrupts, as at a terminal: a shell has what it starts in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def ctrl_c_while_waiting(path: Path) -> Outbox:
     """An outbox that was interrupted by a real signal while it waited for another process that was writing."""
     box = Outbox(path)
@@ -142,6 +150,7 @@ def ctrl_c_while_waiting(path: Path) -> Outbox:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no such signal")
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_while_another_process_writes_leaves_the_file_to_everybody(tmp_path):
     with closing(ctrl_c_while_waiting(tmp_path / "outbox")) as box:
         assert box.urls() == []
@@ -150,6 +159,7 @@ def test_an_interrupt_while_another_process_writes_leaves_the_file_to_everybody(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no such signal")
+@pytest.mark.usefixtures("ctrl_c")
 def test_the_control_a_transaction_that_begins_unwatched_keeps_it(tmp_path, monkeypatch):
     @contextmanager
     def unwatched(file: PrivateDatabase) -> Iterator[sqlite3.Connection]:
