@@ -48,6 +48,7 @@ class Proxy(ThreadingHTTPServer):
 
 
 class _Forward(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # which would hold the body of a reply back
     server: Proxy
 
     def parse_request(self) -> bool:
