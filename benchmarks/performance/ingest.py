@@ -43,10 +43,11 @@ if sys.argv.pop(1) == "alone":
 main()
 """
 RUNTIME = (
-    "what the database adds to a post, 70 us where one that is only validated takes 65: 14 us are the commit (its pages, and the disk), "
-    "11 the count of its batch with its rows, 9 the look for its id and what else is checked, sealed and packed, 12 what wakes the writer "
-    "and tells those who wait, and 24 what the threads that take turns with it take longer. Without any commit it would be 0.54. Fewer "
-    "checkpoints and a larger cache changed nothing (docs/reference/benchmarks.md)"
+    "what the database adds to a post, 80 us where one that is only validated takes 62: the writer 58 to 61 (14 to 16 are the "
+    "commit, its pages and the disk; 5 to 8 the row, 4 each the look for its id and the count of its batch, 2 to 4 the draw of "
+    "those who stay), and 20 what the threads that take turns with it take longer. Without any commit it would be 0.5. A call "
+    "instead of a future for each who waits helped; one statement for all rows, no index of ids, fewer checkpoints and a larger "
+    "cache did not (docs/reference/benchmarks.md)"
 )
 MANY, ROWS = 10_000, 100
 """Records of one submission, and rows of one insert, which are the most that Datasette takes."""
