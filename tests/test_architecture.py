@@ -211,16 +211,18 @@ def imported(source: str) -> set[str]:
     return names
 
 
-def modules_imported(source: str) -> set[str]:
+@cache
+def modules_imported(source: str) -> frozenset[str]:
     """Our modules that a source text imports: a package itself only where something is taken that is no module of it."""
-    known, found = our_modules(), set()
+    known: frozenset[str] = our_modules()
+    found: set[str] = set()
     for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             full = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= full | ({str(node.module)} if full - known else set())
-    return found & known
+    return known & found
 
 
 # --- the rules: each takes a file and its text, and yields what breaks it ---------------------------------------------

@@ -177,6 +177,7 @@ def forks_of_several_threads(outbox: Path) -> list[bool]:
         return done
 
 
+@pytest.mark.slow
 def test_threads_that_fork_at_once_do_not_wait_for_one_another(outbox):
     assert forks_of_several_threads(outbox) == [True] * 24
 

@@ -71,6 +71,7 @@ def test_a_text_of_the_survey_that_is_html_would_be_found() -> None:
     assert b"&lt;script src=&quot;x&quot;&gt;" in file.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("survey", SURVEYS)
 def test_each_question_has_a_chart_that_says_in_words_what_it_shows(make: Callable[[str], Made], survey: str) -> None:
     made = make(survey)

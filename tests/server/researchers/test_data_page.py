@@ -53,6 +53,7 @@ def test_the_page_has_every_file_of_the_bundle_and_each_can_be_had(ada: FlaskCli
     assert set(re.findall(r'<option value="([^"]+)"', page)) == set(LICENCES)
 
 
+@pytest.mark.slow
 def test_files_are_as_long_as_the_page_says_within_a_tenth_and_packed_ones_at_most(ada: FlaskClient, sent: int, survey: Survey) -> None:
     page = ada.get(PAGE).text
     for name, said in about(survey, sent).items():

@@ -125,6 +125,7 @@ def test_the_moments_are_those_of_all_possible_reports(epsilon: float, k: int) -
     assert (found.least, found.most) == (pytest.approx(values[1]), pytest.approx(values[-1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "ask"), [(MIXED, None), (MIXED, 3), ((6,) * 60, None)])
 def test_the_tally_has_all_that_the_statistics_need(sizes: tuple[int, ...], ask: int | None) -> None:
     """From the reports themselves, question by question; 60 x 6 bits are more than are solved without iteration."""
