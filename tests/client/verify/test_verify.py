@@ -342,9 +342,6 @@ def test_a_right_server_passes_in_a_real_browser_too_and_what_ran_is_hashed(site
 def test_what_only_a_real_browser_is_served_is_found(
     site: Site, run: Callable[..., Result], change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if change == "an import":  # the browser refuses that module, so the page waits for ever
-        monkeypatch.setattr("deniable.verify.chromium.ARRIVAL", 3.0)
-
     def chromium(path: str, told: dict[str, str]) -> bool:
         return told["Accept-Encoding"].endswith("zstd")  # as a server that looks more closely can tell it from this program
 
@@ -367,17 +364,21 @@ def test_what_only_a_real_browser_is_served_is_found(
 
     site.told_apart.append((chromium, altered))
     assert run().exit_code == 0  # the control: this is what a real browser is for
-    result = run("--browser", "--json", f"{site.url}/s/study")
-    found = {f"{entry['kind']} {entry['name']}" for entry in json.loads(result.stdout)["findings"]}
     expected = {
         "an element": "unexpected /static/copy.mjs",
         "code in the page": "differs /s/study (en)",
         "an import": "differs /browser/respond.mjs",
         "a request": "unexpected /pixel.png",
         "a definition": "differs /api/v1/surveys/study",
-    }
+    }[change]
+    for seconds in (3.0, 30.0):  # the browser refuses an import, so that page never comes: only a busy machine waits longer for it
+        monkeypatch.setattr("deniable.verify.chromium.ARRIVAL", seconds)
+        result = run("--browser", "--json", f"{site.url}/s/study")
+        found = {f"{entry['kind']} {entry['name']}" for entry in json.loads(result.stdout)["findings"]}
+        if expected in found:
+            break
     assert result.exit_code == 1
-    assert expected[change] in found
+    assert expected in found
 
 
 @pytest.mark.browser
