@@ -8,6 +8,7 @@ from functools import cached_property
 
 from deniable.estimate import MeanRow, Results, Row
 from deniable.estimate.checks.plausibility import ABOVE, BELOW
+from deniable.estimate.limits.interval import DEFAULT_METHOD
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -60,7 +61,7 @@ class Card:
         """
         said: dict[str, list[str]] = {}
         for row in (*self.rows, *self.levels, *self.others):
-            if warning := _own(row.warning):
+            for warning in filter(None, (_own(row.warning), _outside(row))):
                 said.setdefault(warning, []).append(row.option)
         if self.mean and (warning := self.mean.warning):
             said.setdefault(warning, ["" if self.mean.mean is None else "mean"])
@@ -71,15 +72,20 @@ class Card:
     def said(self) -> tuple[tuple[str, str], ...]:
         """The answer before any chart: (option, `between 18 and 27 of 100`), of two options for the first one; none for many options.
 
-        Of a question with a mean there is one, of no option.
+        Of a question with a mean there is one, of no option. None where limits are no shares of people.
         """
         if self.mean and self.scale:
             one, low, high = figures.mean(self.mean)
             return (("", f"between {low} and {high}"),) if one else ()
         first = self.rows[:1] if self._one_figure else self.rows
-        if len(first) > _MOST_SAID or any(row.low is None for row in first):
+        if len(first) > _MOST_SAID or any(row.low is None or _outside(row) for row in first):
             return ()
         return tuple((row.option, figures.between(row.low, row.high)) for row in first)
+
+    @property
+    def outside(self) -> bool:
+        """Whether limits of its chart leave 0 to 100%."""
+        return any(_outside(row) for row in self.rows)
 
     @property
     def _one_figure(self) -> bool:
@@ -149,3 +155,13 @@ def _own(warning: str) -> str:
     """What the page does not say once for all such rows: that a level is one, and that chance alone took an estimate outside."""
     own = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
     return "" if own in (BELOW, ABOVE) else own
+
+
+def _outside(row: Row) -> str:
+    """What is said of limits that are no shares, which one method can give; empty for others."""
+    if row.low is None or row.high is None or 0 <= row.low <= row.high <= 1:
+        return ""
+    return (
+        f"the limits are no shares: the method {row.method} does not keep them between 0 and 100%. Take {DEFAULT_METHOD}, which does,"
+        " by leaving the method out of this page's address"
+    )
