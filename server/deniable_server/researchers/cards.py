@@ -8,7 +8,6 @@ from functools import cached_property
 
 from deniable.estimate import MeanRow, Results, Row
 from deniable.estimate.checks.plausibility import ABOVE, BELOW
-from deniable.estimate.limits.interval import DEFAULT_METHOD
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -61,7 +60,7 @@ class Card:
         """
         said: dict[str, list[str]] = {}
         for row in (*self.rows, *self.levels, *self.others):
-            for warning in filter(None, (_own(row.warning), _outside(row))):
+            if warning := _own(row.warning):
                 said.setdefault(warning, []).append(row.option)
         if self.mean and (warning := self.mean.warning):
             said.setdefault(warning, ["" if self.mean.mean is None else "mean"])
@@ -84,8 +83,8 @@ class Card:
 
     @property
     def outside(self) -> bool:
-        """Whether limits of its chart leave 0 to 100%."""
-        return any(_outside(row) for row in self.rows)
+        """Whether limits of its shares leave 0 to 100%."""
+        return any(_outside(row) for row in (*self.rows, *self.levels, *self.others))
 
     @property
     def _one_figure(self) -> bool:
@@ -157,11 +156,6 @@ def _own(warning: str) -> str:
     return "" if own in (BELOW, ABOVE) else own
 
 
-def _outside(row: Row) -> str:
-    """What is said of limits that are no shares, which one method can give; empty for others."""
-    if row.low is None or row.high is None or 0 <= row.low <= row.high <= 1:
-        return ""
-    return (
-        f"the limits are no shares: the method {row.method} does not keep them between 0 and 100%. Take {DEFAULT_METHOD}, which does,"
-        " by leaving the method out of this page's address"
-    )
+def _outside(row: Row) -> bool:
+    """Whether its limits are no shares, which one method allows."""
+    return row.low is not None and row.high is not None and not 0 <= row.low <= row.high <= 1

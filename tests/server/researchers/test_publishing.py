@@ -42,7 +42,7 @@ def test_publish_asks_first_and_says_what_stays_as_it_is(ada: FlaskClient, store
     reply = ada.post(path + page, data={**sent, "do": "publish", "publish": "Publish"}, follow_redirects=True)
     assert (reply.request.path, ids(store)) == (f"{path}/publish", ["study"])
     text = " ".join(re.sub("<[^>]+>", " ", reply.text).split())
-    for said in ("/s/affairs", "Ada asks, for the council.", "2 questions", "together 2.197", "had an affair? yes or no 1.099"):
+    for said in ("/s/affairs", "Ada asks, for the council.", "2 questions", "whole record 2.197", "had an affair? yes or no 1.099"):
         assert said in text
     assert "Sample text" not in text
 

@@ -283,8 +283,9 @@ def test_limits_that_are_no_shares_are_no_sentence_and_name_the_method_to_take(s
     default, wald = (ada.get(PAGE + query).text for query in ("", "?method=wald"))
     first = [re.findall(r'id="said-smokes">(.*?)</span>', page, re.DOTALL)[0] for page in (default, wald)]
     assert "of 100 people answer" in first[0]
-    assert first[1] == "This method's limits leave 0 to 100%: they say nothing in people."
-    assert ["Take feldman-cousins, which does" in page for page in (default, wald)] == [False, True]
+    assert first[1] == "Its limits leave 0 to 100%: they say nothing in people."
+    assert ["Take feldman-cousins" in page for page in (default, wald)] == [False, True]
+    assert re.findall(r'<a href="([^"]*)">this page with it</a>', wald) == [f"{PAGE}?target=population&amp;confidence=0.95"]
 
 
 def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, ada: FlaskClient) -> None:
