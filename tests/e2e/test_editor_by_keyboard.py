@@ -122,6 +122,9 @@ def test_a_survey_is_written_and_published_without_a_mouse(keyboard: Keyboard, s
     keyboard.press("Mit Tasten")
     keyboard.go("publish")
     keyboard.press(Keys.ENTER)
+    patient(driver).until(lambda d: d.title == "By keys: publish")
+    keyboard.go("Publish for good")
+    keyboard.press(Keys.ENTER)
     patient(driver).until(lambda d: d.title == "By keys: invite")
 
     with site.server.store() as store:

@@ -207,7 +207,9 @@ def writes_a_survey(eve: Researcher) -> None:
     assert WANTED.title in Page(eve.driver).text()
     eve.driver.switch_to.default_content()
     eve.go("Fields", "Life on campus")
-    eve.click("Publish", "Life on campus: invite")
+    eve.click("Publish", "Life on campus: publish")
+    assert "Sample text" not in eve.text
+    eve.click("Publish for good", "Life on campus: invite")
     with eve.server.store() as store:
         assert store.surveys.published(WANTED.id).survey.digest == WANTED.digest
         assert store.drafts.listed("eve") == []

@@ -109,7 +109,7 @@ PAGES = (
     "/manage/drafts/{draft}",
     "/manage/drafts/{wrong}",
     "/manage/drafts/{wrong}/source",
-    "/manage/drafts/{draft}/plan?n=5000",
+    "/manage/drafts/{draft}/publish",
     "/manage/drafts/{draft}/preview",
 )
 

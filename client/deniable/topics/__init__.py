@@ -38,3 +38,6 @@ TOPICS = (
     Topic("violence", "Violence by a partner", 1_200),
 )
 """All topics, by name."""
+
+BLANKS = ("your name and institution", "Your name, your address", "say here whom")
+"""What topics leave to their author to replace: words that no finished survey has."""

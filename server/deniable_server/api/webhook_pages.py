@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import redirect, render_template, request, url_for
 from flask_wtf import FlaskForm
 from wtforms import SelectMultipleField, StringField, SubmitField
-from wtforms.validators import InputRequired
+from wtforms.validators import InputRequired, ValidationError
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import webhooks
@@ -32,6 +32,14 @@ class WebhookForm(FlaskForm):  # type: ignore[misc]
     )
     submit = SubmitField("Make the webhook")
 
+    def validate_url(self, field: StringField) -> None:
+        """Refuses an address that no message is sent to."""
+        field.data = field.data.strip()
+        try:
+            webhooks.check_url(field.data)
+        except ValueError as error:
+            raise ValidationError(str(error).replace("url", "The address", 1) + ".") from None
+
 
 @bp.get("/manage/surveys/<survey_id>/webhooks")
 @least(Role.OWNER)
@@ -46,10 +54,10 @@ def make(survey_id: str) -> Page:
     form = WebhookForm()
     if form.validate():
         try:
-            _, secret = webhooks.make(current_store(), survey_id, form.url.data.strip(), form.events.data)
+            _, secret = webhooks.make(current_store(), survey_id, form.url.data, form.events.data)
             return _page(survey_id, WebhookForm(formdata=None), secret)
-        except (ConflictError, ValueError) as error:
-            rule = str(error).replace("url must", "the address must", 1)
+        except ConflictError as error:
+            rule = str(error)
             form.url.errors = [f"{rule[:1].upper()}{rule[1:]}."]
     return _page(survey_id, form), 422
 

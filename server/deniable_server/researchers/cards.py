@@ -71,15 +71,20 @@ class Card:
     def said(self) -> tuple[tuple[str, str], ...]:
         """The answer before any chart: (option, `between 18 and 27 of 100`), of two options for the first one; none for many options.
 
-        Of a question with a mean there is one, of no option.
+        Of a question with a mean there is one, of no option. None where limits are no shares of people.
         """
         if self.mean and self.scale:
             one, low, high = figures.mean(self.mean)
             return (("", f"between {low} and {high}"),) if one else ()
         first = self.rows[:1] if self._one_figure else self.rows
-        if len(first) > _MOST_SAID or any(row.low is None for row in first):
+        if len(first) > _MOST_SAID or any(row.low is None or _outside(row) for row in first):
             return ()
         return tuple((row.option, figures.between(row.low, row.high)) for row in first)
+
+    @property
+    def outside(self) -> bool:
+        """Whether limits of its shares leave 0 to 100%."""
+        return any(_outside(row) for row in (*self.rows, *self.levels, *self.others))
 
     @property
     def _one_figure(self) -> bool:
@@ -149,3 +154,8 @@ def _own(warning: str) -> str:
     """What the page does not say once for all such rows: that a level is one, and that chance alone took an estimate outside."""
     own = warning.removesuffix(LEVELS_NOTE).removesuffix("; ")
     return "" if own in (BELOW, ABOVE) else own
+
+
+def _outside(row: Row) -> bool:
+    """Whether its limits are no shares, which one method allows."""
+    return row.low is not None and row.high is not None and not 0 <= row.low <= row.high <= 1

@@ -1,4 +1,4 @@
-"""Surveys that are being written: begun, filled in field by field or as a file, planned, tried, published."""
+"""Surveys that are being written: begun, filled in field by field or as a file, planned, tried."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm
 from deniable_server.researchers.own_drafts import all_own, own
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.preview import tried
+from deniable_server.researchers.publishing import taken
 from deniable_server.store.drafts import MOST, Draft, Head
 from deniable_server.store.errors import ConflictError, TooManyDraftsError
 from deniable_server.web import headers, limits
@@ -129,13 +130,6 @@ def delete(draft_id: str) -> Page:
     return redirect(url_for("researchers.surveys"))
 
 
-def _publish(draft: Draft, survey: Survey) -> Page:
-    """Publishes a survey, and forgets its draft. Raises ConflictError where its id is taken."""
-    current_store().surveys.publish(survey, owner=g.user)
-    current_store().drafts.remove(draft.id)
-    return redirect(url_for("inviting.page", survey_id=survey.id))
-
-
 # --- as fields --------------------------------------------------------------------------------------------------------------
 
 
@@ -178,7 +172,7 @@ def change(draft_id: str) -> Page:
     except ConflictError:
         return _editor(edited, conflict=True)
     edited = _Edited(saved, fields, value, n, saved.revision, focus, edited.wrong_n)
-    return _published(edited) if told == "publish" else _editor(edited)
+    return _to_publish(edited) if told == "publish" else _editor(edited)
 
 
 @dataclass(frozen=True)
@@ -194,13 +188,12 @@ class _Edited:
     wrong_n: tuple[str, ...] = ()
 
 
-def _published(edited: _Edited) -> Page:
-    try:
-        return _publish(edited.draft, Survey.from_dict(edited.value))
-    except SurveyError:
+def _to_publish(edited: _Edited) -> Page:
+    """To the page that asks, once nothing is left to mend."""
+    survey, _ = checked(edited.value)
+    if survey is None:
         return _editor(edited)
-    except ConflictError:
-        return _editor(edited, [TAKEN])
+    return _editor(edited, [TAKEN]) if taken(survey) else redirect(url_for("publishing.page", draft_id=edited.draft.id))
 
 
 def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool = False) -> Page:
@@ -265,13 +258,11 @@ def write(draft_id: str) -> Page:
     except ConflictError:
         return _source(draft, form, conflict=True, status=409)
     shown = SourceForm(formdata=None, source=draft.text, revision=draft.revision)
-    try:
-        written = Survey.from_text(draft.text)
-        return _publish(draft, written) if form.publish.data else _source(draft, shown)
-    except SurveyError:
+    if (survey := survey_in(draft.text)) is None:
         return _source(draft, shown, status=422)
-    except ConflictError:
-        return _source(draft, shown, [TAKEN], status=422)
+    if not form.publish.data:
+        return _source(draft, shown)
+    return _source(draft, shown, [TAKEN], status=422) if taken(survey) else redirect(url_for("publishing.page", draft_id=draft_id))
 
 
 def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, conflict: bool = False, status: int = 200) -> Page:

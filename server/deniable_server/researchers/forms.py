@@ -239,6 +239,12 @@ class SourceForm(_WithFile):
     keep = SubmitField("Keep mine as a draft of its own")
 
 
+class PublishForm(FlaskForm):  # type: ignore[misc]
+    """That a draft is to be published. revision: of the text that was asked about."""
+
+    revision = HiddenField()
+
+
 class CodesForm(FlaskForm):  # type: ignore[misc]
     """How many invitations to make, for whom, and in which form."""
 

@@ -262,7 +262,7 @@ def test_who_publishes_on_the_page_owns_the_survey(app: Flask, logged_in: LogIn,
     eve = logged_in(app, "eve")
     text = json.dumps({**survey.to_dict(), "id": "mine"})
     draft = store.drafts.begin("eve", text)
-    reply = press(eve, f"/manage/drafts/{draft.id}/source", source=text, revision=draft.revision, publish="Publish")
+    reply = press(eve, f"/manage/drafts/{draft.id}/publish", revision=draft.revision)
     assert reply.status_code == 302, reply.text
     assert store.roles.members("mine") == {"eve": Role.OWNER}
     assert eve.get(reply.headers["Location"]).status_code == 200

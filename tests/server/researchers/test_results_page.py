@@ -277,6 +277,17 @@ def test_what_chance_alone_took_outside_is_told_by_its_arrow_and_explained_once(
     assert "below 0% by chance" in ada.get(f"/manage/surveys/{survey.id}/results.csv").text
 
 
+def test_limits_that_are_no_shares_are_no_sentence_and_name_the_method_to_take(store: Store, ada: FlaskClient) -> None:
+    """Nobody of five is told of in 100 people by limits from below 0 to above 100%."""
+    send(store, KINDS, 5, {name: (1.0, *[0.0] * (len(shares) - 1)) for name, shares in TRUTH.items()})
+    default, wald = (ada.get(PAGE + query).text for query in ("", "?method=wald"))
+    first = [re.findall(r'id="said-smokes">(.*?)</span>', page, re.DOTALL)[0] for page in (default, wald)]
+    assert "of 100 people answer" in first[0]
+    assert first[1] == "Its limits leave 0 to 100%: they say nothing in people."
+    assert ["Take feldman-cousins" in page for page in (default, wald)] == [False, True]
+    assert re.findall(r'<a href="([^"]*)">this page with it</a>', wald) == [f"{PAGE}?target=population&amp;confidence=0.95"]
+
+
 def test_a_mean_far_outside_its_scale_is_an_arrow_with_its_number(store: Store, ada: FlaskClient) -> None:
     survey = Survey.from_text(
         "deniable: 1\nbatch: 1\nid: cold\ntitle: T\nabout: A\nepsilon: ln 3\n"

@@ -129,6 +129,8 @@ MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("drafting.planned", "GET"): AUTHORS,
     ("drafting.preview", "GET"): AUTHORS,
     ("drafting.delete", "POST"): of_draft(302),
+    ("publishing.page", "GET"): AUTHORS,
+    ("publishing.publish", "POST"): of_draft(409),  # of nothing that was asked about
     ("preview.page", "GET"): AUTHORS,
     ("preview.definition", "GET"): AUTHORS,
     ("people.page", "GET"): OPERATORS,

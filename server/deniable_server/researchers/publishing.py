@@ -1,0 +1,67 @@
+"""A draft becomes a survey, which nobody takes back: asked on a page of its own, which says what stays as it is from then on."""
+
+from __future__ import annotations
+
+from flask import g, redirect, render_template, url_for
+
+from deniable.privacy.posterior import posterior_bound
+from deniable.survey import Survey
+from deniable.survey.types import TYPES
+from deniable_server.context import current_store
+from deniable_server.researchers.editor.drafted import survey_in, value_in
+from deniable_server.researchers.editor.leftover import left_over
+from deniable_server.researchers.forms import PublishForm
+from deniable_server.researchers.own_drafts import own
+from deniable_server.researchers.pages import Page, routes
+from deniable_server.store.drafts import PREVIEW, Draft
+from deniable_server.store.errors import ConflictError, UnknownSurveyError
+
+bp = routes("publishing", __name__)
+
+
+@bp.get("/manage/drafts/<draft_id>/publish")
+def page(draft_id: str) -> Page:
+    """Asks. Leads back to the draft where it is no survey yet."""
+    draft = own(draft_id)
+    survey = survey_in(draft.text)
+    return redirect(url_for("drafting.edit", draft_id=draft_id)) if survey is None else _asked(draft, survey)
+
+
+@bp.post("/manage/drafts/<draft_id>/publish")
+def publish(draft_id: str) -> Page:
+    """Publishes what was asked about, and forgets the draft; asks again where the draft was changed meanwhile."""
+    draft, form = own(draft_id), PublishForm()
+    survey = survey_in(draft.text)
+    if survey is None:
+        return redirect(url_for("drafting.edit", draft_id=draft_id))
+    if form.revision.data != draft.revision:
+        return _asked(draft, survey, meanwhile=True), 409
+    try:
+        current_store().surveys.publish(survey, owner=g.user)
+    except ConflictError:
+        return _asked(draft, survey, refused=True), 409
+    current_store().drafts.remove(draft_id)
+    return redirect(url_for("inviting.page", survey_id=survey.id))
+
+
+def taken(survey: Survey) -> bool:
+    """Whether its id is not to be had: it is another survey's, or one of those that are tried."""
+    try:
+        return survey.id.startswith(PREVIEW) or current_store().surveys.published(survey.id).survey.digest != survey.digest
+    except UnknownSurveyError:
+        return False
+
+
+def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
+    return render_template(
+        "researchers/publish.html",
+        draft=draft,
+        survey=survey,
+        form=PublishForm(formdata=None, revision=draft.revision),
+        has_fields=value_in(draft.text) is not None,
+        left_over=left_over(survey),
+        belief=posterior_bound(survey.odds),
+        types=TYPES,
+        meanwhile=meanwhile,
+        taken=refused or taken(survey),
+    )

@@ -1,0 +1,95 @@
+"""Nothing is published by one press: a page of its own says what stays for ever, and what of it nobody has written yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from tests.kit.forms import filled
+
+from deniable.survey import Survey
+from deniable.topics import TOPICS, Topic
+from deniable_server.researchers.drafting import EXAMPLE
+from deniable_server.researchers.editor.leftover import left_over
+from deniable_server.store.drafts import Draft
+from deniable_server.store.protocol import Store
+
+OWN = EXAMPLE.replace("Who asks, why, and whom to contact.", "Ada asks, for the council.")
+
+
+@pytest.fixture
+def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
+    app.config["WTF_CSRF_ENABLED"] = False
+    return logged_in(app)
+
+
+@pytest.fixture
+def draft(ada: FlaskClient, store: Store) -> Draft:
+    return store.drafts.begin("ada", OWN)
+
+
+def ids(store: Store) -> list[str]:
+    return [published.survey.id for published in store.surveys.all()]
+
+
+@pytest.mark.parametrize("page", ["", "/source"])
+def test_publish_asks_first_and_says_what_stays_as_it_is(ada: FlaskClient, store: Store, draft: Draft, page: str) -> None:
+    path = f"/manage/drafts/{draft.id}"
+    sent = filled(ada.get(path + page).text, "source-file" if page else "editor")
+    reply = ada.post(path + page, data={**sent, "do": "publish", "publish": "Publish"}, follow_redirects=True)
+    assert (reply.request.path, ids(store)) == (f"{path}/publish", ["study"])
+    text = " ".join(re.sub("<[^>]+>", " ", reply.text).split())
+    for said in ("/s/affairs", "Ada asks, for the council.", "2 questions", "whole record 2.197", "had an affair? yes or no 1.099"):
+        assert said in text
+    assert "Sample text" not in text
+
+
+def test_the_page_that_asks_publishes_and_a_second_press_leads_to_the_surveys(ada: FlaskClient, store: Store, draft: Draft) -> None:
+    path = f"/manage/drafts/{draft.id}/publish"
+    sent = filled(ada.get(path).text, "publishing")
+    replies = [ada.post(path, data=sent) for _ in range(2)]
+    assert [reply.status_code for reply in replies] == [302, 404]
+    assert replies[0].headers["Location"] == "/manage/surveys/affairs/invite"
+    assert "what was published is among the surveys" in replies[1].text
+    assert 'href="/manage"' in replies[1].text
+    assert ids(store) == ["affairs", "study"]
+    assert store.drafts.listed("ada") == []
+
+
+def test_what_was_changed_since_it_was_asked_about_is_asked_about_again(ada: FlaskClient, store: Store, draft: Draft) -> None:
+    path = f"/manage/drafts/{draft.id}/publish"
+    sent = filled(ada.get(path).text, "publishing")
+    store.drafts.save(draft.id, OWN.replace("ln 9", "ln 27"), draft.revision)
+    page = ada.post(path, data=sent)
+    assert (page.status_code, "was changed meanwhile" in page.text, "3.296" in page.text, ids(store)) == (409, True, True, ["study"])
+    store.drafts.save(draft.id, "title: nothing more", store.drafts.draft(draft.id).revision)
+    for reply in (ada.get(path), ada.post(path, data=filled(page.text, "publishing"))):
+        assert (reply.status_code, reply.headers["Location"], ids(store)) == (302, f"/manage/drafts/{draft.id}", ["study"])
+
+
+def test_a_name_that_somebody_took_meanwhile_is_told_and_the_draft_stays(ada: FlaskClient, store: Store, draft: Draft) -> None:
+    path = f"/manage/drafts/{draft.id}/publish"
+    sent = filled(ada.get(path).text, "publishing")
+    store.surveys.publish(Survey.from_text(OWN.replace("marriage", "work")))
+    for page, status in ((ada.post(path, data=sent), 409), (ada.get(path), 200)):
+        assert (page.status_code, "must be a new one" in page.text, "Publish for good</button>" in page.text) == (status, True, False)
+    assert store.drafts.draft(draft.id) == draft
+
+
+def test_sample_text_is_named_with_its_field(ada: FlaskClient, store: Store) -> None:
+    text = EXAMPLE + 'translations: {de: {about: "Your name and institution"}}\n'
+    draft = store.drafts.begin("ada", text)
+    page = ada.get(f"/manage/drafts/{draft.id}/publish").text
+    found = re.findall(r'<li><a href="[^"#]*#([^"]+)">([^<]+)</a>: <q>([^<]+)</q>', page)
+    assert found == [
+        ("about", "Who asks, and why", "Who asks, why, and whom to contact"),
+        ("languages-0-about", "Who asks, and why, de", "your name and institution"),
+    ]
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_a_topic_that_nobody_has_changed_is_known_for_one(topic: Topic) -> None:
+    assert {one.place for one in left_over(Survey.from_text(topic.text))} == {"about", "contact"}
