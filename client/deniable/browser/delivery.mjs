@@ -196,6 +196,16 @@ export class Device {
     this.#keep({ ...this.#entry, envelope });
   }
 
+  /** Whether the envelope stays here until its owner says otherwise: the server has not counted it, and they were told so. */
+  get held() {
+    return this.#entry.held === true;
+  }
+
+  /** Keeps the envelope from going out by itself, or lets it go again. */
+  hold(held) {
+    this.#keep({ ...this.#entry, held });
+  }
+
   /** The server has it: what it took stays, the envelope goes. */
   settle() {
     this.#keep({ epsilon: this.#entry.epsilon });
