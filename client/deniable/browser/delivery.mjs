@@ -49,11 +49,21 @@ export async function download(url) {
 export async function deliver(url, envelope, onPause) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
-    if (reply?.ok) return;
-    if (reply && !AGAIN.has(reply.status)) throw rejection(reply);
-    if (attempt === PAUSES.length) throw new DeliveryError(reply?.status);
+    if (accepted(reply)) return;
+    const refused = reply?.ok ? undefined : reply;
+    if (refused && !AGAIN.has(refused.status)) throw rejection(refused);
+    if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
     onPause(attempt + 2);
-    await new Promise((resolve) => setTimeout(resolve, pause(attempt, reply?.headers.get("Retry-After"))));
+    await new Promise((resolve) => setTimeout(resolve, pause(attempt, refused?.headers.get("Retry-After"))));
+  }
+}
+
+/** Whether a reply is the server's word that it has the record. A network's login page is none, whatever its status. */
+function accepted(reply) {
+  try {
+    return reply?.ok === true && JSON.parse(reply.body).accepted === 1;
+  } catch {
+    return false;
   }
 }
 
