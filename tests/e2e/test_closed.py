@@ -84,6 +84,7 @@ def test_a_record_that_was_not_counted_goes_out_later_only_when_its_owner_says_s
     proxy.site.close_survey(survey)
     assert page.send() == "uncounted"
     assert "this page asks you first" in page.text()
+    assert "only with this code can it be erased later" in page.text()
     code = page.driver.find_element(By.CSS_SELECTOR, "#uncounted [data-slot=code]").text
     assert not page.driver.find_element(By.CLASS_NAME, "languages").is_displayed(), "they would lose the code"
     with proxy.site.server.store() as store:
@@ -91,6 +92,7 @@ def test_a_record_that_was_not_counted_goes_out_later_only_when_its_owner_says_s
     assert page.open(proxy.link(survey)) == "uncounted"
     assert len(proxy.bodies) == 1
     assert "The survey is open again." in page.text()
+    assert "only with this code" not in page.text()
     assert "Only the page that made the record had it" in page.text()
     page.press("retry")
     assert page.step("uncounted") == "thanks"

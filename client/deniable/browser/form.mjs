@@ -281,6 +281,7 @@ function sayUncounted(context) {
   step.querySelector("[data-action=retry]").hidden = closed;
   step.querySelector("[data-action=forget]").classList.toggle("plain", !closed);
   showCode(step, context, device.waiting);
+  step.querySelector("[data-slot=codeLater]").hidden = step.querySelector(".withdrawal").hidden;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what was sent")));
   onPress(step, "retry", () => {
     storing(() => device.hold(false));
