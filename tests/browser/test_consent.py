@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from babel.numbers import format_decimal, format_percent
 
-from deniable.privacy.posterior import posterior_bound
+from deniable.privacy.posterior import posterior_bound, right_for
 
 pytestmark = pytest.mark.browser
 Javascript = Callable[..., Any]
@@ -45,12 +45,25 @@ def test_the_level_is_the_same_in_every_language_and_weak_protection_is_to_be_th
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_people_are_counted_of_a_hundred_in_the_digits_of_the_language(javascript: Javascript, language: str) -> None:
+def test_people_are_counted_whole_in_the_digits_of_the_language(javascript: Javascript, language: str) -> None:
     for bound, (told, _) in zip(BOUNDS, javascript(ON_A_PAGE, given(language)), strict=True):
-        right = format_decimal(bound, locale=language, decimal_quantization=False, numbering_system="latn")
-        assert (told["name"] == "Next to no protection.") == (bound == 100)
-        said = "can be right for all 100." if bound == 100 else f"is right for {right} at most."
-        assert f"Of 100 people, a guess from all they sent {said}" in told["told"]
+        counted = right_for(bound)
+        assert (told["name"] == "Next to no protection.") == (counted == (100, 100))
+        of, right, half = (plain(format_decimal(n, locale=language, numbering_system="latn")) for n in (*counted, counted[0] // 2))
+        all_of_them = "Of 100 people, a guess from all they sent can be right for all 100. A blind guess is right for 50."
+        some = f"Of {of} people, a guess from all they sent is right for {right} at most. A blind guess is right for {half}."
+        assert plain(told["told"]) == plain(all_of_them if counted == (100, 100) else some)
+
+
+def test_people_are_never_counted_in_the_flattering_direction() -> None:
+    told = [right_for(bound) for bound in BOUNDS]
+    assert all(Fraction(right, of) >= Fraction(odds, odds + 1) for (of, right), odds in zip(told, ODDS, strict=True))
+    assert [right_for(posterior_bound(Fraction(odds))) for odds in (9, 243, 22026, 10**6)] == [
+        (100, 90),
+        (1000, 996),
+        (10**5, 99996),
+        (100, 100),
+    ]
 
 
 def plain(text: str) -> str:

@@ -18,8 +18,8 @@ let sending = false;
 window.fetch = async (url, { body }) => {
   sending = true;
   bodies.push(body);
-  const [status, asked] = given.replies.shift() ?? [200, null];
-  return new Response("{}", { status, headers: asked === null ? {} : { "Retry-After": asked } });
+  const [status, asked, said] = given.replies.shift() ?? [200, null, '{"accepted":1}'];
+  return new Response(status === 204 ? null : (said ?? "{}"), { status, headers: asked === null ? {} : { "Retry-After": asked } });
 };
 window.setTimeout = (work, milliseconds) => {
   const clock = {};
@@ -57,6 +57,12 @@ return [waited, told, [...new Set(bodies)], running.size];
         ([[429, "1.5"], [429, "9" * 30]], [1000, 2000], [2, 3]),
         ([[429, "2"]] * 4, [2000, 2000, 4000], [2, 3, 4, "DeliveryError"]),
         ([[403, "7"]], [], ["RejectedError"]),
+        ([[200, None, "<!doctype html><h1>Welcome to our hotel</h1>"]], [1000], [2]),
+        (
+            [[200, None, said] for said in ("null", '{"accepted":true}', "")] + [[204, None, None]],
+            [1000, 2000, 4000],
+            [2, 3, 4, "DeliveryError"],
+        ),
     ],
 )
 def test_the_page_waits_as_the_server_asks(javascript: Javascript, replies: list[Any], waited: list[int], told: list[Any]) -> None:

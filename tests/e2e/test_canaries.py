@@ -69,7 +69,7 @@ class Respondent:
 
     def arrive(self, *steps: str) -> str:
         """Waits until one of these steps is shown; gives its name."""
-        script = "return [...document.querySelectorAll('main > section')].find((s) => !s.hidden).id"
+        script = "return [...document.querySelectorAll('main > section')].find((s) => !s.hidden)?.id"
         return str(patient(self.driver).until(lambda d: (s := d.execute_script(script)) in steps and s))
 
     def open(self, link: str) -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
-from tests.kit.pages.visits import HASTE
+from tests.kit.pages.visits import HASTE, Visit
 from tests.kit.patience import PATIENCE, patient
 
 from deniable.survey import Survey
@@ -71,10 +71,50 @@ def test_a_record_that_waits_is_shown_there_and_can_be_removed(
     assert "Your answers were not counted" in page.text()
     page.driver.find_element(By.CSS_SELECTOR, "#uncounted .receipt summary").click()
     assert page.driver.find_element(By.CSS_SELECTOR, "#uncounted pre").text == kept(page, survey)["envelope"]
+    assert not page.driver.find_element(By.CSS_SELECTOR, "#uncounted [data-action=retry]").is_displayed()
     page.press("forget")
     assert page.step("uncounted") == "forgotten"
     assert kept(page, survey) is None
     assert page.open(site.link(survey)) == "closed"
+
+
+def test_a_record_that_was_not_counted_goes_out_later_only_when_its_owner_says_so(page: Any, proxy: Any, survey: Survey) -> None:
+    page.open(proxy.link(survey))
+    page.choose(0)
+    proxy.site.close_survey(survey)
+    assert page.send() == "uncounted"
+    assert "this page asks you first" in page.text()
+    assert "only with this code can it be erased later" in page.text()
+    code = page.driver.find_element(By.CSS_SELECTOR, "#uncounted [data-slot=code]").text
+    assert not page.driver.find_element(By.CLASS_NAME, "languages").is_displayed(), "they would lose the code"
+    with proxy.site.server.store() as store:
+        store.surveys.set_open(survey.id, True)
+    assert page.open(proxy.link(survey)) == "uncounted"
+    assert len(proxy.bodies) == 1
+    assert "The survey is open again." in page.text()
+    assert "only with this code" not in page.text()
+    assert "Only the page that made the record had it" in page.text()
+    page.press("retry")
+    assert page.step("uncounted") == "thanks"
+    first, second = map(Submission.from_json, proxy.bodies)
+    assert first == second
+    assert submission_id(read(code)) == first.id
+    page.driver.execute_script("localStorage.clear()")
+
+
+def test_a_record_that_was_withdrawn_before_the_device_knew_of_its_arrival_is_said_to_be_so(
+    browser: Chrome, injected: Callable[[Chrome, str], None], page: Any, proxy: Any, survey: Survey
+) -> None:
+    injected(browser, HASTE)
+    proxy.lose = 4
+    assert page.answer(proxy.link(survey), 0) == "waiting"
+    Visit(page, proxy.site).withdraw(survey)
+    page.press("retry")
+    assert page.step("waiting") == "withdrawn"
+    assert "not sent yet" not in page.text()
+    assert "envelope" not in kept(page, survey)
+    assert page.open(proxy.link(survey)) == "answered"
+    page.driver.execute_script("localStorage.clear()")
 
 
 def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(

@@ -344,7 +344,10 @@ def test_consent_never_rounds_a_risk_away(page: Any, site: Any) -> None:
     survey = site.publish(id=next(names), epsilon="10", accept_high_epsilon=True, questions=QUESTIONS[:1])
     page.open(site.link(survey))
     assert "Of 100,000 who say Yes, 99,995 are recorded Yes, 5 No." in page.text()
-    assert "Weak protection. Of 100 people, a guess from all they sent is right for 99.996 at most." in page.text()
+    assert (
+        "Weak protection. Of 100,000 people, a guess from all they sent is right for 99,996 at most. A blind guess is right for 50,000."
+        in page.text()
+    )
     page.unfold()
     assert "at most this sure: 99.996%" in page.text()
 

@@ -6,7 +6,7 @@ import { number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
 import { copy, fill } from "./page.mjs";
 import { drawPeople } from "./people.mjs";
-import { leastProtected, oddsOfSum, people, posteriorBound, twice } from "./posterior.mjs";
+import { leastProtected, oddsOfSum, people, posteriorBound, rightFor, twice } from "./posterior.mjs";
 import { offerPractice } from "./practice.mjs";
 import { oddsOfAll } from "./randomize.mjs";
 import { typeOf } from "./types.mjs";
@@ -16,15 +16,16 @@ const SECONDS_PER_QUESTION = 10;
 const [STRONG, MEDIUM] = [75, 90]; // bounds in percent, compared as numbers
 const SHORT = 240; // characters of a survey's own text that are shown whole
 
-/** How well a record with this bound is protected, in people of 100: {level, name, told, think}, of which the level is for style sheets. */
+/** How well a record with this bound is protected, in people: {level, name, told, think}, of which the level is for style sheets. */
 export function protection(bound) {
   const sure = bound.percent;
-  const told = sure === 100
+  const { of, right } = rightFor(bound);
+  const told = right === of
     ? t("Of 100 people, a guess from all they sent can be right for all 100. A blind guess is right for 50.")
-    : t("Of 100 people, a guess from all they sent is right for {right} at most. A blind guess is right for 50.", { right: number(sure, { maximumFractionDigits: bound.digits }) });
+    : t("Of {of} people, a guess from all they sent is right for {right} at most. A blind guess is right for {half}.", { of: number(of), right: number(right), half: number(of / 2) });
   if (sure <= STRONG) return { level: "strong", name: t("Strong protection."), told, think: null };
   if (sure <= MEDIUM) return { level: "medium", name: t("Medium protection."), told, think: null };
-  return { level: "weak", name: sure === 100 ? t("Next to no protection.") : t("Weak protection."), told, think: t("Think about it before you start.") };
+  return { level: "weak", name: right === of ? t("Next to no protection.") : t("Weak protection."), told, think: t("Think about it before you start.") };
 }
 
 /** Fills the consent step from a checked definition. `before` is what this device has spent on other surveys of this server. */

@@ -49,11 +49,21 @@ export async function download(url) {
 export async function deliver(url, envelope, onPause) {
   for (let attempt = 0; ; attempt += 1) {
     const reply = await post(url, envelope);
-    if (reply?.ok) return;
-    if (reply && !AGAIN.has(reply.status)) throw rejection(reply);
-    if (attempt === PAUSES.length) throw new DeliveryError(reply?.status);
+    if (accepted(reply)) return;
+    const refused = reply?.ok ? undefined : reply;
+    if (refused && !AGAIN.has(refused.status)) throw rejection(refused);
+    if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
     onPause(attempt + 2);
-    await new Promise((resolve) => setTimeout(resolve, pause(attempt, reply?.headers.get("Retry-After"))));
+    await new Promise((resolve) => setTimeout(resolve, pause(attempt, refused?.headers.get("Retry-After"))));
+  }
+}
+
+/** Whether a reply is the server's word that it has the record. A network's login page is none, whatever its status. */
+function accepted(reply) {
+  try {
+    return reply?.ok === true && JSON.parse(reply.body).accepted === 1;
+  } catch {
+    return false;
   }
 }
 
@@ -194,6 +204,16 @@ export class Device {
   /** Replaces the envelope that waits by one with the same record and another invitation. */
   amend(envelope) {
     this.#keep({ ...this.#entry, envelope });
+  }
+
+  /** Whether the envelope stays here until its owner says otherwise: the server has not counted it, and they were told so. */
+  get held() {
+    return this.#entry.held === true;
+  }
+
+  /** Keeps the envelope from going out by itself, or lets it go again. */
+  hold(held) {
+    this.#keep({ ...this.#entry, held });
   }
 
   /** The server has it: what it took stays, the envelope goes. */

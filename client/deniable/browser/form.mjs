@@ -57,11 +57,12 @@ async function start(url, { survey: id, closed }) {
   const { device, alone } = await keeping(definition.digest);
   const words = wordsOf(definition.survey, language());
   document.title = words.title.text; // one title to the end: browsers write titles to the disk
-  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, words };
+  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, words, closed: closed !== undefined };
   watch((error) => refuse(error, device));
   if (device.answered) sayAnswered(context);
+  else if (device.held) sayUncounted(context);
   else if (device.waiting) send(context);
-  else if (closed === undefined) askConsent(context);
+  else if (!context.closed) askConsent(context);
   else sayClosed(context);
 }
 
@@ -198,9 +199,10 @@ function send(context) {
 async function attempt(context) {
   const { url, definition: { survey }, device, words } = context;
   if (!device.waiting) return device.answered ? sayAnswered(context) : location.reload();
+  if (device.held) return location.reload(); // another window was told that it is not counted
   const body = device.waiting;
   const step = show("sending");
-  fill(step, { attempt: t("Sending…") });
+  fill(step, { attempt: null });
   try {
     await deliver(url, body, (attempt) => fill(step, { attempt: t("No answer from the server yet. Trying again ({attempt})…", { attempt: number(attempt) }) }));
   } catch (error) {
@@ -270,21 +272,42 @@ function offerLater(step, { device, words }) {
   });
 }
 
-/** Says that a survey was closed first: the record is not counted, and can be removed from here. */
-function sayUncounted({ definition: { survey }, device, words }) {
+/** Says that a survey was closed first: the record is not counted, and can be removed from here; or be sent, where the survey is open again. */
+function sayUncounted(context) {
+  const { closed, definition: { survey }, device, words } = context;
   const step = show("uncounted");
+  step.querySelector("[data-slot=closed]").hidden = !closed;
+  step.querySelector("[data-slot=reopened]").hidden = closed;
+  step.querySelector("[data-action=retry]").hidden = closed;
+  step.querySelector("[data-action=forget]").classList.toggle("plain", !closed);
+  showCode(step, context, device.waiting);
+  step.querySelector("[data-slot=codeLater]").hidden = step.querySelector(".withdrawal").hidden;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what was sent")));
+  onPress(step, "retry", () => {
+    storing(() => device.hold(false));
+    send(context);
+  });
   onPress(step, "forget", () => {
     device.forget();
     show("forgotten");
   });
 }
 
+/** Says that the record's code was used before the device heard of its arrival: there is nothing left to send. */
+function sayWithdrawn(context) {
+  context.device.settle();
+  offerLater(show("withdrawn"), context);
+}
+
 /** Says why the record waits, and sends it again: by itself when the connection is back or after a while, or on demand. */
 function offer(context, error) {
   const refused = error instanceof RejectedError;
-  if (refused && error.rule === "closed") return sayUncounted(context);
   const { definition: { survey }, device, words } = context;
+  if (refused && error.rule === "closed") {
+    storing(() => device.hold(true));
+    return sayUncounted({ ...context, closed: true });
+  }
+  if (refused && error.rule === "conflict") return sayWithdrawn(context);
   const step = show("waiting");
   showCode(step, context, device.waiting);
   const invitation = refused && error.rule === "invitation";
@@ -319,7 +342,6 @@ function reasonOf(error) {
   if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
-  if (error.rule === "conflict") return t("The server did not take it: this record has been withdrawn.");
   return undefined;
 }
 

@@ -9,6 +9,7 @@ import { epsilonOf } from "./randomize.mjs";
 
 const MAX_DIGITS = 9; // behind the decimal point of a percentage
 const MAX_PEOPLE = 1e6;
+const MAX_GUESSED = 1e5; // people of whom somebody guesses
 const SLACK = 1e-12; // two times ln 3 is ln 9, whatever the last digit of a sum of doubles
 const ALIKE = 1e-6; // thresholds are whole numbers, so equal parts of an epsilon differ a little
 const CERTAIN = 99; // an epsilon whose bound is 100 %
@@ -24,6 +25,15 @@ export function posteriorBound({ own, other }) {
   const unit = 10n ** BigInt(digits);
   const percent = Number(100n * unit - doubt(digits)) / Number(unit);
   return { percent, digits: percent === 100 ? 0 : digits };
+}
+
+/**
+ * A bound in whole people, as {of, right}: of `of` of them a guess is right for `right` at most. Of 100, or of as many as it takes; and for
+ * all of 100 where MAX_GUESSED do not do.
+ */
+export function rightFor({ percent, digits }) {
+  const of = 100 * 10 ** digits;
+  return of > MAX_GUESSED ? { of: 100, right: 100 } : { of, right: Math.round((percent / 100) * of) };
 }
 
 /** The odds of two records with these odds, of the same person. */

@@ -7,6 +7,7 @@ import { fill, onPress } from "./page.mjs";
 export function showCode(step, { own, definition: { survey } }, body) {
   const code = own?.id === JSON.parse(body).id ? own.code : null;
   step.querySelector(".withdrawal").hidden = code === null;
+  if (code !== null) document.querySelector(".languages").hidden = true; // they load the page anew
   const gone = t("This device did not keep the code with which this record can be erased. Only the page that made the record had it.");
   fill(step, { code, codeGone: code === null ? gone : null, copied: null });
   const element = step.querySelector("[data-slot=code]");

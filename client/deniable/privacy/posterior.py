@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_DIGITS = 9  # behind the decimal point of a percentage
 MAX_PEOPLE = 10**6
+MAX_GUESSED = 10**5  # people of whom somebody guesses
 _SLACK = 1e-12  # two times ln 3 is ln 9, whatever the last digit of a sum of doubles
 _ALIKE = 1e-6  # thresholds are whole numbers, so equal parts of an epsilon differ a little
 _CERTAIN = 99.0  # an epsilon whose bound is 100%
@@ -43,6 +44,15 @@ def posterior_bound(odds: Fraction) -> Decimal:
     doubt = Fraction(100) / (1 + odds)
     digits = next((digits for digits in range(MAX_DIGITS + 1) if doubt * 10**digits >= 1), 0)
     return Decimal(100) - Decimal(math.floor(doubt * 10**digits)).scaleb(-digits)
+
+
+def right_for(bound: Decimal) -> tuple[int, int]:
+    """A bound of `posterior_bound` in whole people: of so many, a guess is right for so many at most.
+
+    Of 100, or of as many as it takes; and for all of 100 where MAX_GUESSED do not do.
+    """
+    of = 100 * 10 ** max(0, -int(bound.as_tuple().exponent))
+    return (100, 100) if of > MAX_GUESSED else (of, int(bound * of / 100))
 
 
 def odds_of_sum(epsilon: float) -> Fraction:

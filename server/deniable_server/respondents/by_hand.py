@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import numpy as np
 from flask import render_template, request
 
-from deniable.privacy.posterior import posterior_bound
+from deniable.privacy.posterior import posterior_bound, right_for
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import pack
@@ -98,7 +98,17 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
         form.secret.data = access_codes.written(secrets.token_bytes(access_codes.SECRET_BYTES))
     bound, of_one = posterior_bound(survey.odds), posterior_bound(survey.items[0].channel.odds)
     level = next((name for most, name in LEVELS if bound <= most), "weak")
-    shown: dict[str, Any] = {"survey": survey, "form": form, "refused": refused, "bound": bound, "of_one": of_one, "level": level}
+    of, right = right_for(bound)
+    shown: dict[str, Any] = {
+        "survey": survey,
+        "form": form,
+        "refused": refused,
+        "bound": bound,
+        "of": of,
+        "right": right,
+        "of_one": of_one,
+        "level": level,
+    }
     return render_template("respondents/by_hand.html", address=_address(survey), **shown), status
 
 

@@ -19,7 +19,7 @@ class Page:
 
     def step(self, after: str) -> str:
         """The step that comes up after the one named."""
-        script = "return [...document.querySelectorAll('main > section')].find((s) => !s.hidden).id"
+        script = "return [...document.querySelectorAll('main > section')].find((s) => !s.hidden)?.id"
         found = patient(self.driver).until(lambda d: (s := d.execute_script(script)) not in (after, "sending") and s)
         return str(found)
 

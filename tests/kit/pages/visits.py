@@ -16,6 +16,7 @@ from selenium.webdriver.common.by import By
 from tests.kit.patience import patient
 
 from deniable.survey import Survey
+from deniable.wire.submission import Submission
 
 LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz"
 TOWNS = [f"Town {number}" for number in range(1, 15)]
@@ -186,6 +187,12 @@ class Visit:
             self.answer(self.questions()[done])
             done += 1
 
+    def withdraw(self, survey: Survey) -> None:
+        """Has the record that waits on the device withdrawn, as by its code."""
+        waiting = self.driver.execute_script(f"return JSON.parse(localStorage['deniable:{survey.digest}']).envelope")
+        with self.site.server.store() as store:
+            store.submissions.withdraw(survey.id, Submission.from_json(waiting.encode()).id)
+
     @contextlib.contextmanager
     def beforehand(self, script: str) -> Iterator[None]:
         """Runs a script in each document that is opened in the meantime, before its own."""
@@ -312,12 +319,19 @@ def in_vain(visit: Visit) -> Iterator[str]:
         visit.shows("#waiting")
         visit.unfold()
         yield "waiting, offline, opened"
-        visit.driver.execute_script("localStorage.clear()")
+        visit.withdraw(survey)
+    assert visit.page.step("waiting") == "withdrawn"
+    yield "withdrawn"
+    visit.driver.execute_script("localStorage.clear()")
     visit.open(survey)
     visit.page.choose(0)
     visit.site.close_survey(survey)
     assert visit.page.send() == "uncounted"
     yield "not counted, survey closed"
+    with visit.site.server.store() as store:
+        store.surveys.set_open(survey.id, True)
+    assert visit.open(survey) == "uncounted"
+    yield "not counted, survey open again"
     visit.driver.execute_script("localStorage.clear()")
 
     survey = visit.publish(**ONE)

@@ -15,13 +15,14 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from babel.numbers import format_decimal
 from flask.testing import FlaskClient
 from tests.kit.patience import PATIENCE
 from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.estimate import estimate
-from deniable.privacy.posterior import posterior_bound
+from deniable.privacy.posterior import posterior_bound, right_for
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import unpack
@@ -120,7 +121,7 @@ def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(co
 def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish: Publish) -> None:
     publish(questions=coins_only(5), epsilon=None)
     assert "at most 99.6% sure" in words(client.get(URL))
-    told = "Weak protection. Of 100 people, a guess from all they sent is right for 99.6 at most. A blind guess is right for 50."
+    told = "Weak protection. Of 1,000 people, a guess from all they sent is right for 996 at most. A blind guess is right for 500."
     assert f"{told} Think about it before you start." in words(client.get(URL))
 
 
@@ -151,7 +152,7 @@ def test_every_language_gives_the_same_figures_as_it_writes_them_and_the_same_le
     assert (("75 %" if comma else "75%") in page) == (count > 1 or bound == 75)
     assert [name in page for name in LEVELS[language]] == [place == level for place in range(len(LEVELS[language]))]
     told = page[page.index(LEVELS[language][level]) :][:200]
-    assert (str(bound).replace(".", ",") if comma else str(bound)) in told
+    assert [format_decimal(people, locale=language).replace("\u202f", " ") in told for people in right_for(bound)] == [True, True]
 
 
 def test_the_surveys_texts_are_in_the_visitors_language_where_it_has_them(client: FlaskClient, publish: Publish) -> None:
