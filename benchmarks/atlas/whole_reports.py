@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,20 +20,23 @@ from deniable.survey import Survey
 
 MODELS = tuple(Cell(epsilon, (n,), rare) for rare in (True, False) for epsilon in EPSILONS for n in (50, 200, 1_000, 10_000))
 
+_TWO, _UNEVEN = ((1.0, 5), (4.0, 5)), ((1.0, 6), (4.0, 3), (16.0, 1))
+"""Weights, and of how many tenths of the people; the latter are worth a third of as many of one weight, as log-normal ones with sd 1."""
 
-def _weighted(of_mean: bool, cell: Cell) -> Scene:
-    """Half of the people, who answer as all others do, have a weight of 1, half one of 4."""
+
+def _weighted(of_mean: bool, weights: Sequence[tuple[float, int]], cell: Cell) -> Scene:
+    """People who answer alike. weights: each, and the tenths of them who have it."""
     question, shares = (FIVE, scale(cell)) if of_mean else (YES_NO, np.array([share(cell), 1 - share(cell)]))
     source = Source(survey_of([question], cell.epsilon), shares)
     scores = np.arange(1, 6)
 
-    def judge(light: Reports, heavy: Reports) -> Outcome:
-        bits, weights = np.vstack([light.bits, heavy.bits]), np.repeat([1.0, 4.0], [light.n, heavy.n])
+    def judge(*parts: Reports) -> Outcome:
+        bits, each = np.vstack([part.bits for part in parts]), np.repeat([weight for weight, _ in weights], [part.n for part in parts])
         if of_mean:
-            return interval(float(shares @ scores), lambda: weighted_mean(source.survey, bits, weights, "a", scores))
-        return interval(share(cell), lambda: weighted_shares(source.survey, bits, weights, "a").shares[0])
+            return interval(float(shares @ scores), lambda: weighted_mean(source.survey, bits, each, "a", scores))
+        return interval(share(cell), lambda: weighted_shares(source.survey, bits, each, "a").shares[0])
 
-    return Scene([(source, cell.n - cell.n // 2), (source, cell.n // 2)], judge)
+    return Scene([(source, cell.n * tenths // 10) for _, tenths in weights], judge)
 
 
 def _sides(cell: Cell) -> tuple[Floats, float]:
@@ -75,8 +78,9 @@ def _slope(formula: str, name: str, table: pd.DataFrame | None, bits: NDArray[np
 
 def lines() -> Iterator[Line]:
     """Every line of whole reports."""
-    yield Line("weighted share", ("weighted_shares",), ALONE, partial(_weighted, False), dear=2)
-    yield Line("weighted mean", ("weighted_mean",), ALONE, partial(_weighted, True), dear=2)
+    for name, weights in (("", _TWO), (", very uneven weights", _UNEVEN)):
+        yield Line(f"weighted share{name}", ("weighted_shares",), ALONE, partial(_weighted, False, weights), dear=2)
+        yield Line(f"weighted mean{name}", ("weighted_mean",), ALONE, partial(_weighted, True, weights), dear=2)
     models = ("regress", "Analysis.regress")
     yield Line("logit slope of a public predictor", models, MODELS, _public_predictor, dear=3)
     yield Line("logit slope of a perturbed predictor", models, MODELS, _perturbed_predictor, dear=3)

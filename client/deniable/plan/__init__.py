@@ -8,7 +8,8 @@ if error := missing("deniable.plan", "estimate"):
     raise error
 
 from deniable.plan.budget import Asked, best, split_or_sample
-from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
+from deniable.plan.figures import cell_half_width, difference_half_width
+from deniable.plan.means import mean_half_width
 from deniable.plan.power import (
     power_of_difference,
     power_of_interval,

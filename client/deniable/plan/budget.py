@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel
-from deniable.plan.precision import Mechanism, check_count, check_probability, private, std_error
+from deniable.plan.checked import check_count, check_probability
+from deniable.plan.precision import Mechanism, private, std_error
 
 
 @dataclass(frozen=True)

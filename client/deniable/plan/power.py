@@ -15,7 +15,8 @@ from scipy.special import ndtr, ndtri
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.precision import Mechanism, at_most, check_count, check_inside, check_probability, fewest, std_error
+from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.precision import Mechanism, at_most, fewest, std_error
 
 
 def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:

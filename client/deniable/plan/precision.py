@@ -21,6 +21,8 @@ from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments.output_values import largest_variance
 from deniable.mechanism import Channel, Window
+from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.means import mean_half_width, uncut_half_width
 
 MOST = 10**12  # respondents that are looked at
 _ALL = 0.5  # half of what a share can be: no interval tells less
@@ -38,12 +40,14 @@ class Mechanism:
     """How a count comes about from n people, a share p of whom hold a category.
 
     q0, q1: P(counted | another category), P(counted | this category), q0 < q1. noise: the scale of the Laplace noise
-    that is added to the count. Raises EstimateError.
+    that is added to the count. number: the coins of a number whose reports tell its mean only; shares are then means, as parts of its
+    range, and q0 and q1 those of yes/no coins that are as precise at worst. Raises EstimateError.
     """
 
     q0: float
     q1: float
     noise: float = 0.0
+    number: Window | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.q0 < self.q1 <= 1:
@@ -74,11 +78,10 @@ class TooManyError(EstimateError):
 
 
 def private(channel: Channel) -> Mechanism:
-    """The coins of a question, for any one of its categories; for a number whose reports tell its mean only, the yes/no coins whose
-    share is at its hardest as precise as that mean, as a part of its range."""
+    """The coins of a question, for any one of its categories, or of a number whose reports tell its mean only."""
     if isinstance(channel, Window):
         gap = 1 / (2 * math.sqrt(largest_variance(channel)))
-        return Mechanism((1 - gap) / 2, (1 + gap) / 2)
+        return Mechanism((1 - gap) / 2, (1 + gap) / 2, number=channel)
     return Mechanism(float(channel.phi), float(channel.theta))
 
 
@@ -102,9 +105,11 @@ def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: fl
     """Half the width of an interval around the estimate that holds the truth with this confidence, by the normal
     distribution for the sample and the coins and exactly for the curator's noise.
 
-    It is not cut at 0 and 1; `expected_half_width` is what an estimate will really have. Raises EstimateError.
+    Of a number by Student's t. It is not cut at 0 and 1; `expected_half_width` is what an estimate will really have. Raises EstimateError.
     """
     alpha = 1 - check_inside("confidence", confidence)
+    if design.number:
+        return uncut_half_width(design.number, _levels(design.number), n, confidence=confidence, mean=share)
     if not design.noise:
         return -float(ndtri(alpha / 2)) * std_error(design, n, share)
     rate = design.rate(_share(design, share))
@@ -124,13 +129,15 @@ def _beyond(h: float, sigma: float, scale: float) -> float:
 
 
 def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Half the mean width of the interval that `deniable.estimate.share` gives by default; for designs without noise.
+    """Half the mean width of the interval that `deniable.estimate.share`, or `mean`, gives by default; for designs without noise.
 
     share: the true one, or None for `widest_share`. The mean over the binomial count, every value of it or 40 to 80 of them, evenly spaced,
     each with the interval computed in full. Raises EstimateError.
     """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
+    if design.number:
+        return mean_half_width(design.number, _levels(design.number), n, confidence=confidence, mean=share)
     if share is None:
         share = widest_share(design, n, confidence=confidence)
     rate = design.rate(check_probability("share", share))
@@ -162,7 +169,7 @@ def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> floa
     Far from 0 and 1 that is the share with the largest standard error. Where intervals reach 0 or 1 they are cut there, and the
     widest ones lie further inside. For designs with noise, whose intervals are not cut, the former always. Raises EstimateError.
     """
-    if _uncut(design, n, confidence, design.hardest_share):
+    if design.number or _uncut(design, n, confidence, design.hardest_share):
         return design.hardest_share
     hardest, near = design.hardest_share, _NEAR * half_width(design, n, confidence=confidence)
     shares = np.linspace(max(0.0, hardest - near), min(1.0, hardest + near), _SHARES)
@@ -179,7 +186,8 @@ def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, s
     `half_width` where the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is cut
     there. share: the true one, or None for the one with the widest intervals. Raises EstimateError.
     """
-    one = half_width if _uncut(design, n, confidence, _share(design, share)) else expected_half_width
+    uncut = design.number is None and _uncut(design, n, confidence, _share(design, share))
+    one = half_width if uncut else expected_half_width
     return min(_ALL, one(design, n, confidence=confidence, share=share))
 
 
@@ -246,22 +254,6 @@ def _share(design: Mechanism, share: float | None) -> float:
     return design.hardest_share if share is None else check_probability("share", share)
 
 
-def check_probability(name: str, value: float) -> float:
-    """A number from 0 to 1. Raises EstimateError."""
-    if not 0 <= value <= 1:
-        raise EstimateError(f"{name} must be from 0 to 1, got {value!r}")
-    return value
-
-
-def check_count(name: str, value: int) -> int:
-    """A whole number of at least 1. Raises EstimateError."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise EstimateError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
-
-
-def check_inside(name: str, value: float) -> float:
-    """A number above 0 and below 1. Raises EstimateError."""
-    if not 0 < value < 1:
-        raise EstimateError(f"{name} must be above 0 and below 1, got {value!r}")
-    return value
+def _levels(number: Window) -> list[float]:
+    """Evenly from 0 to 1, so that means are parts of the range."""
+    return [float(level) / (number.levels - 1) for level in range(number.levels)]

@@ -192,7 +192,7 @@ def _asked(survey: Survey, n: int) -> int:
 def _planned(channel: Channel, n: int) -> float:
     """As `plan` has it."""
     coins = private(channel)
-    return planned_half_width(coins, n, share=widest_share(coins, n))
+    return planned_half_width(coins, n, share=None if coins.number else widest_share(coins, n))
 
 
 @lru_cache(maxsize=4096)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class Plan(Tabular):
 
     epsilon: of a whole submission. belief: the most that 50% belief in something about a person can become by
     seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
-    order.
+    order. coins: of each of them.
     """
 
     survey: str
@@ -89,10 +89,11 @@ class Plan(Tabular):
     group_half_width: float
     rare: float
     rows: tuple[QuestionPlan, ...]
+    coins: tuple[Mechanism, ...] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; the rows come last."""
-        return asdict(self)
+        """Plain JSON types; the rows come last, and coins stay out."""
+        return asdict(self, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "coins"})
 
     def tables(self) -> tuple[Table, ...]:
         """Three tables, and what their columns mean."""
@@ -117,7 +118,7 @@ class Plan(Tabular):
     def lines(self) -> Table:
         """What the chart shows: a row for each design and number of respondents, widths in points; those above 100 are left out."""
         row = self.least_precise
-        designs = {"private": Mechanism(row.phi, row.theta), "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
+        designs = {"private": self.coins[self.rows.index(row)], "trusted curator": curator(row.epsilon), "no privacy": NO_PRIVACY}
         spread = np.geomspace(max(10, row.respondents / _SPAN), row.respondents * _SPAN, _POINTS)
         numbers = np.unique(np.append(spread.round().astype(int), row.respondents)).tolist()
         widths = (

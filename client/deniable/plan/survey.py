@@ -11,8 +11,10 @@ from typing import Any
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel, Window
 from deniable.plan import power, precision
-from deniable.plan.figures import cell_half_width, difference_half_width, mean_half_width
-from deniable.plan.precision import NO_PRIVACY, check_count, check_inside, check_probability, curator, private
+from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.figures import cell_half_width, difference_half_width
+from deniable.plan.means import mean_half_width
+from deniable.plan.precision import NO_PRIVACY, curator, private
 from deniable.plan.result import Plan, QuestionPlan
 from deniable.privacy.posterior import people, posterior_bound
 from deniable.survey import Survey
@@ -55,8 +57,8 @@ def plan(
 
     rows = tuple(_row(q, values(q.channel), survey.epsilon, confidence) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
-    belief = float(posterior_bound(survey.odds) / 100)
-    return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows)
+    belief, coins = float(posterior_bound(survey.odds) / 100), tuple(private(question.channel) for question in survey.items)
+    return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows, coins)
 
 
 def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
@@ -124,7 +126,7 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
     """What questions of one channel have in common."""
     coins, trusted, of_people, confidence = private(channel), curator(channel.epsilon), people(channel), wanted.confidence
     share = precision.widest_share(coins, n, confidence=confidence) if wanted.share is None else wanted.share
-    half = precision.planned_half_width(coins, n, confidence=confidence, share=share)
+    half = precision.planned_half_width(coins, n, confidence=confidence, share=wanted.share if coins.number else share)
     both = 0 if isinstance(channel, Window) else int(n * wanted.pairs)  # of a window's levels there are no cells
 
     def of(design: precision.Mechanism) -> float:

@@ -42,6 +42,11 @@ def scores(ones: NDArray[np.int64], counted: NDArray[np.bool_], channel: Channel
     return f"all but {n - most:,} of {who} name one option: too few others for this interval, {_MISSES}"
 
 
+def of_weights() -> str:
+    """What to say of a weighted mean that a few large weights decide."""
+    return f"few reports have most of the weight that is not on what most report: too few for this interval, {_MISSES}"
+
+
 def test(unseen: bool) -> str:
     """What to say of a test where some options, or some pair of options, are hardly ever named."""
     return "some of the options are named in too few reports for this test, which can find differences that are not there" if unseen else ""

@@ -67,7 +67,7 @@ def compare_changes(first: Waves, second: Waves, names: tuple[str, str] = ("the 
             rows.append(ChangeDifference(change, other, _apart(change, other)))
     if not rows:
         raise EstimateError("the two pairs of waves share no question")
-    return ChangeDifferences(names, first.first.rows[0].confidence, tuple(rows))
+    return ChangeDifferences(names, first.first.confidence, tuple(rows))
 
 
 def _apart(first: Change, second: Change) -> Difference | None:

@@ -122,6 +122,11 @@ class Results(Tabular):
     may_wait: int = 0
     sample: str = ""
 
+    @property
+    def confidence(self) -> float:
+        """The chance that an interval holds the truth. A survey of numbers alone has means, and no rows."""
+        return (self.rows or self.means)[0].confidence
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
         head = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rows", "means", "made_up")}

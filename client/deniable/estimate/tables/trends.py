@@ -94,7 +94,7 @@ def trends(surveys: Sequence[Survey], results: Sequence[Results], times: Sequenc
         sides = [sides_of(change)[0], *(sides_of(pair[key])[1] for pair in by_pair)]
         whole = [side for side in sides if side is not None and side.estimate is not None]
         rows.append(Trend(*key, tuple(sides), trend(whole, times) if len(whole) == len(sides) else None))
-    return Trends(tuple(map(float, times)), results[0].rows[0].confidence, tuple(rows), tuple(left_out.items()))
+    return Trends(tuple(map(float, times)), results[0].confidence, tuple(rows), tuple(left_out.items()))
 
 
 def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class Waves(Tabular):
 
     def tables(self) -> tuple[Table, ...]:
         """The means, where there are any, then the shares; a row for each, with what is left out below."""
-        level = f"{100 * (self.first.rows or self.first.means)[0].confidence:g}% intervals"
+        level = f"{100 * self.first.confidence:g}% intervals"
         about = (f"first: {self.first.heading}, {self.first.caption}", f"second: {self.second.heading}, {self.second.caption}")
         means = [change for change in self.changes if isinstance(change.first, MeanRow)]
         shares = [change for change in self.changes if isinstance(change.first, Row)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import normal
+from deniable.estimate.limits import effective, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
@@ -23,10 +23,12 @@ from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.tables import respondents
 from deniable.estimate.tables.means import checked_scores
+from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
 _Floats = NDArray[np.float64]
+_SKEWED = 0.2  # skewness of a mean's error from which on limits of a normal error may miss too often
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,7 @@ def weighted_shares(
     found = _Weighed.of(survey, bits, weights, question)
     applicability.require_shares("weighted share", found.question)
     asked, interval = found.question, respondents.about(interval, found.everybody, [found.question])
-    shares = tuple(
-        replace(found.mean(f"{asked.id} = {option}", row, interval, (0.0, 1.0)), warning=found.few(place))
-        for place, (option, row) in enumerate(zip(asked.categories, np.eye(asked.k), strict=True))
-    )
+    shares = tuple(found.share(f"{asked.id} = {option}", place, interval) for place, option in enumerate(asked.categories))
     return Weighted(asked.id, asked.categories, shares, effective_size(found.weights))
 
 
@@ -115,7 +114,7 @@ def weighted_mean(
         raise EstimateError(f"scores must be {asked.k} finite numbers for question {asked.id}, one a category, got {scores!r}")
     interval = respondents.about_mean(interval, found.everybody, asked, values, found.typical)
     one = found.mean(f"mean of {asked.id}", values, interval, (float(values.min()), float(values.max())))
-    return replace(one, warning=few.scores(found.worth(found.bits), np.ones(asked.k, dtype=bool), asked.channel))
+    return replace(one, warning=found.few_scores(values, one.estimate))
 
 
 @dataclass(frozen=True)
@@ -152,6 +151,35 @@ class _Weighed:
         set_, unset = (int(self.worth(part[:, None])[0]) for part in (self.bits[:, place], ~self.bits[:, place]))
         said = few.bits(set_, set_ + unset)
         return f"by their weights, {said}" if said else ""
+
+    def few_scores(self, scores: _Floats, mean: float) -> str:
+        """The same of a mean; also where the largest weights, of reports that do not name what most name, decide which way it errs."""
+        said = few.scores(self.worth(self.bits), np.ones(self.question.k, dtype=bool), self.question.channel)
+        if said:
+            return f"by their weights, {said}"
+        errors = self.weights * (self.bits @ pseudo_answers.score_of_bits(scores, self.question.channel) - mean)
+        skewness, others = (errors**3).sum() / (errors**2).sum() ** 1.5, self._others
+        decided = abs(skewness) > _SKEWED and (others**2).sum() ** 3 < few.FEW * (others**3).sum() ** 2
+        return few.of_weights() if decided else ""
+
+    @property
+    def _others(self) -> _Floats:
+        """The weights of the reports outside the option, or the window of a number, that weighs most."""
+        channel = self.question.channel
+        width, apart = (channel.width, channel.apart) if isinstance(channel, Window) else (1, False)
+        sums = np.convolve((self.weights @ self.bits)[: self.bits.shape[1] - apart], np.ones(width), "valid")
+        most = int(sums.argmax())
+        return np.asarray(self.weights[~self.bits[:, most : most + width].any(axis=1)])
+
+    def share(self, what: str, place: int, interval: Interval) -> Estimate:
+        """An option's share. For a population its limits are those of as many reports of one weight as would have its error."""
+        one = self.mean(what, np.eye(self.question.k)[place], interval, (0.0, 1.0))
+        if not isinstance(one, normal.ClusterEstimate):
+            return replace(one, warning=self.few(place))
+        channel, told = self.question.channel, interval.told_by(self.weights)
+        q = float(channel.phi), float(channel.theta)
+        _, low, high = effective.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, told)
+        return replace(one, low=low, high=high)
 
     def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:
         channel, w = self.question.channel, self.weights

@@ -113,6 +113,17 @@ def test_two_groups_in_two_waves_have_a_table_of_differences_in_differences(seed
     assert found.to_dict()["difference"][2]["option"] == ""
 
 
+def test_waves_of_numbers_alone_have_a_trend_and_changes_of_their_means() -> None:
+    head = {"deniable": 1, "id": "s", "title": "T", "about": "A test.", "epsilon": 2}
+    hours = Survey.from_dict({**head, "questions": [{"id": "hours", "text": "?", "type": "number", "low": 0, "high": 60}]})
+    outputs = hours.items[0].channel.outputs
+    early, late = (analyse(hours, Tally(100, np.diag(np.roll([40, *[5] * (outputs - 2)], place)))) for place in (0, 4))
+    (slope,) = early.trend(early, late).rows
+    (change,) = compare_changes(early.compare_waves(early), early.compare_waves(late)).rows
+    assert slope.slope.estimate > 0
+    assert change.difference.estimate == pytest.approx(2 * slope.slope.estimate)
+
+
 def test_shares_among_those_who_answered_are_named_so_and_hold_the_truth(seeded: None) -> None:
     found = wave(0.3, 20_000).answered("party")
     assert found.options == ("Red", "Green", "Blue")

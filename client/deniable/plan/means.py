@@ -1,0 +1,96 @@
+"""How precise a mean will be, at the true answers that make it least precise, with the limits that `deniable.estimate.mean` gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
+from deniable.mechanism import Channel, Window
+from deniable.plan.checked import check_count, check_inside
+
+_Floats = NDArray[np.float64]
+_MEANS = 41  # true means that are tried, evenly spaced
+_UNCUT = 0.15  # of the scale: limits that reach less far from its middle are hardly ever cut at its ends
+_TYPICAL = 0.6745  # standard errors: half of all estimates are nearer to the truth, and have wider limits
+
+
+def mean_half_width(channel: Channel, scores: Sequence[float], n: int, *, confidence: float = 0.95, mean: float | None = None) -> float:
+    """Half the width of a mean's interval, in the unit of the scores, for n people who answer: the median of what may come.
+
+    scores: one for each of the first categories; those without one ("no answer") do not count. mean: the true one, or None for the one
+    that is hardest. Of all distributions of the true answers, the one with the largest variance of one report's pseudo-answer sum of
+    (score - mean) u; limits are Student's, and end with the scale. Where some may not answer, all are taken to, which the reports do not
+    know: Fieller's limits are 1 / sqrt(1 - g) times as far, g the squared t times the variance of the part that answered. Raises
+    EstimateError.
+    """
+    uncut, length = uncut_half_width(channel, scores, n, confidence=confidence, mean=mean), float(np.ptp(scores))
+    if not math.isfinite(uncut):
+        return length / 2
+    if uncut < _UNCUT * length:
+        return uncut
+    error = uncut / length / normal_quantile(1 - confidence)
+    estimate = 0.5 + _TYPICAL * error / _stretch(confidence, n)
+    low, high = normal.limits(np.array(estimate), np.array(error), confidence, 0.0, 1.0)
+    return length * float(high - low) / 2
+
+
+def uncut_half_width(channel: Channel, scores: Sequence[float], n: int, *, confidence: float = 0.95, mean: float | None = None) -> float:
+    """The same were there no end of the scale; infinite where nothing is known of how many answered. Raises EstimateError."""
+    t = _t(confidence, n)
+    most, answered = _variances(channel, tuple(map(float, scores)), mean)
+    known = 1 - t**2 * answered / n
+    return t * math.sqrt(most / n / known) if known > 0 else math.inf
+
+
+def _stretch(confidence: float, n: int) -> float:
+    return _t(confidence, n) / normal_quantile(1 - confidence)
+
+
+@lru_cache(maxsize=256)
+def _variances(channel: Channel, scores: tuple[float, ...], mean: float | None) -> tuple[float, float]:
+    """Of one report's sum of (score - mean) u, at worst; and of the part that answered."""
+    values = np.array(scores)
+    means = np.linspace(values.min(), values.max(), _MEANS).tolist() if mean is None else [mean]
+    return max(_largest_variance(channel, values, one) for one in means), _variance_of_answered(channel, len(values))
+
+
+def _variance_of_answered(channel: Channel, scored: int) -> float:
+    """Of one report's pseudo-answer "has a score", where everybody has one; 0 where all categories do."""
+    if scored == channel.k:
+        return 0.0
+    return float(np.max(_squares(channel, np.repeat([1.0, 0.0], [scored, channel.k - scored]))[:scored])) - 1
+
+
+def _largest_variance(channel: Channel, values: _Floats, mean: float) -> float:
+    """Of all distributions over the scored categories with this mean: a mixture of two of them, on either side of the mean."""
+    weights = np.zeros(channel.k)
+    weights[: len(values)] = values - mean
+    squares = _squares(channel, weights)[: len(values)]
+    low, high = values <= mean, values >= mean
+    below, above = (mean - values[low])[:, None], (values[high] - mean)[None, :]
+    with np.errstate(invalid="ignore"):
+        mixed = (squares[low][:, None] * above + squares[high][None, :] * below) / (below + above)
+    return float(np.nanmax(np.where(below + above == 0, np.maximum(squares[low][:, None], squares[high][None, :]), mixed)))
+
+
+def _squares(channel: Channel, weights: _Floats) -> _Floats:
+    """E[(sum of weights u)^2 | x] for each category x."""
+    if isinstance(channel, Window):
+        return np.asarray(np.array(channel.chances, dtype=np.float64) @ score_of_bits(weights, channel) ** 2)
+    own, other, either, neither = second_moments(channel)
+    rest, rest_squared = weights.sum() - weights, (weights**2).sum() - weights**2
+    return np.asarray(own * weights**2 + other * rest_squared + 2 * either * weights * rest + neither * (rest**2 - rest_squared))
+
+
+def _t(confidence: float, n: int) -> float:
+    """How many standard errors the limits of a mean of n reports are away."""
+    check_inside("confidence", confidence)
+    return -float(stdtrit(max(check_count("n", n) - 1, 1), (1 - confidence) / 2))
