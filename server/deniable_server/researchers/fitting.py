@@ -47,6 +47,7 @@ class Fit:
     """What came out: the library's dictionary, what was fitted in words, and the coefficients; naive: those of records taken at face value.
 
     A coefficient is (its names, its value, low, high). naive is None where a record is no answer that could be taken so, or has no fit.
+    references: of each question that enters as a category, the answer that its others are compared with.
     """
 
     found: Mapping[str, Any]
@@ -54,6 +55,7 @@ class Fit:
     nobs: int
     coefficients: tuple[tuple[str, float, float, float], ...]
     naive: Mapping[str, tuple[float, float, float]] | None
+    references: Mapping[str, str]
 
 
 def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
@@ -77,7 +79,7 @@ def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
         raise EstimateError(told["error"])
     naive = told["naive"] and {name: tuple(values) for name, values in told["naive"].items()}
     rows = tuple((name, *values) for name, values in told["coefficients"].items())
-    return Fit(told["found"], tuple(told["about"]), told["nobs"], rows, naive)
+    return Fit(told["found"], tuple(told["about"]), told["nobs"], rows, naive, told["references"])
 
 
 def main() -> None:
@@ -98,12 +100,14 @@ def _fit(survey: Survey, reports: bytes, model: Model) -> dict[str, Any]:
         raise EstimateError("a formula of this page is made of questions alone")
     analysis = analyse(survey, reports)
     found = analysis.regress(model.formula, model=model.model, scored=model.scored)
+    variables = analysis.perturbed(model.scored)
     return {
         "found": found.to_dict(),
         "about": found.tables()[0].about,
         "nobs": found.nobs,
         "coefficients": _coefficients(found),
-        "naive": _naive(analysis.perturbed(model.scored), model),
+        "naive": _naive(variables, model),
+        "references": {name: variable.reference for name, variable in variables.items() if variable.scores is None},
     }
 
 

@@ -102,6 +102,10 @@ class Groups:
     page: int
     questions: tuple[ComparedQuestion, ...]
 
+    def fewer_than(self, needed: int | None) -> list[tuple[str, int]]:
+        """The groups of somebody, but of fewer people than are needed, with how many there are; None are more than anybody has."""
+        return [(group, n) for group, n in self.sizes.items() if n and (needed is None or n < needed)]
+
 
 def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Groups:
     """The groups of a survey that has some, compared.

@@ -36,11 +36,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model as the page shows it."""
+    """A model as the page shows it. items: the outcome and the predictors."""
 
     model: Model
     fit: Fit
     lines: tuple[Line, ...]
+    items: tuple[Question, ...]
+
+    @property
+    def compared_with(self) -> list[tuple[str, str]]:
+        """Of each predictor that enters as a category (its id, the answer that its others are compared with)."""
+        return [(item.id, self.fit.references[item.id]) for item in self.items[1:] if item.id in self.fit.references]
 
     @property
     def odds(self) -> bool:
@@ -86,12 +92,15 @@ def model_of(survey: Survey, options: MultiDict[str, str]) -> Model | None:
 
 def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted | None:
     """That model, fitted to the records that somebody chose; None where nothing is chosen. Raises EstimateError, WithheldError."""
-    model = model_of(store.surveys.published(survey_id).survey, options)
+    survey = store.surveys.published(survey_id).survey
+    model = model_of(survey, options)
     if model is None:
         return None
+    named = {item.id: item for item in survey.items}
+    items = tuple(named[name] for name in (options["outcome"].removeprefix(MEAN), *dict.fromkeys(options.getlist("predictor"))))
     chosen = records_of(store, survey_id, options)
     fit = fitted(chosen.survey, reports_of(store, chosen), model)
-    return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]))
+    return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]), items)
 
 
 def _line(fit: Fit, model: Model, row: tuple[str, float, float, float]) -> Line:

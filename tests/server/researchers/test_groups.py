@@ -288,9 +288,14 @@ def test_estimates_of_few_people_are_shown_with_the_number_that_is_needed(send: 
         assert "Estimates: Do you smoke?" in tables(page)
         told = f"{figures.several(n, 'answer')} so far. With this much privacy, about {needed} are needed for 10 points either way in every"
         assert (told in page) == ("so far" in page) == (n < needed)
-    assert f"1 answer in {GROUPS[0]} so far" not in ada.get("/manage/surveys/clinics/groups").text, "nobody is in that group"
+    assert "answers are needed in a group" not in ada.get("/manage/surveys/clinics/groups").text, (
+        "one has enough, and nobody is in the others"
+    )
     send(1, GROUPS[0])
-    assert f"1 answer in {html.escape(GROUPS[0])} so far" in ada.get("/manage/surveys/clinics/groups").text
+    page = " ".join(re.sub("</?bdi>", "", ada.get("/manage/surveys/clinics/groups").text).split())
+    assert (
+        f"about {needed} answers are needed in a group for 10 points either way in every question. {html.escape(GROUPS[0])} has 1." in page
+    )
 
 
 def test_a_survey_without_groups_shows_none(ada: FlaskClient) -> None:
@@ -317,7 +322,7 @@ def test_the_comparison_shows_the_differences_and_the_test_of_two_groups(send: C
     expected = [tuple(f"{100 * x:+.1f}".replace("-", "−") for x in (d.estimate, d.low, d.high)) for d in found.differences]
     assert shown == expected
     assert f"chi-squared {found.test.statistic:.2f}, 1 degree of freedom" in card
-    assert "below each figure is its 90% interval" in page
+    assert "with each figure stands its 90% interval" in page
     shown_groups = tables(source)["Drink?, by group"]
     for group in GROUPS:
         own, said = analyse(CLINICS, tally_of(store, "clinics", group), confidence=0.9).results.rows[2], shown_groups[f"yes, {group}"]
@@ -411,6 +416,7 @@ def test_the_means_of_groups_stand_first_with_their_difference_and_its_test(mixe
         assert reach == pytest.approx(half, rel=0.01)
         assert f"chi-squared {(NormalDist().inv_cdf(0.975) * apart / reach) ** 2:.2f}, 1 degree of freedom" in card
         assert card.index("mean of") < card.index(f'compared: {text}"'), "means before shares"
+        assert f"ε = {figures.epsilon(next(one for one in MIXED.questions if one.id == name).epsilon)}<" in card
         by_group = tables(card)[f"Mean by group: {text}"]
         assert by_group["North"]["Estimate"] == figures.mean(north)[0]
         assert by_group["North"]["less North"] == "reference"
