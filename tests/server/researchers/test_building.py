@@ -120,6 +120,9 @@ def test_the_page_says_whether_they_are_associated_and_how_strongly(ada: FlaskCl
     assert re.search(r"Cramér's V is 0\.\d\d, between 0\.\d\d and 0\.\d\d", text_of(page))
     assert "<b>" not in page.text
     assert page.text.count('<td role="cell"') == 6
+    told = "The files have each cell's share of everybody."
+    assert told in text_of(page)
+    assert told not in text_of(ada.get(f"{PAGE}/crosstab?rows=smokes&columns=party&percent=all")), "as the page has them, too"
 
 
 def test_layers_are_computed_from_the_records(store: Store, ada: FlaskClient, reports: dict[str, bytes]) -> None:

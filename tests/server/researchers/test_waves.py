@@ -77,7 +77,9 @@ def test_the_page_shows_the_figures_of_the_library_for_each_question_that_both_h
     one = found.difference
     cells = "<strong>{}</strong><span>{}</span>".format(*figures.points(one.estimate, one.low, one.high))
     assert page.count(cells) == 1
-    assert all(f"{survey.title}</bdi>: 2,000 responses, ε = {figures.epsilon(survey.epsilon)} in all" in page for survey in (FIRST, SECOND))
+    assert all(
+        f"{survey.title}</bdi>: 2,000 responses, ε\xa0=\xa0{figures.epsilon(survey.epsilon)} in all" in page for survey in (FIRST, SECOND)
+    )
     epsilons = (next(item.epsilon for item in survey.questions if item.id == "smokes") for survey in (FIRST, SECOND))
     assert "ε = {} and {}<".format(*map(figures.epsilon, epsilons)) in page.split('id="q-smokes"')[1].split("</section>")[0]
     assert "question left out" in page
