@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 HERE = """
 const e = document.activeElement, { outlineStyle, outlineWidth } = getComputedStyle(e);
 const { top, bottom } = e.getBoundingClientRect();
-const name = e === document.body ? "" : e.id || e.getAttribute("aria-label") || e.value || e.textContent.trim();
+const name = ["BODY", "MAIN"].includes(e.tagName) ? "" : e.id || e.getAttribute("aria-label") || e.value || e.textContent.trim();
 return [name, outlineStyle === "solid" && outlineWidth === "3px", bottom > 0 && top < innerHeight];
 """
 FAR = 200
@@ -46,14 +46,15 @@ class Keyboard:
         assert not name or (outlined and in_sight), f"{name}: outlined {outlined}, in sight {in_sight}"
         return str(name)
 
-    def go(self, wanted: str, *, back: bool = False) -> None:
-        """By Tab, or back by Shift and Tab."""
+    def go(self, wanted: str, *, back: bool = False) -> list[str]:
+        """By Tab, or back by Shift and Tab; gives the stops on the way."""
         passed = [self.here]
         while passed[-1] != wanted:
             assert len(passed) < FAR, f"{wanted} is not among {passed}"
             keys = ActionChains(self.driver)
             (keys.key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT) if back else keys.send_keys(Keys.TAB)).perform()
             passed.append(self.here)
+        return passed
 
     def arrives(self, wanted: str) -> None:
         """Waits until the server's answer is in the page and the focus is where it is to be."""
@@ -74,7 +75,10 @@ def keyboard(browser: Chrome, site: Any) -> Iterator[Keyboard]:
     keyboard.go("user")
     keyboard.press(USER, Keys.TAB, PASSWORD, Keys.ENTER)
     patient(browser).until(lambda d: d.title == "New survey")
-    keyboard.go("1")  # Begin with two questions
+    assert "Help" in keyboard.go("1")
+    keyboard.go("Skip to the content", back=True)
+    keyboard.press(Keys.ENTER)
+    assert "Help" not in keyboard.go("1")  # Begin with two questions
     keyboard.press(Keys.ENTER)
     patient(browser).until(lambda d: d.execute_script("return document.getElementById('editor') !== null"))
     yield keyboard

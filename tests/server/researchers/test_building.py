@@ -89,7 +89,7 @@ def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClient:
 
 
 def text_of(reply: Any) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", reply.text.split("<main>")[1])).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", reply.text.split("</header>")[1])).split())
 
 
 # Cross tables.

@@ -80,7 +80,7 @@ def test_closing_counts_what_waits_and_cannot_be_undone_here(
     assert ada.post("/manage/surveys/small/close").headers["Location"] == "/manage/surveys/small/settings"
     assert tally_of(store, "small").n == 3
     assert not store.surveys.published("small").is_open
-    actions = re.findall(r'action="([^"]+)"', ada.get("/manage/surveys/small/settings").text.split("<main>")[1])
+    actions = re.findall(r'action="([^"]+)"', ada.get("/manage/surveys/small/settings").text.split("</header>")[1])
     assert [action.rpartition("/")[2] for action in actions] == ["settings", "archive", "delete"]
     assert [rule.rule for rule in app.url_map.iter_rules() if re.search(r"\b(re)?open\b", rule.rule)] == []
 

@@ -72,7 +72,7 @@ def main_of(client: FlaskClient, path: str = "/manage/surveys/watched/watch") ->
     """What stands in the page, as text."""
     page = client.get(path)
     assert page.status_code == 200
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text.split("<main>")[1])).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text.split("</header>")[1])).split())
 
 
 def test_the_page_says_how_precise_it_is_and_when_it_will_be_as_precise_as_was_wanted(

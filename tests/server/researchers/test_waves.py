@@ -151,7 +151,7 @@ def test_a_survey_whose_estimates_are_withheld_is_withheld_here_too(waves: Waves
     reply = ada.get(f"{PAGE}?with=w27")
     assert reply.status_code == 400
     assert "shown from 3,000 records on" in reply.text
-    assert "<strong>" not in reply.text.split("<main>")[1]
+    assert "<strong>" not in reply.text.split("</header>")[1]
 
 
 def test_the_command_names_its_own_options() -> None:
