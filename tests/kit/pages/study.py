@@ -74,6 +74,9 @@ SURVEY: dict[str, Any] = {
 MOST = 10
 """Runs for each answer, before what still separates them counts as a trace: a second of a clock has two bits that come to the disk."""
 
+STAYS = "const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms < 25_000 ? ms : 3_600_000);"
+"""A record that waits does not go out by itself after half a minute: on a busy machine it takes longer to look at what is kept."""
+
 DOES = """
 window.did = [];
 const tell = (object, name, say) => {
@@ -122,7 +125,7 @@ class Session:
     def script(self, more: str = "") -> None:
         """Has the page run a script before its own, after those that every session has."""
         tosses = coins(self.study.survey, self.study.words[self.which], self.secret)
-        self.proxy.insert(self.study.survey, HASTE + tosses + DOES + more)
+        self.proxy.insert(self.study.survey, HASTE + STAYS + tosses + DOES + more)
 
     def see(self, state: str, *, last: bool = False) -> None:
         """What would be found on the disk, by the network and at the server if the power failed now; `last` has it fail."""

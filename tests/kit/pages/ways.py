@@ -10,6 +10,8 @@ from tests.kit.pages.person import STEP
 from tests.kit.pages.study import Session
 from tests.kit.patience import patient
 
+from deniable.wire.submission import Submission
+
 LOSES_ALL = 10_000  # replies
 AWAY = "/static/base.css"
 FAULTY = "const ask = window.fetch; window.fetch = (url, more) => (more.method ? null.fetch : ask(url, more));"
@@ -142,8 +144,8 @@ def keeping_nothing(session: Session) -> None:
 
 
 def in_vain(session: Session) -> None:
-    """A wrong link, a wrong digest, a browser too old, a page not whole; answered and declined; a fault; a record that is removed."""
-    person, proxy = session.person, session.proxy
+    """A wrong link, a wrong digest, a browser too old, a page not whole; answered and declined; a fault; records removed."""
+    person, proxy, survey = session.person, session.proxy, session.study.survey
     person.open(session.link.replace("#", "&ref=panel#" if "?" in session.link else "?ref=panel#"), "misled")
     person.press("without")
     person.goes("misled", "consent")
@@ -172,14 +174,48 @@ def in_vain(session: Session) -> None:
     person.goes("review", "fault")
     session.see("fault")
     session.script()
-    proxy.lose = LOSES_ALL
+    proxy.site.close_survey(survey)
     person.press("again")
-    person.goes("fault", "waiting")
+    patient(person.driver).until(lambda _: person.shown("#uncounted"))
+    person.press("forget")
+    person.goes("uncounted", "forgotten")
+    _too_late_and_withdrawn(session)
+    person.start(session.link)
+    person.answer_all()
+    proxy.lose = LOSES_ALL
+    person.press("send")
+    person.goes("review", "waiting")
     person.look_around()
     person.press("forget")
     person.goes("waiting", "forgotten")
     proxy.lose = 0
     session.close("forgotten and closed")
+
+
+def _too_late_and_withdrawn(session: Session) -> None:
+    """A record that comes after the close; sent when the survey is open again, and withdrawn before its arrival is known."""
+    person, proxy, survey = session.person, session.proxy, session.study.survey
+    _open_survey(session)
+    person.start(session.link)
+    person.answer_all()
+    proxy.site.close_survey(survey)
+    person.press("send")
+    person.goes("review", "uncounted")
+    _keep_code(session)
+    session.see("not counted")
+    _open_survey(session)
+    person.open(session.link, "uncounted")
+    proxy.lose = LOSES_ALL
+    person.press("retry")
+    person.goes("uncounted", "waiting")
+    with proxy.site.server.store() as store:
+        store.submissions.withdraw(survey.id, Submission.from_json(proxy.bodies[-1]).id)
+    proxy.lose = 0
+    person.press("retry")
+    person.goes("waiting", "withdrawn")
+    person.look_around()
+    person.press("forget")
+    person.goes("withdrawn", "forgotten")
 
 
 def _keep_code(session: Session) -> None:
