@@ -28,6 +28,7 @@ AUDIENCES = {
             "webhooks",
             "researchers",
             "drafting",
+            "publishing",
             "inviting",
             "settings",
             "watch",
