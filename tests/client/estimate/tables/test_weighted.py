@@ -74,7 +74,8 @@ def test_weighted_shares_are_right_and_covered(target: str) -> None:
         found = weighted_shares(SURVEY, bits, w, "q", target=target).shares
         hits.append([one.low <= share <= one.high for one, share in zip(found, goal, strict=True)])
         ratios.append([(one.estimate - share) / one.std_error for one, share in zip(found, goal, strict=True)])
-        plain.append([row.estimate for row in estimate(SURVEY, Tally.from_bits(bits)).rows[:3]])
+        if len(plain) < 50:
+            plain.append([row.estimate for row in estimate(SURVEY, Tally.from_bits(bits)).rows[:3]])
     assert np.mean(hits) == pytest.approx(0.95, abs=0.02)
     assert np.std(ratios, axis=0) == pytest.approx(1, abs=0.15)
     assert np.abs(np.mean(ratios, axis=0)).max() < 5 / np.sqrt(400)
