@@ -170,7 +170,7 @@ def killed(server: ServerProcess, folder: Path, kills: int, rows: int, broken: s
             who, before = ("client", "server")[number % 2], bulk.posts
             if number % 3 == 2:
                 moment = time.monotonic() + rng.random() * (reading if who == "client" else 0.3)
-                bulk.go_on(lambda moment=moment: time.monotonic() >= moment)  # type: ignore[misc]
+                bulk.go_on(lambda moment=moment: time.monotonic() >= moment or bulk.posts >= bulk.most)  # type: ignore[misc]
             else:
                 enough = min(before + rng.randrange(2, 5), bulk.most)  # on a busy machine it may have come to what it is allowed
                 bulk.go_on(lambda enough=enough: bulk.posts >= enough)  # type: ignore[misc]
