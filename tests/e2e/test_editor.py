@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import Select
 from tests.kit.pages import axe, layout
 from tests.kit.pages.page import Page
 from tests.kit.pages.writer import Writer
-from tests.kit.patience import patient
+from tests.kit.patience import patient, wait_for
 from tests.kit.servers.process import PASSWORD, USER
 
 from deniable.survey import Survey
@@ -29,12 +29,17 @@ WANTED = Survey.from_file(HABITS)
 @pytest.fixture
 def ada(browser: Chrome, site: Any) -> Iterator[Chrome]:
     browser.get(f"{site.url}/login?next=/manage/new")
-    browser.find_element(By.ID, "user").send_keys("ada")
-    browser.find_element(By.ID, "password").send_keys("correct horse battery")
-    browser.find_element(By.ID, "submit").click()
-    patient(browser).until(lambda d: d.title == "New survey")
+    log_in(browser)
+    assert browser.title == "New survey"
     yield browser
     browser.delete_all_cookies()
+
+
+def log_in(driver: Chrome) -> None:
+    driver.find_element(By.ID, "user").send_keys(USER)
+    driver.find_element(By.ID, "password").send_keys(PASSWORD)
+    driver.find_element(By.ID, "submit").click()
+    patient(driver).until(lambda d: d.title != "Log in")
 
 
 @pytest.fixture
@@ -118,10 +123,7 @@ def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login
     driver.switch_to.window(next(handle for handle in driver.window_handles if handle != first))
     try:
         patient(driver).until(lambda d: d.title == "Log in")
-        driver.find_element(By.ID, "user").send_keys(USER)
-        driver.find_element(By.ID, "password").send_keys(PASSWORD)
-        driver.find_element(By.ID, "submit").click()
-        patient(driver).until(lambda d: d.title != "Log in")
+        log_in(driver)
     finally:
         driver.close()
         driver.switch_to.window(first)
@@ -130,6 +132,23 @@ def test_who_is_logged_out_in_the_middle_loses_nothing_and_goes_on_after_a_login
     writer.told("told", "")
     kept = Survey.from_text(writer.draft(path).text)
     assert (kept.title, kept.contact) == ("Typed after the end", "Ada")
+
+
+def test_a_file_that_was_sent_after_the_end_of_a_session_is_there_again_after_the_login(writer: Writer) -> None:
+    driver = writer.driver
+    path = writer.open(HABITS.read_text())
+    driver.get(f"{writer.server.url}{path}/source")
+    driver.find_element(By.ID, "source").send_keys("# typed after the end\n")
+    driver.delete_all_cookies()
+    driver.find_element(By.ID, "save").click()
+    patient(driver).until(lambda d: d.title == "Log in")
+    log_in(driver)
+    writer.shows("#kept:not([hidden])")
+    assert "typed after the end" not in writer.draft(path).text
+    writer.shows("#save").click()
+    wait_for(lambda: "# typed after the end" in writer.draft(path).text, "the file that was typed, in the draft")
+    patient(driver).until(lambda d: not d.find_element(By.ID, "kept").is_displayed())
+    assert driver.execute_script("return sessionStorage.length") == 0
 
 
 def test_a_preview_is_the_page_of_respondents_and_nothing_of_it_leaves_the_frame(writer: Writer, site: Any) -> None:

@@ -290,7 +290,7 @@ def test_what_is_said_of_the_plan_is_what_the_planner_says_and_a_proposal_is_don
     page = one.press("save", n="800")
     assert "12 questions, 800 people: 21.0 points" in page.text
     for row in outlook(Survey.from_text(one.draft.text), 800):
-        assert f"<code>{row.question}</code> ± {100 * row.half_width:.1f} points" in page.text
+        assert f"<code>{row.question}</code> ±&nbsp;{100 * row.half_width:.1f} points" in page.text
     (offered,) = proposals(one.value, 800)
     assert f'value="propose {offered.words}"' in page.text
     assert f"{100 * offered.half_width:.1f} points" in page.text
