@@ -32,10 +32,10 @@ class QuestionPlan:
     half_width_no_privacy, half_width_curator: of the same people with the two other designs.
     respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
     mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
-    difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
+    difference_half_width: of one option's shares in the two groups of the plan. cell_half_width: of a cell of the cross
     table with another question as private as this one; None where nobody is asked two questions.
     smallest_share: whose 95% interval lies above 0 in 80% of surveys. smallest_difference: around one half,
-    between two groups that are half of the respondents each, that a two-sided 5% test finds in 80% of surveys.
+    between the two groups, that a two-sided 5% test finds in 80% of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
     reaches the plan's group_half_width, None of more than 10^12. chance_negative: of an estimate below 0 where the true share is the
     plan's `rare`.
@@ -74,8 +74,8 @@ class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50% belief in something about a person can become by
-    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
-    order. coins: of each of them.
+    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare, groups: as in `plan`. rows: the
+    questions in order. coins: of each of them.
     """
 
     survey: str
@@ -88,6 +88,7 @@ class Plan(Tabular):
     share: float | None
     group_half_width: float
     rare: float
+    groups: tuple[int, int] | None
     rows: tuple[QuestionPlan, ...]
     coins: tuple[Mechanism, ...] = field(repr=False)
 
@@ -211,6 +212,7 @@ def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
 
 
 def _legend(plan: Plan) -> Table:
+    groups = "two groups, half of the respondents each" if plan.groups is None else "two groups of {:,} and {:,}".format(*plan.groups)
     lines = {
         "part": "of the survey's epsilon that the question takes",
         "recorded, if given": "so many of the people who give an answer have it in their record",
@@ -221,10 +223,10 @@ def _legend(plan: Plan) -> Table:
         "curator": "the same people, trusting one party who adds Laplace noise of scale 1/epsilon to each published count",
         "same …": "so many people would be enough for the same precision without privacy, or with a curator",
         "mean": "half the width of the interval of a number's or a scale's mean, in its own unit, at the answers that make it widest",
-        "difference": "the same for the difference of one option's shares in two groups, half of the respondents each",
+        "difference": f"the same for the difference of one option's shares in {groups}",
         "cell": "the same for a cell of the cross table with another question that is as private",
         "smallest share": "in 80% of surveys the 95% interval of its estimate lies above 0",
-        "smallest difference": "of two groups, half of the respondents each, found in 80% of surveys (two-sided test, 5%)",
+        "smallest difference": f"of {groups}, found in 80% of surveys (two-sided test, 5%)",
         "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
         f"{100 * plan.rare:g}% shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g}% hold an option",
     }
