@@ -53,6 +53,10 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
     metavar="N,N",
     help="How many people are in each of two groups to be compared, e.g. 1000,50.  [default: half of all in each]",
 )
+@click.option("--clusters", type=click.IntRange(2), metavar="N", help="How many clusters people come by, such as clinics or classes.")
+@click.option(
+    "--rho", type=click.FloatRange(0, 1), metavar="R", help="How the true answers of two people of one cluster correlate, e.g. 0.05."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--chart", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Also draw the least precise question: .svg or .png."
@@ -64,6 +68,8 @@ def plan_command(
     confidence: float,
     share: float | None,
     groups: tuple[int, int] | None,
+    clusters: int | None,
+    rho: float | None,
     as_json: bool,
     chart: Path | None,
 ) -> None:
@@ -76,15 +82,27 @@ def plan_command(
     Examples:
       deniable plan survey.yaml --n 2000
       deniable plan survey.yaml --n 1050 --groups 1000,50
+      deniable plan survey.yaml --n 2000 --clusters 20 --rho 0.05
       deniable plan survey.yaml --half-width 0.03 --chart plan.svg
     """
     if (respondents is None) == (half_width is None):
         raise click.UsageError("give one of --n and --half-width")
+    if (clusters is None) != (rho is None) or (clusters is not None and respondents is None):
+        raise click.UsageError("give --clusters, --rho and --n together")
     if chart and chart.suffix.lower() not in (".svg", ".png"):
         raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
     from deniable.plan import plan
 
-    made = plan(Survey.from_file(file), n=respondents, half_width=half_width, confidence=confidence, share=share, groups=groups)
+    made = plan(
+        Survey.from_file(file),
+        n=respondents,
+        half_width=half_width,
+        confidence=confidence,
+        share=share,
+        groups=groups,
+        clusters=clusters,
+        rho=rho,
+    )
     if chart:
         made.plot().save(str(chart))
     click.echo(made.to_json() if as_json else made.to_table().rstrip("\n"))

@@ -8,6 +8,7 @@ if error := missing("deniable.plan", "estimate"):
     raise error
 
 from deniable.plan.budget import Asked, best, split_or_sample
+from deniable.plan.clusters import cluster_half_width, clusters_needed, effective_people, people_in_each, rho_of_log_odds
 from deniable.plan.figures import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
 from deniable.plan.power import (
@@ -53,13 +54,17 @@ __all__ = [
     "best",
     "cell_half_width",
     "chance_negative",
+    "cluster_half_width",
+    "clusters_needed",
     "curator",
     "difference_half_width",
+    "effective_people",
     "expected_half_width",
     "half_width",
     "half_width_of",
     "mean_half_width",
     "outlook",
+    "people_in_each",
     "people_needed",
     "plan",
     "planned_half_width",
@@ -69,6 +74,7 @@ __all__ = [
     "private",
     "progress",
     "proposals",
+    "rho_of_log_odds",
     "sample_size",
     "sample_size_for_difference",
     "sample_size_for_share",
