@@ -38,6 +38,7 @@ from deniable.plan.precision import (
 from deniable.plan.progress import Progress, progress
 from deniable.plan.proposals import ROUGH, Outlook, Proposal, outlook, proposals, verdict, widest
 from deniable.plan.result import Plan, QuestionPlan
+from deniable.plan.slopes import Slope, logit_slope
 from deniable.plan.survey import half_width_of, people_needed, plan
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "Progress",
     "Proposal",
     "QuestionPlan",
+    "Slope",
     "TooManyError",
     "best",
     "cell_half_width",
@@ -62,6 +64,7 @@ __all__ = [
     "expected_half_width",
     "half_width",
     "half_width_of",
+    "logit_slope",
     "mean_half_width",
     "outlook",
     "people_in_each",
