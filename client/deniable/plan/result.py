@@ -102,7 +102,7 @@ class Plan(Tabular):
         return asdict(self, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "coins"})
 
     def tables(self) -> tuple[Table, ...]:
-        """Three tables, a fourth where people come by clusters, and what their columns mean."""
+        """Four tables, a fifth where people come by clusters, between a head and what their columns mean."""
         clusters = (_in_clusters(self),) if self.clusters else ()
         return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), *clusters, _legend(self)
 
