@@ -51,6 +51,25 @@ def test_a_confidence_and_a_share_are_used(run):
     assert (made["confidence"], made["share"]) == (0.9, 0.1)
 
 
+def test_groups_of_stated_sizes_are_compared_in_place_of_two_halves(run):
+    halves, groups = (json.loads(run("--n", "1050", "--json", *words).stdout) for words in ([], ["--groups", "1000,50"]))
+    assert (halves["groups"], groups["groups"]) == (None, [1000, 50])
+    for equal, unequal in zip(halves["rows"], groups["rows"], strict=True):
+        assert unequal["difference_half_width"] > 2 * equal["difference_half_width"]
+        assert unequal["smallest_difference"] > 2 * equal["smallest_difference"]
+    assert "of two groups of 1,000 and 50, found in 80% of surveys" in run("--n", "1050", "--groups", "1000,50").stdout
+
+
+def test_people_who_come_by_clusters_have_a_table_of_their_own(run):
+    alone, by_clinics = (json.loads(run("--n", "2000", "--json", *words).stdout) for words in ([], ["--clusters", "20", "--rho", "0.1"]))
+    assert {row["cluster_half_width"] for row in alone["rows"]} == {None}
+    assert (by_clinics["clusters"], by_clinics["rho"]) == (20, 0.1)
+    for row, same in zip(by_clinics["rows"], alone["rows"], strict=True):
+        assert row["cluster_half_width"] > 1.3 * row["half_width"] == 1.3 * same["half_width"]
+        assert row["effective_people"] < row["respondents"] / 1.6
+    assert "in 20 clusters whose answers correlate with 0.1\n" in run("--n", "2000", "--clusters", "20", "--rho", "0.1").stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.svg", "plan.png"])
 def test_a_chart_is_written(run, tmp_path, name):
@@ -66,6 +85,11 @@ def test_a_chart_is_written(run, tmp_path, name):
         (["--n", "0"], "0 is not in the range x>=1"),
         (["--half-width", "3"], "must be above 0 and below 1, got 3 (3 percentage points are 0.03)"),
         (["--n", "10", "--confidence", "95"], "must be above 0 and below 1, got 95"),
+        (["--n", "10", "--groups", "1000"], "must be two numbers of people such as 1000,50, got '1000'"),
+        (["--n", "10", "--groups", "5,0"], "must be two numbers of people such as 1000,50, got '5,0'"),
+        (["--n", "10", "--clusters", "5"], "give --clusters, --rho and --n together"),
+        (["--half-width", "0.1", "--clusters", "5", "--rho", "0.1"], "give --clusters, --rho and --n together"),
+        (["--n", "10", "--clusters", "5", "--rho", "5"], "5.0 is not in the range 0<=x<=1"),
         (["--n", "10", "--chart", "plan.pdf"], "must end in .svg or .png, got plan.pdf"),
     ],
 )

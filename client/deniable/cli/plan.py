@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -14,6 +15,16 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
     if value is not None and not 0 < value < 1:
         raise click.BadParameter(f"must be above 0 and below 1, got {value:g} (3 percentage points are 0.03)")
     return value
+
+
+def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Two numbers of people, written as 1000,50."""
+    if value is None:
+        return None
+    if not re.fullmatch(r"0*[1-9][0-9]{0,12},0*[1-9][0-9]{0,12}", value):
+        raise click.BadParameter(f"must be two numbers of people such as 1000,50, got {value!r}")
+    first, second = map(int, value.split(","))
+    return first, second
 
 
 @click.command("plan")
@@ -36,12 +47,31 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
     metavar="P",
     help="The true share to plan for, e.g. 0.2.  [default: the one that is hardest to tell]",
 )
+@click.option(
+    "--groups",
+    callback=_sizes,
+    metavar="N,N",
+    help="How many people are in each of two groups to be compared, e.g. 1000,50.  [default: half of all in each]",
+)
+@click.option("--clusters", type=click.IntRange(2), metavar="N", help="How many clusters people come by, such as clinics or classes.")
+@click.option(
+    "--rho", type=click.FloatRange(0, 1), metavar="R", help="How the true answers of two people of one cluster correlate, e.g. 0.05."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--chart", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Also draw the least precise question: .svg or .png."
 )
 def plan_command(
-    file: Path, respondents: int | None, half_width: float | None, confidence: float, share: float | None, as_json: bool, chart: Path | None
+    file: Path,
+    respondents: int | None,
+    half_width: float | None,
+    confidence: float,
+    share: float | None,
+    groups: tuple[int, int] | None,
+    clusters: int | None,
+    rho: float | None,
+    as_json: bool,
+    chart: Path | None,
 ) -> None:
     """Say how precise a survey will be, or how many people it takes.
 
@@ -51,15 +81,28 @@ def plan_command(
     \b
     Examples:
       deniable plan survey.yaml --n 2000
+      deniable plan survey.yaml --n 1050 --groups 1000,50
+      deniable plan survey.yaml --n 2000 --clusters 20 --rho 0.05
       deniable plan survey.yaml --half-width 0.03 --chart plan.svg
     """
     if (respondents is None) == (half_width is None):
         raise click.UsageError("give one of --n and --half-width")
+    if (clusters is None) != (rho is None) or (clusters is not None and respondents is None):
+        raise click.UsageError("give --clusters, --rho and --n together")
     if chart and chart.suffix.lower() not in (".svg", ".png"):
         raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
     from deniable.plan import plan
 
-    made = plan(Survey.from_file(file), n=respondents, half_width=half_width, confidence=confidence, share=share)
+    made = plan(
+        Survey.from_file(file),
+        n=respondents,
+        half_width=half_width,
+        confidence=confidence,
+        share=share,
+        groups=groups,
+        clusters=clusters,
+        rho=rho,
+    )
     if chart:
         made.plot().save(str(chart))
     click.echo(made.to_json() if as_json else made.to_table().rstrip("\n"))

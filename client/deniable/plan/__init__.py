@@ -8,6 +8,7 @@ if error := missing("deniable.plan", "estimate"):
     raise error
 
 from deniable.plan.budget import Asked, best, split_or_sample
+from deniable.plan.clusters import cluster_half_width, clusters_needed, effective_people, people_in_each, rho_of_log_odds
 from deniable.plan.figures import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
 from deniable.plan.power import (
@@ -37,6 +38,7 @@ from deniable.plan.precision import (
 from deniable.plan.progress import Progress, progress
 from deniable.plan.proposals import ROUGH, Outlook, Proposal, outlook, proposals, verdict, widest
 from deniable.plan.result import Plan, QuestionPlan
+from deniable.plan.slopes import Slope, logit_slope
 from deniable.plan.survey import half_width_of, people_needed, plan
 
 __all__ = [
@@ -49,17 +51,23 @@ __all__ = [
     "Progress",
     "Proposal",
     "QuestionPlan",
+    "Slope",
     "TooManyError",
     "best",
     "cell_half_width",
     "chance_negative",
+    "cluster_half_width",
+    "clusters_needed",
     "curator",
     "difference_half_width",
+    "effective_people",
     "expected_half_width",
     "half_width",
     "half_width_of",
+    "logit_slope",
     "mean_half_width",
     "outlook",
+    "people_in_each",
     "people_needed",
     "plan",
     "planned_half_width",
@@ -69,6 +77,7 @@ __all__ = [
     "private",
     "progress",
     "proposals",
+    "rho_of_log_odds",
     "sample_size",
     "sample_size_for_difference",
     "sample_size_for_share",

@@ -26,3 +26,10 @@ def check_inside(name: str, value: float) -> float:
     if not 0 < value < 1:
         raise EstimateError(f"{name} must be above 0 and below 1, got {value!r}")
     return value
+
+
+def check_sizes(value: tuple[int, int]) -> tuple[int, int]:
+    """The people in each of two groups. Raises EstimateError."""
+    if len(value) != 2:
+        raise EstimateError(f"groups must be two sizes, got {len(value)}")
+    return check_count("the first group", value[0]), check_count("the second group", value[1])

@@ -12,15 +12,23 @@ from scipy.special import ndtri
 
 from deniable.estimate.moments.pseudo_answers import second_moments
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count, check_inside
+from deniable.plan.checked import check_count, check_inside, check_sizes
+from deniable.plan.groups import median_half_width
 from deniable.plan.precision import Mechanism, half_width
 
 
-def difference_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
-    """Half the width of the interval of the difference of two groups' shares, n people in each.
+def difference_half_width(design: Mechanism, n: int | tuple[int, int], *, confidence: float = 0.95, share: float | None = None) -> float:
+    """Half the width of the interval of the difference of two groups' shares, from 0 to 1; of a number of means, as a part of its range.
 
-    Both have the true share or, for None, the hardest one. Of a number it is that of means, as a part of its range.
+    n: the people in each group, or in the first and in the second. Both have the true share or, for None, the hardest one. Of two sizes
+    it is the median of the widths that may be printed (`median_half_width`), which near 0 and 1 and for few people are less than the
+    normal distribution's; of one size, and for designs with noise, the latter. Raises EstimateError.
     """
+    if isinstance(n, tuple):
+        sizes = check_sizes(n)
+        if not design.noise:
+            return median_half_width(design, sizes, check_inside("confidence", confidence), share)
+        return min(1.0, math.hypot(*(half_width(design, size, confidence=confidence, share=share) for size in sizes)))
     return min(1.0, math.sqrt(2) * half_width(design, n, confidence=confidence, share=share))
 
 

@@ -15,7 +15,8 @@ from scipy.special import ndtr, ndtri
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.checked import check_count, check_inside, check_probability, check_sizes
+from deniable.plan.groups import chance_of_showing
 from deniable.plan.precision import Mechanism, at_most, fewest, std_error
 
 
@@ -39,14 +40,17 @@ def sample_size_for_share(design: Mechanism, share: float, *, against: float = 0
     return fewest(lambda n: power_of_share(design, n, share, against=against, alpha=alpha) >= reached)
 
 
-def power_of_difference(design: Mechanism, n: int, shares: tuple[float, float], *, alpha: float = 0.05) -> float:
-    """The chance that a two-sided test at level alpha tells the shares of two groups apart, n reports from each group.
+def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tuple[float, float], *, alpha: float = 0.05) -> float:
+    """The chance that a two-sided test at level alpha tells the shares of two groups apart.
 
-    Normal approximation: under no difference both groups have the mean share. The chance of telling them apart the
-    wrong way round is left out. Raises EstimateError.
+    n: the reports from each group; normal approximation: under no difference both have the mean share. Or those from the first and from
+    the second: then by the test that results offer, whether 0 is outside the interval (`chance_of_showing`); for designs without noise.
+    The chance of telling them apart the wrong way round is left out. Raises EstimateError.
     """
     first, second = (check_probability("shares", share) for share in shares)
     z = -float(ndtri(check_inside("alpha", alpha) / 2))
+    if isinstance(n, tuple):
+        return chance_of_showing(_without_noise(design), check_sizes(n), (first, second), 1 - alpha)
     alike = math.sqrt(2) * std_error(design, n, (first + second) / 2)
     apart = math.hypot(std_error(design, n, first), std_error(design, n, second))
     return _chance(abs(first - second) - z * alike, apart)
@@ -64,9 +68,7 @@ def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: fl
 
     Exact: the least count whose interval does, and the chance of that many. For designs without noise. Raises EstimateError.
     """
-    if design.noise:
-        raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
-    rate = design.rate(check_probability("share", share))
+    rate = _without_noise(design).rate(check_probability("share", share))
     return 1 - at_most(_least_count_above_0(design, check_count("n", n), confidence) - 1, n, rate)
 
 
@@ -93,10 +95,11 @@ def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: flo
     return _smallest(lambda share: power_of_interval(design, n, share, confidence=1 - alpha) - reached)
 
 
-def smallest_difference(design: Mechanism, n: int, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+def smallest_difference(design: Mechanism, n: int | tuple[int, int], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
     """The smallest difference of two groups' shares around one half that a two-sided test finds with this power.
 
-    n: reports from each group. None where not even 0 against 1 is found.
+    n: reports from each group, or from the first and from the second, as in `power_of_difference`; of two sizes it is the same which
+    group has the larger share. None where not even 0 against 1 is found.
     """
     reached = check_inside("power", power)
     return _smallest(lambda apart: power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha=alpha) - reached)
@@ -112,6 +115,12 @@ def _smallest(excess: Callable[[float], float]) -> float | None:
     if excess(1.0) < 0:
         return None
     return root(excess, 1e-12, 1.0)
+
+
+def _without_noise(design: Mechanism) -> Mechanism:
+    if design.noise:
+        raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
+    return design
 
 
 def _different(name: str, value: float, other: str, second: float) -> None:

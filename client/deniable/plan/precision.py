@@ -32,7 +32,7 @@ _SHARES = 101  # that are tried, within as many half-widths of the hardest one a
 _NEAR = 8.0
 _GUESSES = 2  # at a number of people, before it is looked for
 _CLEAR = 2.0  # half-widths from 0 and from 1 at which intervals are not cut
-_REACH = 6.0  # standard deviations of the count that this covers on either side
+REACH = 6.0  # standard deviations of the count that this covers on either side
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,9 @@ def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, 
     if share is None:
         share = widest_share(design, n, confidence=confidence)
     rate = design.rate(check_probability("share", share))
-    middle, reach = check_count("n", n) * rate, _REACH * math.sqrt(n * rate * (1 - rate)) + 1
+    middle, reach = check_count("n", n) * rate, REACH * math.sqrt(n * rate * (1 - rate)) + 1
     counts = _spaced(n, middle - reach, middle + reach, step=2 * reach / _COUNTS)
-    return float(_chances(counts, n, np.array([rate])) @ _half_widths(design, counts, n, confidence))
+    return float(chances_of(counts, n, np.array([rate])) @ _half_widths(design, counts, n, confidence))
 
 
 def _spaced(n: int, low: float, high: float, *, step: float) -> NDArray[np.int64]:
@@ -151,7 +151,7 @@ def _spaced(n: int, low: float, high: float, *, step: float) -> NDArray[np.int64
     return np.arange(max(0, math.floor(low)), min(n, math.ceil(high)) + 1, max(1, math.floor(step)))
 
 
-def _chances(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> NDArray[np.float64]:
+def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of binomial counts, each of which stands for its neighbours: they sum to 1. One row for each rate, shape (rates, counts)."""
     logs = xlogy(counts, rate) + xlog1py(n - counts, -rate) - log_gamma(counts + 1) - log_gamma(n - counts + 1)
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
@@ -169,14 +169,14 @@ def widest_share(design: Mechanism, n: int, *, confidence: float = 0.95) -> floa
     Far from 0 and 1 that is the share with the largest standard error. Where intervals reach 0 or 1 they are cut there, and the
     widest ones lie further inside. For designs with noise, whose intervals are not cut, the former always. Raises EstimateError.
     """
-    if design.number or _uncut(design, n, confidence, design.hardest_share):
+    if design.number or is_uncut(design, n, confidence, design.hardest_share):
         return design.hardest_share
     hardest, near = design.hardest_share, _NEAR * half_width(design, n, confidence=confidence)
     shares = np.linspace(max(0.0, hardest - near), min(1.0, hardest + near), _SHARES)
     rates = design.q0 + design.gap * shares
     spread = math.sqrt(n * max(rates * (1 - rates)))
-    counts = _spaced(n, n * rates[0] - _REACH * spread - 1, n * rates[-1] + _REACH * spread + 1, step=2 * _REACH * spread / _COUNTS)
-    means = _chances(counts, n, rates[:, None]) @ _half_widths(design, counts, n, confidence)
+    counts = _spaced(n, n * rates[0] - REACH * spread - 1, n * rates[-1] + REACH * spread + 1, step=2 * REACH * spread / _COUNTS)
+    means = chances_of(counts, n, rates[:, None]) @ _half_widths(design, counts, n, confidence)
     return float(shares[np.argmax(means)])
 
 
@@ -186,12 +186,13 @@ def planned_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, s
     `half_width` where the interval ends well before 0 and 1, and for designs with noise; else `expected_half_width`, since it is cut
     there. share: the true one, or None for the one with the widest intervals. Raises EstimateError.
     """
-    uncut = design.number is None and _uncut(design, n, confidence, _share(design, share))
+    uncut = design.number is None and is_uncut(design, n, confidence, _share(design, share))
     one = half_width if uncut else expected_half_width
     return min(_ALL, one(design, n, confidence=confidence, share=share))
 
 
-def _uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
+def is_uncut(design: Mechanism, n: int, confidence: float, share: float) -> bool:
+    """Whether intervals end well before 0 and 1 where this is the true share; with noise they always count as such."""
     return design.noise > 0 or min(share, 1 - share) > _CLEAR * half_width(design, n, confidence=confidence, share=share)
 
 

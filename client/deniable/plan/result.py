@@ -32,10 +32,11 @@ class QuestionPlan:
     half_width_no_privacy, half_width_curator: of the same people with the two other designs.
     respondents_no_privacy, respondents_curator: people with whom those are as precise as the coins are here.
     mean_half_width: of the mean, in the unit of the scores, from scale_low to scale_high; None where there are no scores.
-    difference_half_width: of one option's shares in two groups, half of the respondents each. cell_half_width: of a cell of the cross
-    table with another question as private as this one; None where nobody is asked two questions.
+    difference_half_width: of one option's shares in the two groups of the plan. cell_half_width: of a cell of the cross
+    table with another question as private as this one; None where nobody is asked two questions. cluster_half_width: of the share where
+    people come by the plan's clusters. effective_people: drawn one by one they would tell as much. Both are None without clusters.
     smallest_share: whose 95% interval lies above 0 in 80% of surveys. smallest_difference: around one half,
-    between two groups that are half of the respondents each, that a two-sided 5% test finds in 80% of surveys.
+    between the two groups, that a two-sided 5% test finds in 80% of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
     reaches the plan's group_half_width, None of more than 10^12. chance_negative: of an estimate below 0 where the true share is the
     plan's `rare`.
@@ -63,6 +64,8 @@ class QuestionPlan:
     scale_high: float | None
     difference_half_width: float
     cell_half_width: float | None
+    cluster_half_width: float | None
+    effective_people: int | None
     smallest_share: float | None
     smallest_difference: float | None
     smallest_group: int | None
@@ -74,8 +77,8 @@ class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50% belief in something about a person can become by
-    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare: as in `plan`. rows: the questions in
-    order. coins: of each of them.
+    seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare, groups, clusters, rho: as in `plan`.
+    rows: the questions in order. coins: of each of them.
     """
 
     survey: str
@@ -88,6 +91,9 @@ class Plan(Tabular):
     share: float | None
     group_half_width: float
     rare: float
+    groups: tuple[int, int] | None
+    clusters: int | None
+    rho: float | None
     rows: tuple[QuestionPlan, ...]
     coins: tuple[Mechanism, ...] = field(repr=False)
 
@@ -96,8 +102,9 @@ class Plan(Tabular):
         return asdict(self, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "coins"})
 
     def tables(self) -> tuple[Table, ...]:
-        """Three tables, and what their columns mean."""
-        return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), _legend(self)
+        """Four tables, a fifth where people come by clusters, between a head and what their columns mean."""
+        clusters = (_in_clusters(self),) if self.clusters else ()
+        return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), *clusters, _legend(self)
 
     def records(self) -> tuple[Table, ...]:
         """One row a question: the fields of `rows`."""
@@ -204,6 +211,12 @@ def _what_shows(plan: Plan) -> Table:
     return Table("What will show", head, tuple(map(_shown_cells, plan.rows)))
 
 
+def _in_clusters(plan: Plan) -> Table:
+    title = f"How precise a share will be in {plan.clusters:,} clusters whose answers correlate with {plan.rho:g}"
+    rows = ((r.question, f"± {points(r.cluster_half_width or 0.0)}", f"{r.effective_people:,}") for r in plan.rows)
+    return Table(title, ("question", "in clusters", "as many alone"), tuple(rows))
+
+
 def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
     difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
     group = "none" if row.smallest_group is None else f"{row.smallest_group:,}"
@@ -211,6 +224,11 @@ def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
 
 
 def _legend(plan: Plan) -> Table:
+    groups = "two groups, half of the respondents each" if plan.groups is None else "two groups of {:,} and {:,}".format(*plan.groups)
+    clusters = {
+        "in clusters": "half the width of the interval of one option's share, in points; the tables above are of people drawn one by one",
+        "as many alone": "people drawn one by one who would tell as much",
+    }
     lines = {
         "part": "of the survey's epsilon that the question takes",
         "recorded, if given": "so many of the people who give an answer have it in their record",
@@ -221,12 +239,13 @@ def _legend(plan: Plan) -> Table:
         "curator": "the same people, trusting one party who adds Laplace noise of scale 1/epsilon to each published count",
         "same …": "so many people would be enough for the same precision without privacy, or with a curator",
         "mean": "half the width of the interval of a number's or a scale's mean, in its own unit, at the answers that make it widest",
-        "difference": "the same for the difference of one option's shares in two groups, half of the respondents each",
+        "difference": f"the same for the difference of one option's shares in {groups}",
         "cell": "the same for a cell of the cross table with another question that is as private",
         "smallest share": "in 80% of surveys the 95% interval of its estimate lies above 0",
-        "smallest difference": "of two groups, half of the respondents each, found in 80% of surveys (two-sided test, 5%)",
+        "smallest difference": f"of {groups}, found in 80% of surveys (two-sided test, 5%)",
         "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
         f"{100 * plan.rare:g}% shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g}% hold an option",
+        **(clusters if plan.clusters else {}),
     }
     return Table("", ("column", "what it says"), tuple(lines.items()), texts=2)
 

@@ -11,7 +11,8 @@ from typing import Any
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel, Window
 from deniable.plan import power, precision
-from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.checked import check_count, check_inside, check_probability, check_sizes
+from deniable.plan.clusters import cluster_half_width, effective_people
 from deniable.plan.figures import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
 from deniable.plan.precision import NO_PRIVACY, curator, private
@@ -30,13 +31,17 @@ def plan(
     share: float | None = None,
     group_half_width: float = 0.10,
     rare: float = 0.05,
+    groups: tuple[int, int] | None = None,
+    clusters: int | None = None,
+    rho: float | None = None,
 ) -> Plan:
     """Says what n respondents will tell, or how many respondents a half-width takes; give one of the two.
 
     half_width: wanted for the share of any option, a fraction (0.03 is three points). confidence: of the intervals.
     share: the true share to plan for, or None for the one that is hardest to estimate. group_half_width: what a
-    subgroup's estimate should have. rare: the share for which the chance of a negative estimate is given.
-    Raises EstimateError.
+    subgroup's estimate should have. rare: the share for which the chance of a negative estimate is given. groups: how many of the
+    respondents are in each of two groups to be compared, or None for half of them in each. clusters: how many the n people come by, such
+    as clinics; rho: how the answers of two people of one correlate (see `plan.clusters`). Raises EstimateError.
     """
     if (n is None) == (half_width is None):
         raise EstimateError("n or half_width must be given, and not both")
@@ -47,7 +52,10 @@ def plan(
 
     part = _part_asked(survey)
     pairs = 1.0 if survey.ask is None else (survey.ask - 1) / max(1, len(survey.blocks) - 1)  # of these, who are asked another one too
-    wanted = _Wanted(confidence, share, group_half_width, rare, pairs)
+    if (clusters is None) != (rho is None) or (clusters is not None and n is None):
+        raise EstimateError("clusters, rho and n must be given together")
+    asked = None if groups is None else tuple(max(1, int(size * part)) for size in check_sizes(groups))
+    wanted = _Wanted(confidence, share, group_half_width, rare, pairs, asked, None if clusters is None else (clusters, rho or 0.0))
 
     @cache
     def values(channel: Channel) -> dict[str, Any]:
@@ -57,8 +65,11 @@ def plan(
 
     rows = tuple(_row(q, values(q.channel), survey.epsilon, confidence) for q in survey.items)
     needed = n or math.ceil(max(row.respondents for row in rows) / part)
+    if groups is not None and sum(groups) > needed:
+        raise EstimateError(f"groups must have at most the {needed:,} respondents together, got {sum(groups):,}")
     belief, coins = float(posterior_bound(survey.odds) / 100), tuple(private(question.channel) for question in survey.items)
-    return Plan(survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare, rows, coins)
+    about = (survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare)
+    return Plan(*about, groups, clusters, rho, rows, coins)
 
 
 def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
@@ -111,6 +122,12 @@ class _Wanted:
     group_half_width: float
     rare: float
     pairs: float
+    groups: tuple[int, ...] | None
+    clusters: tuple[int, float] | None
+
+    def compared(self, n: int) -> int | tuple[int, int]:
+        """The two groups of n who are asked, as `power_of_difference` takes them."""
+        return max(1, n // 2) if self.groups is None else (self.groups[0], self.groups[1])
 
 
 def _row(question: Question, values: Mapping[str, Any], epsilon: float, confidence: float) -> QuestionPlan:
@@ -151,12 +168,22 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
         "half_width_curator": of(trusted),
         "respondents_no_privacy": as_precise(NO_PRIVACY),
         "respondents_curator": as_precise(trusted),
-        "difference_half_width": difference_half_width(coins, max(1, n // 2), confidence=confidence, share=wanted.share),
+        "difference_half_width": difference_half_width(coins, wanted.compared(n), confidence=confidence, share=wanted.share),
         "cell_half_width": cell_half_width(channel, channel, both, confidence=confidence) if both else None,
+        **_in_clusters(coins, n, wanted),
         "smallest_share": power.smallest_share(coins, n),
-        "smallest_difference": power.smallest_difference(coins, max(1, n // 2)),
+        "smallest_difference": power.smallest_difference(coins, wanted.compared(n)),
         "smallest_group": precision.within_most(
             lambda: precision.sample_size(coins, wanted.group_half_width, confidence=confidence, share=wanted.share)
         ),
         "chance_negative": precision.chance_negative(coins, n, wanted.rare),
     }
+
+
+def _in_clusters(coins: precision.Mechanism, n: int, wanted: _Wanted) -> dict[str, float | int | None]:
+    if wanted.clusters is None:
+        return {"cluster_half_width": None, "effective_people": None}
+    half, people = (
+        of(coins, n, *wanted.clusters, confidence=wanted.confidence, share=wanted.share) for of in (cluster_half_width, effective_people)
+    )
+    return {"cluster_half_width": half, "effective_people": int(people)}

@@ -264,6 +264,10 @@ def test_without_the_extra_for_charts_the_message_names_it(survey: Survey, monke
         ({"n": 10, "confidence": 95}, "confidence must be"),
         ({"n": 10, "share": -0.1}, "share must be from 0 to 1"),
         ({"n": 10, "rare": 2}, "rare must be from 0 to 1"),
+        ({"n": 10, "groups": (8, 3)}, "groups must have at most the 10 respondents together, got 11"),
+        ({"n": 10, "groups": (8, 0)}, "the second group must be a whole number of at least 1, got 0"),
+        ({"n": 10, "clusters": 5}, "clusters, rho and n must be given together"),
+        ({"n": 10, "clusters": 11, "rho": 0.1}, "clusters must be at least 2 and at most the 10 people, got 11"),
         ({"n": 10, "group_half_width": 10}, "group_half_width must be above 0 and below 1"),
     ],
 )

@@ -1,0 +1,124 @@
+"""People who come by clusters, such as clinics or classes: what it costs that those of one cluster are alike.
+
+Of n reports in clusters of m people, whose true answers have the correlation rho with each other, a count's bit has variance f (1 - f),
+and two bits of one cluster the covariance (theta - phi)^2 rho p (1 - p): each person's coins are tossed for themselves, so only the
+answers are alike. For the estimated share that gives
+
+    n variance = f (1 - f) / (theta - phi)^2 + (m - 1) rho p (1 - p)
+               = [1 + (m - 1) rho] p (1 - p) + what the coins alone add
+
+so Kish's design effect 1 + (m - 1) rho (L. Kish, "Survey Sampling" (1965), section 5.4) is that of the sample alone, and noise makes
+clusters cost less. Limits are those of as many people drawn one by one as would have the same error (`estimate.limits.effective`), told
+by the spread of the clusters: Student's t with clusters - 1 degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import chdtri, expit, ndtri, stdtrit
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.roots import root
+from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.precision import Mechanism, fewest, planned_half_width, std_error
+
+_FAR = 40.0  # log odds
+_NODES = 60  # of the Gauss-Hermite rule
+
+
+def cluster_half_width(
+    design: Mechanism, n: int, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
+) -> float:
+    """Half the width of a share's interval of n people in so many clusters of one size: at the median of errors that may come.
+
+    clusters: at least 2 and at most n. rho: how the true answers of two people of one cluster correlate, from 0 to 1; see
+    `rho_of_log_odds`. share: the true one, or None for the one with the largest error. Of a number that of its mean at most, as a part of
+    its range. Where clusters differ in size they count as fewer, 1 / (sum of their squared parts). For designs without noise. Raises
+    EstimateError.
+    """
+    people = effective_people(design, n, clusters, rho, confidence=confidence, share=share)
+    return planned_half_width(design, max(1, math.floor(people)), confidence=confidence, share=_share(design, n / clusters, rho, share))
+
+
+def effective_people(
+    design: Mechanism, n: int, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
+) -> float:
+    """So many people drawn one by one would have as wide an interval, at most n. Arguments as in `cluster_half_width`."""
+    if design.noise:
+        raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
+    if check_count("clusters", clusters) < 2 or check_count("n", n) < clusters:
+        raise EstimateError(f"clusters must be at least 2 and at most the {n:,} people, got {clusters:,}")
+    share = _share(design, n / clusters, check_probability("rho", rho), share)
+    alone = n * std_error(design, n, share) ** 2
+    alike = (n / clusters - 1) * rho * share * (1 - share)
+    return min(float(n), n * alone / ((alone + alike) * _stretch(clusters - 1, confidence) ** 2)) if alone else float(n)
+
+
+def clusters_needed(
+    design: Mechanism, half: float, people: int, rho: float, *, confidence: float = 0.95, share: float | None = None
+) -> int:
+    """The fewest clusters, at least 2, of so many people each whose `cluster_half_width` is at most `half`. Raises EstimateError."""
+    _check_half(half)
+    each = check_count("people", people)
+
+    def enough(clusters: int) -> bool:
+        if clusters < 2:
+            return False
+        return cluster_half_width(design, clusters * each, clusters, rho, confidence=confidence, share=share) <= half
+
+    return fewest(enough)
+
+
+def people_in_each(
+    design: Mechanism, half: float, clusters: int, rho: float, *, confidence: float = 0.95, share: float | None = None
+) -> int:
+    """The fewest people in each of so many clusters whose `cluster_half_width` is at most `half`.
+
+    Raises EstimateError, also where no number is enough: the clusters themselves differ, and only more of them help.
+    """
+    _check_half(half)
+    most = 10**9
+
+    def enough(people: int) -> bool:
+        return cluster_half_width(design, clusters * people, clusters, rho, confidence=confidence, share=share) <= half
+
+    if not enough(most):
+        raise EstimateError(f"no number of people in each of {clusters:,} clusters gives a half-width of {half:g}: it takes more clusters")
+    return fewest(enough)
+
+
+def rho_of_log_odds(sd: float, share: float) -> float:
+    """The correlation of answers in clusters whose log odds are normal with standard deviation sd, about a mean share above 0 and below 1.
+
+    rho = Var(p) / (share (1 - share)), p the share in a cluster: integrals by the Gauss-Hermite rule. Raises EstimateError.
+    """
+    if not (math.isfinite(sd) and 0 <= sd <= 10):
+        raise EstimateError(f"sd must be from 0 to 10, got {sd!r}")
+    check_inside("share", share)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    weights = weights / weights.sum()
+    middle = root(lambda at: float(weights @ expit(at + sd * nodes)) - share, -_FAR - 10 * sd, _FAR + 10 * sd)
+    return float(weights @ (expit(middle + sd * nodes) - share) ** 2) / (share * (1 - share))
+
+
+def _share(design: Mechanism, people: float, rho: float, share: float | None) -> float:
+    """The one given, or the one with the largest error: a parabola's top, cut at 0 and 1."""
+    if share is not None:
+        return check_probability("share", share)
+    if design.number:
+        return 0.5
+    alike = (people - 1) * rho * design.gap
+    return min(1.0, max(0.0, (1 - 2 * design.q0 + alike) / (2 * (design.gap + alike))))
+
+
+def _stretch(df: int, confidence: float) -> float:
+    """How much farther limits are than the normal distribution's, at the median of the errors that clusters tell."""
+    tail = (1 - check_inside("confidence", confidence)) / 2
+    return float(stdtrit(df, tail) / ndtri(tail)) * math.sqrt(float(chdtri(df, 0.5)) / df)
+
+
+def _check_half(half: float) -> None:
+    if not 0 < half < 1:
+        raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")

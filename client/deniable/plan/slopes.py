@@ -1,0 +1,114 @@
+"""How precise the slope of a logit model will be: of a yes/no outcome on a yes/no predictor, where coins were tossed for one or both.
+
+The error is that of the expected information: `estimate.regression.likelihood` itself, at the true shares, with every report that can come
+as often as is expected (E. Lehmann and G. Casella, "Theory of Point Estimation" (1998), section 6.3). So the uncertainty about who has the
+predictor is in it. Limits and tests are Wald's, as in results.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit, ndtr
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits.closed_form import normal_quantile
+from deniable.estimate.regression.families import FAMILIES
+from deniable.estimate.regression.likelihood import Reports, derivatives
+from deniable.mechanism import Channel
+from deniable.plan.checked import check_count, check_inside
+
+_Floats = NDArray[np.float64]
+
+MOST_REFUSED = 0.05
+"""Of surveys whose fit has no interior maximum: where they are more, errors of the others are no promise."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """slope: the true one, in log odds. std_error, half_width: of its estimate and its interval. power: the chance that the interval lies
+    beside 0. refused: the chance, at most about, that there is no fit, since a share is best explained by 0 or 1 (separation)."""
+
+    slope: float
+    std_error: float
+    half_width: float
+    power: float
+    refused: float
+
+
+def logit_slope(
+    n: int,
+    shares: tuple[float, float],
+    predictor_share: float,
+    *,
+    outcome: Channel | None = None,
+    predictor: Channel | None = None,
+    confidence: float = 0.95,
+) -> Slope:
+    """What `regress("outcome ~ predictor")` will tell of n people.
+
+    shares: the outcome's true share among those without the predictor and with it; predictor_share: how many have it; all above 0 and
+    below 1. outcome, predictor: their coins, of two categories, or None where it is public. Raises EstimateError, also where more than
+    1 in 20 such fits would be refused: too few people for these shares and this much noise.
+    """
+    reports, parameters = _expected(check_count("n", n), shares, predictor_share, (outcome, predictor))
+    refused = _refused(n, shares, predictor_share, (outcome, predictor))
+    if refused > MOST_REFUSED:
+        raise EstimateError(
+            f"n must be larger: of {n:,} people's reports {100 * refused:.0f}% of such fits would be refused, "
+            "since a share is best explained by 0 or 1 there"
+        )
+    covariance = np.linalg.inv(derivatives(reports, parameters).observed)
+    slope, error, z = float(parameters[1]), math.sqrt(covariance[1, 1]), normal_quantile(1 - check_inside("confidence", confidence))
+    power = float(ndtr(abs(slope) / error - z) + ndtr(-abs(slope) / error - z))
+    return Slope(slope, error, z * error, power, refused)
+
+
+def _expected(
+    n: int, shares: tuple[float, float], predictor_share: float, coins: tuple[Channel | None, Channel | None]
+) -> tuple[Reports, _Floats]:
+    """Every report (outcome, predictor) that can come, as often as expected; and the true parameters."""
+    without, with_it = (check_inside("shares", share) for share in shares)
+    having = check_inside("predictor_share", predictor_share)
+    b, a = (_rows(channel) for channel in coins)
+    answers = np.array([[1 - having], [having]]) * np.array([[1 - without, without], [1 - with_it, with_it]])  # of (predictor, outcome)
+    kinds = list(product((0, 1), (0, 1)))
+    count = n * np.array([a[i] @ answers @ b[j] for i, j in kinds])
+    beta = [float(logit(without)), float(logit(with_it) - logit(without))]
+    outcomes = np.array([b[j][::-1] for _, j in kinds])[:, None, :]  # yes first: the last is the reference
+    family, one = FAMILIES["logit"], np.ones((4, 1))
+    if coins[1] is None:
+        x = np.array([[[1.0, i]] for i, _ in kinds])
+        return Reports(count, x, one, one, outcomes, family), np.array(beta)
+    x = np.tile([[1.0, 0.0], [1.0, 1.0]], (4, 1, 1))
+    return Reports(count, x, one, np.array([a[i] for i, _ in kinds]), outcomes, family), np.array([*beta, float(logit(having))])
+
+
+def _rows(channel: Channel | None) -> _Floats:
+    """P(reported | true), no before yes, shape (2, 2)."""
+    if channel is None:
+        return np.eye(2)
+    if channel.k != 2:
+        raise EstimateError(f"outcome and predictor must have 2 categories, got {channel.k}")
+    theta, phi = float(channel.theta), float(channel.phi)
+    return np.array([[1 - phi, 1 - theta], [phi, theta]])
+
+
+def _refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Channel | None, Channel | None]) -> float:
+    """The sum of the chances, by the normal distribution, that each unbiased estimate of a joint share lies below 0.
+
+    The model is saturated, so its likelihood has an interior maximum where none does. Groups that are public are of the expected size.
+    """
+    b, a = (np.linalg.inv(_rows(channel)) for channel in coins)
+    answers = np.array([[1 - having], [having]]) * np.array([[1 - share, share] for share in shares])
+    reports = np.linalg.inv(a) @ answers @ np.linalg.inv(b).T
+    chance = 0.0
+    for i, j in product((0, 1), (0, 1)):
+        weights = np.outer(a[i], b[j])
+        variance = (weights**2 * reports).sum() - answers[i, j] ** 2
+        chance += float(ndtr(-answers[i, j] / math.sqrt(variance / n)))
+    return min(1.0, chance)
