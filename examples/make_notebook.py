@@ -1,6 +1,6 @@
-"""Writes analysis.ipynb from docs/guide/analysis.md: the same text, the same code, one cell for each thing that is shown.
+"""Writes each notebook from its page: the same text, the same code, one cell for each thing that is shown.
 
-Run: python examples/make_notebook.py [FILE]
+Run: python examples/make_notebook.py [FOLDER]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "guide" / "analysis.md"
+PAGES = {"analysis.ipynb": "analysis.md", "three_studies.ipynb": "three-studies.md"}  # of docs/guide
 FIRST = """import os
 from pathlib import Path
 
@@ -55,11 +55,11 @@ def lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
-def notebook() -> str:
-    """The notebook, as its file has it."""
+def notebook(page: str) -> str:
+    """The notebook of a page, as its file has it."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     document = {
-        "cells": cells(PAGE.read_text(encoding="utf-8")),
+        "cells": cells(page),
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,
@@ -68,4 +68,6 @@ def notebook() -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1] if len(sys.argv) > 1 else HERE / "analysis.ipynb").write_text(notebook(), encoding="utf-8")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    for name, page in PAGES.items():
+        (folder / name).write_text(notebook((HERE.parent / "docs" / "guide" / page).read_text(encoding="utf-8")), encoding="utf-8")

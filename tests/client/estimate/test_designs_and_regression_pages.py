@@ -1,4 +1,4 @@
-"""Every example of the pages on designs, indirect questioning, regression and three published studies does what the page says."""
+"""Every example of the pages on designs, indirect questioning, regression, three studies and what is left out does what the page says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from deniable import cli
 
 DOCS = Path(__file__).parents[3] / "docs" / "reference"
-PAGES = [("designs.md", 11), ("indirect.md", 8), ("regression.md", 19), ("../guide/three-studies.md", 15)]
+PAGES = [("designs.md", 11), ("indirect.md", 8), ("regression.md", 19), ("../guide/three-studies.md", 15), ("../why/left-out.md", 20)]
 
 
 def run(text: str) -> doctest.TestResults:

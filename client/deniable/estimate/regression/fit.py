@@ -34,8 +34,9 @@ def regress(
     of categories in their order. "linear": the mean of a numeric outcome (perturbed with scores, or public), by a corrected score.
     given: of models with a likelihood, a formula of public columns that the joint distribution of the perturbed predictors may depend on;
     by default all terms of `formula` that are public. "1" says that it depends on none.
-    errors: "observed" (the observed information; the default where there is a likelihood) or "sandwich" (holds also where the model is an
-    approximation; the only one for linear, and with weights) or "clusters" (the only one with clusters).
+    errors: "sandwich" (the default: holds also where the model is an approximation; the only one for linear, and with weights) or
+    "observed" (the observed information, which holds where the model is right) or "clusters" (the default, and the only one, with
+    clusters).
     weights: a public column, how many people each respondent stands for. clusters: a public column, which of several clusters each
     respondent was drawn with; limits use Student's t with one degree of freedom less than there are clusters.
     Where a variable has a `missing` category the model is of those who answered all of its questions, and says how many they are; where

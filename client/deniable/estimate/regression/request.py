@@ -77,7 +77,7 @@ def checked(
 
 
 def _errors(model: str, errors: str | None, weighted: bool, clustered: bool) -> str:
-    possible = ("clusters",) if clustered else ("sandwich",) if weighted or model == "linear" else ("observed", "sandwich")
+    possible = ("clusters",) if clustered else ("sandwich",) if weighted or model == "linear" else ("sandwich", "observed")
     if errors is not None and errors not in possible:
         why = "with clusters" if clustered else "with weights" if weighted else f"for a {model} model"
         raise EstimateError(f"errors must be {' or '.join(possible)} {why}, got {errors!r}")

@@ -89,7 +89,7 @@ def glm(data: pd.DataFrame, reported_yes: Any, channel: Channel = FAIR_COINS) ->
 
 def test_with_public_predictors_it_is_a_glm_with_the_coins_in_its_link(with_public_predictors: Any) -> None:
     data, private = with_public_predictors
-    ours = regress(FORMULA, data, private)
+    ours = regress(FORMULA, data, private, errors="observed")
     order = ["Intercept", "town[T.b]", "town[T.c]", "age", *[name for name in ours.params.index if ":" in name]]
     theirs = glm(data, private["smokes"].bits[:, 0].astype(float)).fit(start_params=np.zeros(6), maxiter=200, tol=1e-14)
     assert ours.params[order].to_numpy() == pytest.approx(theirs.params, rel=1e-6, abs=1e-6)
@@ -103,7 +103,7 @@ def test_with_public_predictors_it_is_a_glm_with_the_coins_in_its_link(with_publ
 
 def test_the_sandwich_is_that_of_the_glm(with_public_predictors: Any) -> None:
     data, private = with_public_predictors
-    ours = regress(FORMULA, data, private, errors="sandwich")
+    ours = regress(FORMULA, data, private)
     order = ["Intercept", "town[T.b]", "town[T.c]", "age", *[name for name in ours.params.index if ":" in name]]
     model = glm(data, private["smokes"].bits[:, 0].astype(float))
     beta = ours.params[order].to_numpy()
@@ -123,7 +123,7 @@ def test_an_outcome_without_noise_and_public_predictors_is_plain_multinomial_log
     rng = np.random.default_rng(2)
     data = pd.DataFrame({"x": rng.normal(size=800)})
     data["party"] = np.array(["l", "m", "r"])[(rng.gumbel(size=(800, 3)) + np.outer(data["x"], [0, 0.5, 1])).argmax(axis=1)]
-    ours = regress("party ~ x", data)
+    ours = regress("party ~ x", data, errors="observed")
     theirs = sm.MNLogit(data["party"].astype("category").cat.codes, sm.add_constant(data[["x"]])).fit(disp=False, tol=1e-12)
     assert ours.params.to_numpy() == pytest.approx(theirs.params.to_numpy().T.ravel(), abs=1e-6)
     assert ours.bse.to_numpy() == pytest.approx(theirs.bse.to_numpy().T.ravel(), abs=1e-6)
@@ -431,7 +431,7 @@ PUBLIC = pd.DataFrame({"x": np.arange(2000) % 7 - 1.0, "hole": [np.nan] + [1.0] 
         ({"formula": "y ~ a", "clusters": "one"}, "there must be at least 2 clusters, got 1 in one"),
         ({"formula": "y ~ a", "clusters": "hole"}, "the clusters hole must not be missing in any row, got 1 missing of 2,000"),
         ({"formula": "y ~ a", "clusters": "word", "errors": "observed"}, "errors must be clusters with clusters, got 'observed'"),
-        ({"formula": "y ~ a", "errors": "HC3"}, "errors must be observed or sandwich for a logit model, got 'HC3'"),
+        ({"formula": "y ~ a", "errors": "HC3"}, "errors must be sandwich or observed for a logit model, got 'HC3'"),
         ({"formula": "y ~ a", "model": "linear", "errors": "observed"}, "errors must be sandwich for a linear model"),
         ({"formula": "y ~ a", "model": "linear", "given": "1"}, "given must be left out of a linear model"),
         ({"formula": "y ~ a", "given": "a"}, "given must name public columns only, got a"),

@@ -24,7 +24,7 @@ DATA["visits"] = DATA["clinic"] % 4 * 1.0
 
 @pytest.fixture(scope="module")
 def fit() -> Regression:
-    return regress("y ~ town + x", DATA)
+    return regress("y ~ town + x", DATA, errors="observed")
 
 
 @pytest.fixture(scope="module")
