@@ -11,7 +11,7 @@ import pytest
 from selenium.webdriver import Chrome
 from tests.kit.pages.visits import Visit, all_at_once
 
-from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound
+from deniable.privacy.posterior import least_protected, odds_of_sum, people, posterior_bound, right_for
 from deniable.survey import Survey
 
 pytestmark = pytest.mark.browser
@@ -79,13 +79,13 @@ def expected(survey: Survey) -> dict[str, Any]:
     one = max(question.odds for question in survey.questions)
     said = [sorted({of, counted, of - counted, *named}) for counted in (own, other)]
     rows = [sorted({found[0], found[place]}) for found in (people(item.channel) for item in survey.items) for place in (1, 2)]
-    told = sorted({Decimal(50), Decimal(100), total})
+    guessed, right = right_for(total)
     return {
         "odds": said,
         "everyQuestion": rows,
         "surest": [bound(survey.odds)],
         "surestOne": [bound(one)] if len(survey.questions) > 1 else None,
-        "told": [told],
+        "told": [sorted({Decimal(guessed) / 2, guessed, right})],
         "think": [[]] if total > 90 else None,
         "twice": [sorted({*bound(survey.odds), *bound(survey.odds**2)})],
         "dots": [own, other] if of == 100 else [0, 0],
