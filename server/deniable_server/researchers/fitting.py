@@ -28,6 +28,7 @@ SECONDS = 15
 
 MODELS = ("logit", "linear")
 _TOO_LONG = f"this model takes longer than the {SECONDS} seconds that a page has: leave a question out, or use the command line"
+_TOO_BUSY = "this server has too much else to do to compute a model: try again later, or use the command line"
 _TURN = threading.Lock()
 _WAIT = 5.0  # seconds for another model to end
 _LONGEST = 45.0  # seconds on the clock, where others use the machine, too
@@ -59,7 +60,7 @@ class Fit:
 
 
 def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
-    """Fits a model to packed records. Raises EstimateError where the library does, and for a model that takes longer than SECONDS."""
+    """Fits a model to packed records. Raises EstimateError where the library does, for a model that takes longer than SECONDS, and on a busy server."""
     head = json.dumps({"bytes": len(survey.definition), "formula": model.formula, "model": model.model, "scored": model.scored}).encode()
     if not _TURN.acquire(timeout=_WAIT):
         raise EstimateError("another model is being computed: try again in a moment")
@@ -68,7 +69,7 @@ def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
         given = head + b"\n" + survey.definition + reports
         done = subprocess.run(command, input=given, capture_output=True, timeout=_LONGEST, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired:
-        raise EstimateError(_TOO_LONG) from None
+        raise EstimateError(_TOO_BUSY) from None
     finally:
         _TURN.release()
     if done.returncode == -signal.SIGXCPU:

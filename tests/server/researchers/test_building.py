@@ -7,6 +7,7 @@ import html
 import os
 import re
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -296,16 +297,26 @@ def test_more_records_than_a_page_reads_are_refused_before_they_are_read(
 
 
 @pytest.mark.slow
-def test_a_model_that_takes_too_long_is_ended_and_the_next_one_is_computed(
+def test_a_model_that_a_busy_server_cannot_compute_is_ended_and_the_next_one_is_computed(
     reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(fitting, "_LONGEST", 0.5)
     begun = time.monotonic()
-    with pytest.raises(EstimateError, match="takes longer than"):
+    with pytest.raises(EstimateError, match="this server has too much else to do"):
         fitted(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
     monkeypatch.setattr(fitting, "_LONGEST", PATIENCE)
     assert fitted(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
+
+
+def test_a_model_that_takes_too_much_computing_says_so(reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A process that the kernel ends as one whose time is over."""
+    spent = tmp_path / "spent"
+    spent.write_text("#!/bin/sh\nkill -XCPU $$\n", encoding="ascii")
+    spent.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(spent))
+    with pytest.raises(EstimateError, match="takes longer than the 15 seconds"):
+        fitted(SURVEY, reports["North"], Model("smokes ~ party"))
 
 
 def test_one_model_is_computed_at_a_time(reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
