@@ -60,7 +60,10 @@ class Fit:
 
 
 def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
-    """Fits a model to packed records. Raises EstimateError where the library does, for a model that takes longer than SECONDS, and on a busy server."""
+    """Fits a model to packed records.
+
+    Raises EstimateError where the library does, for a model that takes longer than SECONDS, and where a busy server has no time for it.
+    """
     head = json.dumps({"bytes": len(survey.definition), "formula": model.formula, "model": model.model, "scored": model.scored}).encode()
     if not _TURN.acquire(timeout=_WAIT):
         raise EstimateError("another model is being computed: try again in a moment")
