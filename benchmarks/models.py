@@ -4,24 +4,30 @@ clusters, people who did not answer, and questions asked of some.
 For each coefficient and average marginal effect: truth, mean of the estimates and how far that can be off by the simulation, coverage of
 95% intervals; of each model the tests of a predictor that has no effect, and of the model as a whole.
 Run: python benchmarks/models.py [--runs 1000] [--n 4000] [--epsilon 2] [--scenario probit]
+With --bent: how often sandwich (and observed) errors hold where a model is right and where the truth bends, of each model the coefficient
+where they do so least; what they are to hold is the model that comes nearest to the truth, for these coins.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr
+from scipy.special import expit, ndtr, ndtri
 
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, Regression, regress
+from deniable.estimate.regression.fitted import Likelihood
+from deniable.estimate.regression.likelihood import maximize, scores
 from deniable.mechanism import Channel
 
 LEVELS = ("never", "seldom", "often", "always")
@@ -227,13 +233,121 @@ def _look(fit: Regression, survey: Survey, found: Found) -> None:
         found.tests.pop("whole model")
 
 
+# --- the truth bends, and the model is straight --------------------------------------------------------------------------
+
+AGES = np.round(ndtri((np.arange(20) + 0.5) / 20), 2)
+HAS_A = expit(-0.3 + 0.5 * AGES)
+
+
+def _cumulative(below: _Floats) -> _Floats:
+    return np.diff(below, prepend=0.0, append=1.0, axis=-1)
+
+
+def _multinomial(eta: _Floats) -> _Floats:
+    log = np.stack([np.zeros_like(eta), -0.3 + eta, 0.2 - 0.7 * eta], axis=-1)
+    return np.asarray(np.exp(log) / np.exp(log).sum(axis=-1, keepdims=True))
+
+
+FAMILIES: dict[str, tuple[tuple[str, ...], Callable[[_Floats], _Floats]]] = {
+    "logit": (("yes", "no"), lambda eta: _cumulative(expit(eta - 0.5)[..., None])),
+    "probit": (("yes", "no"), lambda eta: _cumulative(ndtr(0.6 * eta - 0.3)[..., None])),
+    "cloglog": (("yes", "no"), lambda eta: _cumulative(-np.expm1(-np.exp(0.7 * eta - 0.6))[..., None])),
+    "ordinal": (LEVELS, lambda eta: _cumulative(expit(np.array([-1.0, 0.2, 1.3]) - eta[..., None]))),
+    "multinomial": (("none", "one", "two"), _multinomial),
+}
+"""Labels of the outcome, and the chances of each for a linear predictor."""
+
+
+@dataclass(frozen=True)
+class Bend:
+    """A model of an outcome on a public age and, `with_a`, a perturbed answer; `bend` of the square of age is in the truth alone."""
+
+    model: str
+    with_a: bool
+    bend: float
+    epsilon: float
+
+    @property
+    def joint(self) -> _Floats:
+        """The true chances of (age, a, outcome)."""
+        a = np.array([1.0, 0.0]) if self.with_a else np.zeros(1)
+        eta = 0.8 * a - 0.5 * AGES[:, None] + self.bend * AGES[:, None] ** 2 / 2
+        have = np.stack([HAS_A, 1 - HAS_A], axis=1) if self.with_a else np.ones((len(AGES), 1))
+        return np.asarray(have[..., None] * FAMILIES[self.model][1](eta) / len(AGES))
+
+    def channel(self, name: str) -> Channel:
+        return Channel.for_epsilon(self.epsilon, 2 if name == "a" else len(FAMILIES[self.model][0]))
+
+    def kinds(self) -> tuple[Likelihood, _Floats]:
+        """What `regress` makes of people of whom each has other reports, one for all that can come; and how likely each of these is."""
+        joint, names = self.joint, ("y", "a") if self.with_a else ("y",)
+        no_a = [(np.zeros(0, dtype=np.bool_), np.ones(1))]
+        told = list(itertools.product(_reports(self.channel("y")), _reports(self.channel("a")) if self.with_a else no_a))
+        chances = np.concatenate([np.einsum("xay,a,y->x", joint, of_a, of_y) for (_, of_y), (_, of_a) in told])
+        labels = {"y": FAMILIES[self.model][0], "a": ("yes", "no")}
+        bits = {name: np.repeat([one[place][0] for one in told], len(AGES), axis=0) for place, name in enumerate(names)}
+        answers = {name: Perturbed(bits[name], self.channel(name), labels[name]) for name in names}
+        data = pd.DataFrame({"age": np.tile(AGES, len(told)), "weight": chances})
+        model = "logit" if self.model == "multinomial" else self.model
+        fit = regress(f"y ~ {'a + ' if self.with_a else ''}age", data, answers, model=model, weights="weight").fitted.likelihood
+        assert fit is not None
+        return fit, fit.terms.count(chances)
+
+
+def _reports(channel: Channel) -> Iterator[tuple[NDArray[np.bool_], _Floats]]:
+    """Every report that can come, and its chance for each true answer."""
+    theta, k, d = float(channel.theta), channel.k, channel.d
+    for held in itertools.combinations(range(k), d):
+        bits = np.isin(np.arange(k), held)
+        yield bits, np.where(bits, theta / math.comb(k - 1, d - 1), (1 - theta) / math.comb(k - 1, d))
+
+
+def bent(one: Bend, runs: int, n: int, seed: int = 20261123) -> tuple[dict[str, float], float]:
+    """How often the intervals of so many surveys hold the nearest model, of the coefficient where they do so least; the part refused.
+
+    As `regress` fits, but that formulas are read once for all surveys. The nearest model: of a billion people with each report as often as
+    is expected.
+    """
+    (fit, chances), rng = one.kinds(), np.random.default_rng(seed)
+    coefficients, held = fit.reports.coefficients, []
+    names, z = [str(place) for place in range(coefficients)], -float(ndtri(0.025))
+    nearest = maximize(replace(fit.reports, count=1e9 * chances), names, fit.start).parameters
+    for _ in range(runs):
+        reports = replace(fit.reports, count=rng.multinomial(n, chances / chances.sum()).astype(float))
+        try:
+            maximum = maximize(reports, names, fit.start)
+        except EstimateError:
+            continue
+        off, observed, each = np.abs(maximum.parameters - nearest), np.linalg.inv(maximum.at.observed), scores(reports, maximum.parameters)
+        sandwich = observed @ ((each * reports.count[:, None]).T @ each) @ observed
+        held.append([(off <= z * np.sqrt(np.diagonal(errors)))[:coefficients] for errors in (sandwich, observed)])
+    least = np.mean(held, axis=0).min(axis=1) if held else np.full(2, math.nan)
+    return {"sandwich": float(least[0]), "observed": float(least[1])}, 1 - len(held) / runs
+
+
+def bends(runs: int) -> None:
+    """A line for each model, its predictors and the truth: coverage by sandwich (observed) errors, and what was refused."""
+    for with_a, model, bend in itertools.product((False, True), FAMILIES, (0.0, 0.4)):
+        cells = []
+        for epsilon, n in itertools.product((1.0, 4.0), (1_000, 5_000)):
+            covered, refused = bent(Bend(model, with_a, bend, epsilon), runs, n)
+            told = f"{100 * covered['sandwich']:.1f} ({100 * covered['observed']:.1f})"
+            cells.append(told + (f", {100 * refused:.1f}% refused" if refused else ""))
+        about = ("age and a perturbed answer" if with_a else "age", "bent" if bend else "right")
+        print("|", " | ".join((model, *about, *cells)), "|", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--n", type=int, default=4000)
     parser.add_argument("--epsilon", type=float, default=2.0, help="of each question")
     parser.add_argument("--scenario", choices=SCENARIOS, action="append")
+    parser.add_argument("--bent", action="store_true", help="how often errors hold of models that are right and that are not; nothing else")
     arguments = parser.parse_args()
+    if arguments.bent:
+        bends(arguments.runs)
+        return
     for name in arguments.scenario or SCENARIOS:
         start = time.process_time()
         found = simulated(name, arguments.runs, arguments.n, arguments.epsilon)

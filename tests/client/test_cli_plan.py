@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import asdict
 
 import pytest
 from click.testing import CliRunner, Result
 
 from deniable.cli import main
+from deniable.mechanism import Channel
+from deniable.plan import logit_slope
 
 FILE = """\
 deniable: 1
 id: study
 title: A study
 about: Who asks, and why.
-epsilon: ln 9
+epsilon: ln 27
 questions:
   - {id: smokes, text: Do you smoke?, type: yes_no}
+  - {id: drinks, text: Do you drink?, type: yes_no}
   - {id: party, text: Which party?, type: choice, options: [Red, Green, Blue]}
 """
 
@@ -70,6 +75,15 @@ def test_people_who_come_by_clusters_have_a_table_of_their_own(run):
     assert "in 20 clusters whose answers correlate with 0.1\n" in run("--n", "2000", "--clusters", "20", "--rho", "0.1").stdout
 
 
+def test_a_slope_of_two_questions_is_the_librarys_and_has_a_table_of_its_own(run):
+    words = ["--n", "2000", "--slope", "smokes,drinks", "--outcome-shares", "0.3,.45", "--predictor-share", "0.4"]
+    made, coins = json.loads(run(*words, "--json").stdout)["slope"], Channel.for_epsilon(math.log(3), 2)
+    found = logit_slope(2_000, (0.3, 0.45), 0.4, outcome=coins, predictor=coins)
+    assert {key: made[key] for key in asdict(found)} == pytest.approx(asdict(found))
+    assert made["half_width_no_privacy"] == logit_slope(2_000, (0.3, 0.45), 0.4).half_width
+    assert "slope of a logit model of smokes on drinks will be" in run(*words).stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.svg", "plan.png"])
 def test_a_chart_is_written(run, tmp_path, name):
@@ -90,6 +104,9 @@ def test_a_chart_is_written(run, tmp_path, name):
         (["--n", "10", "--clusters", "5"], "give --clusters, --rho and --n together"),
         (["--half-width", "0.1", "--clusters", "5", "--rho", "0.1"], "give --clusters, --rho and --n together"),
         (["--n", "10", "--clusters", "5", "--rho", "5"], "5.0 is not in the range 0<=x<=1"),
+        (["--n", "10", "--slope", "smokes"], "must be two questions, the outcome and the predictor, such as vote,tvnews, got 'smokes'"),
+        (["--n", "10", "--slope", "smokes,drinks"], "give --slope, --outcome-shares and --predictor-share together"),
+        (["--n", "10", "--outcome-shares", "0.3,1.2"], "must be two shares above 0 and below 1 such as 0.3,0.45, got '0.3,1.2'"),
         (["--n", "10", "--chart", "plan.pdf"], "must end in .svg or .png, got plan.pdf"),
     ],
 )
@@ -100,7 +117,7 @@ def test_wrong_usage_is_explained(run, words, message):
 
 
 def test_a_survey_file_with_a_mistake_is_reported(run, tmp_path):
-    (tmp_path / "survey.yaml").write_text(FILE.replace("ln 9", "0"))
+    (tmp_path / "survey.yaml").write_text(FILE.replace("ln 27", "0"))
     result = run("--n", "10")
     assert result.exit_code == 1
     assert "must be above 0" in result.stderr

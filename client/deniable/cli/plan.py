@@ -27,6 +27,26 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
     return first, second
 
 
+def _two_shares(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
+    """Two numbers above 0 and below 1, written as 0.3,0.45."""
+    if value is None:
+        return None
+    if not re.fullmatch(r"0?\.[0-9]{1,15},0?\.[0-9]{1,15}", value) or not all(map(float, value.split(","))):
+        raise click.BadParameter(f"must be two shares above 0 and below 1 such as 0.3,0.45, got {value!r}")
+    first, second = map(float, value.split(","))
+    return first, second
+
+
+def _two_questions(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, str] | None:
+    """Two ids, written as vote,tvnews."""
+    if value is None:
+        return None
+    if value.count(",") != 1 or not all(value.split(",")):
+        raise click.BadParameter(f"must be two questions, the outcome and the predictor, such as vote,tvnews, got {value!r}")
+    outcome, predictor = value.split(",")
+    return outcome, predictor
+
+
 @click.command("plan")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--n", "respondents", type=click.IntRange(1), metavar="N", help="How many people will answer.")
@@ -57,6 +77,21 @@ def _sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> tup
 @click.option(
     "--rho", type=click.FloatRange(0, 1), metavar="R", help="How the true answers of two people of one cluster correlate, e.g. 0.05."
 )
+@click.option(
+    "--slope",
+    callback=_two_questions,
+    metavar="ID,ID",
+    help="Of which question on which the slope of a logit model is wanted, e.g. vote,tvnews. `group`: the survey's groups.",
+)
+@click.option(
+    "--outcome-shares",
+    callback=_two_shares,
+    metavar="P,P",
+    help="The true share of the slope's outcome among people without its predictor and with it, e.g. 0.3,0.45.",
+)
+@click.option(
+    "--predictor-share", type=float, callback=_fraction, metavar="P", help="How many people have the slope's predictor, e.g. 0.4."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
     "--chart", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH", help="Also draw the least precise question: .svg or .png."
@@ -70,6 +105,9 @@ def plan_command(
     groups: tuple[int, int] | None,
     clusters: int | None,
     rho: float | None,
+    slope: tuple[str, str] | None,
+    outcome_shares: tuple[float, float] | None,
+    predictor_share: float | None,
     as_json: bool,
     chart: Path | None,
 ) -> None:
@@ -83,16 +121,20 @@ def plan_command(
       deniable plan survey.yaml --n 2000
       deniable plan survey.yaml --n 1050 --groups 1000,50
       deniable plan survey.yaml --n 2000 --clusters 20 --rho 0.05
+      deniable plan survey.yaml --n 2000 --slope vote,tvnews --outcome-shares 0.3,0.45 --predictor-share 0.4
       deniable plan survey.yaml --half-width 0.03 --chart plan.svg
     """
     if (respondents is None) == (half_width is None):
         raise click.UsageError("give one of --n and --half-width")
     if (clusters is None) != (rho is None) or (clusters is not None and respondents is None):
         raise click.UsageError("give --clusters, --rho and --n together")
+    if len({slope is None, outcome_shares is None, predictor_share is None}) > 1:
+        raise click.UsageError("give --slope, --outcome-shares and --predictor-share together")
     if chart and chart.suffix.lower() not in (".svg", ".png"):
         raise click.BadParameter(f"must end in .svg or .png, got {chart}", param_hint="--chart")
-    from deniable.plan import plan
+    from deniable.plan import SlopeOf, plan
 
+    wanted = SlopeOf(*slope, outcome_shares, predictor_share) if slope and outcome_shares and predictor_share else None
     made = plan(
         Survey.from_file(file),
         n=respondents,
@@ -102,6 +144,7 @@ def plan_command(
         groups=groups,
         clusters=clusters,
         rho=rho,
+        slope=wanted,
     )
     if chart:
         made.plot().save(str(chart))

@@ -37,9 +37,9 @@ from deniable.plan.precision import (
 )
 from deniable.plan.progress import Progress, progress
 from deniable.plan.proposals import ROUGH, Outlook, Proposal, outlook, proposals, verdict, widest
-from deniable.plan.result import Plan, QuestionPlan
-from deniable.plan.slopes import Slope, logit_slope
-from deniable.plan.survey import half_width_of, people_needed, plan
+from deniable.plan.result import Plan, QuestionPlan, SlopePlan
+from deniable.plan.slopes import Slope, SlopeOf, logit_slope
+from deniable.plan.survey import half_width_of, people_needed, plan, questions_of_slopes
 
 __all__ = [
     "NO_PRIVACY",
@@ -52,6 +52,8 @@ __all__ = [
     "Proposal",
     "QuestionPlan",
     "Slope",
+    "SlopeOf",
+    "SlopePlan",
     "TooManyError",
     "best",
     "cell_half_width",
@@ -77,6 +79,7 @@ __all__ = [
     "private",
     "progress",
     "proposals",
+    "questions_of_slopes",
     "rho_of_log_odds",
     "sample_size",
     "sample_size_for_difference",

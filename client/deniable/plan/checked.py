@@ -33,3 +33,8 @@ def check_sizes(value: tuple[int, int]) -> tuple[int, int]:
     if len(value) != 2:
         raise EstimateError(f"groups must be two sizes, got {len(value)}")
     return check_count("the first group", value[0]), check_count("the second group", value[1])
+
+
+def both_sizes(n: int | tuple[int, int]) -> tuple[int, int]:
+    """The same, where one number is that of each group. Raises EstimateError."""
+    return check_sizes(n) if isinstance(n, tuple) else (check_count("n", n), check_count("n", n))

@@ -1,7 +1,7 @@
 """How precise differences of groups and cells of cross tables will be, at the true answers that make each least precise.
 
-By the normal distribution, and at most half of what is possible, since no interval reaches beyond that: 0.5 for a share, 1 for a
-difference.
+Cells are by the normal distribution. None is more than half of what is possible, since no interval reaches beyond that: 0.5 for a share,
+1 for a difference.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from deniable.estimate.moments.pseudo_answers import second_moments
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count, check_inside, check_sizes
+from deniable.plan.checked import both_sizes, check_count, check_inside
 from deniable.plan.groups import median_half_width
 from deniable.plan.precision import Mechanism, half_width
 
@@ -20,16 +20,14 @@ from deniable.plan.precision import Mechanism, half_width
 def difference_half_width(design: Mechanism, n: int | tuple[int, int], *, confidence: float = 0.95, share: float | None = None) -> float:
     """Half the width of the interval of the difference of two groups' shares, from 0 to 1; of a number of means, as a part of its range.
 
-    n: the people in each group, or in the first and in the second. Both have the true share or, for None, the hardest one. Of two sizes
-    it is the median of the widths that may be printed (`median_half_width`), which near 0 and 1 and for few people are less than the
-    normal distribution's; of one size, and for designs with noise, the latter. Raises EstimateError.
+    n: the people in each group, or in the first and in the second. Both have the true share or, for None, the hardest one. It is the
+    median of the widths that may be printed (`median_half_width`), which near 0 and 1 and for few people are less than the normal
+    distribution's; for designs with noise the latter. Raises EstimateError.
     """
-    if isinstance(n, tuple):
-        sizes = check_sizes(n)
-        if not design.noise:
-            return median_half_width(design, sizes, check_inside("confidence", confidence), share)
+    sizes = both_sizes(n)
+    if design.noise:
         return min(1.0, math.hypot(*(half_width(design, size, confidence=confidence, share=share) for size in sizes)))
-    return min(1.0, math.sqrt(2) * half_width(design, n, confidence=confidence, share=share))
+    return median_half_width(design, sizes, check_inside("confidence", confidence), share)
 
 
 def cell_half_width(first: Channel, second: Channel, n: int, *, confidence: float = 0.95) -> float:

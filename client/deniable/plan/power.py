@@ -1,7 +1,7 @@
 """How likely a true share, or a difference of two groups, is to show; and how many people make that likely.
 
-Tests compare an estimate with a multiple of its standard error under no difference; its distribution is taken as
-normal. docs/guide/planner.md has the formulas.
+A share's test compares the estimate with a multiple of its standard error under no difference; its distribution is taken as normal. Two
+groups' test is that of the interval that results print. docs/guide/planner.md has the formulas.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from scipy.special import ndtr, ndtri
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import check_count, check_inside, check_probability, check_sizes
+from deniable.plan.checked import both_sizes, check_count, check_inside, check_probability
 from deniable.plan.groups import chance_of_showing
-from deniable.plan.precision import Mechanism, at_most, fewest, std_error
+from deniable.plan.precision import MOST, Mechanism, at_most, fewest, std_error
 
 
 def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
@@ -43,24 +43,29 @@ def sample_size_for_share(design: Mechanism, share: float, *, against: float = 0
 def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tuple[float, float], *, alpha: float = 0.05) -> float:
     """The chance that a two-sided test at level alpha tells the shares of two groups apart.
 
-    n: the reports from each group; normal approximation: under no difference both have the mean share. Or those from the first and from
-    the second: then by the test that results offer, whether 0 is outside the interval (`chance_of_showing`); for designs without noise.
-    The chance of telling them apart the wrong way round is left out. Raises EstimateError.
+    n: the reports from each group, or from the first and from the second. The test is the one that results offer, whether 0 is outside
+    the interval (`chance_of_showing`); the chance of telling them apart the wrong way round is left out. Of a design with noise, for
+    groups of one size only, it is a normal approximation: under no difference both have the mean share. Raises EstimateError.
     """
     first, second = (check_probability("shares", share) for share in shares)
-    z = -float(ndtri(check_inside("alpha", alpha) / 2))
-    if isinstance(n, tuple):
-        return chance_of_showing(_without_noise(design), check_sizes(n), (first, second), 1 - alpha)
+    check_inside("alpha", alpha)
+    if isinstance(n, tuple) or not design.noise:
+        return chance_of_showing(_without_noise(design), both_sizes(n), (first, second), 1 - alpha)
     alike = math.sqrt(2) * std_error(design, n, (first + second) / 2)
     apart = math.hypot(std_error(design, n, first), std_error(design, n, second))
-    return _chance(abs(first - second) - z * alike, apart)
+    return _chance(abs(first - second) + float(ndtri(alpha / 2)) * alike, apart)
 
 
 def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
-    """The fewest reports from each of two groups with which `power_of_difference` reaches `power`. Raises EstimateError."""
+    """The fewest reports from each of two groups with which `power_of_difference` reaches `power`. Raises EstimateError.
+
+    Since counts are whole, power may fall by a little where n grows by one: it is the fewest about the normal distribution's number.
+    """
     _different("shares", shares[0], "shares", shares[1])
-    reached = check_inside("power", power)
-    return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached)
+    reached, z = check_inside("power", power), -float(ndtri(check_inside("alpha", alpha) / 2))
+    apart = math.hypot(*(std_error(design, 1, check_probability("shares", share)) for share in shares))
+    near = math.ceil(((z + float(ndtri(reached))) * apart / (shares[1] - shares[0])) ** 2)
+    return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached, near=min(MOST, max(1, near)))
 
 
 def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: float = 0.95) -> float:

@@ -73,12 +73,33 @@ class QuestionPlan:
 
 
 @dataclass(frozen=True)
+class SlopePlan:
+    """One slope of a logit model, in log odds; outcome to predictor_share: as in `SlopeOf`.
+
+    respondents: who are asked both questions. slope, std_error, half_width, power, refused: as in `Slope`; half_width_no_privacy: of people
+    asked openly, as many.
+    """
+
+    outcome: str
+    predictor: str
+    shares: tuple[float, float]
+    predictor_share: float
+    respondents: int
+    slope: float
+    std_error: float
+    half_width: float
+    half_width_no_privacy: float
+    power: float
+    refused: float
+
+
+@dataclass(frozen=True)
 class Plan(Tabular):
     """The plan of one survey. `n` respondents are given, or enough for `half_width` in every question.
 
     epsilon: of a whole submission. belief: the most that 50% belief in something about a person can become by
     seeing all that the server has, rounded up (`posterior_bound`). share, group_half_width, rare, groups, clusters, rho: as in `plan`.
-    rows: the questions in order. coins: of each of them.
+    slope: of a logit model, None where none was asked for. rows: the questions in order. coins: of each of them.
     """
 
     survey: str
@@ -94,6 +115,7 @@ class Plan(Tabular):
     groups: tuple[int, int] | None
     clusters: int | None
     rho: float | None
+    slope: SlopePlan | None
     rows: tuple[QuestionPlan, ...]
     coins: tuple[Mechanism, ...] = field(repr=False)
 
@@ -102,9 +124,10 @@ class Plan(Tabular):
         return asdict(self, dict_factory=lambda pairs: {name: value for name, value in pairs if name != "coins"})
 
     def tables(self) -> tuple[Table, ...]:
-        """Four tables, a fifth where people come by clusters, between a head and what their columns mean."""
+        """Four tables, one more where people come by clusters and one for a slope, between a head and what their columns mean."""
         clusters = (_in_clusters(self),) if self.clusters else ()
-        return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), *clusters, _legend(self)
+        slope = (_of_slope(self.slope),) if self.slope else ()
+        return _head(self), _protection(self), _precision(self), _other_figures(self), _what_shows(self), *clusters, *slope, _legend(self)
 
     def records(self) -> tuple[Table, ...]:
         """One row a question: the fields of `rows`."""
@@ -217,6 +240,14 @@ def _in_clusters(plan: Plan) -> Table:
     return Table(title, ("question", "in clusters", "as many alone"), tuple(rows))
 
 
+def _of_slope(one: SlopePlan) -> Table:
+    title = f"How precise the slope of a logit model of {one.outcome} on {one.predictor} will be, in log odds"
+    widths = (f"± {two_digits(width)}" for width in (one.half_width, one.half_width_no_privacy))
+    odds = f"{two_digits(math.exp(one.slope))} times the odds"
+    row = (one.predictor, f"{one.respondents:,}", f"{one.slope:.2f}", odds, *widths, _percent(one.power))
+    return Table(title, ("predictor", "people", "true slope", "that is", "interval", "openly", "shown"), (row,))
+
+
 def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
     difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
     group = "none" if row.smallest_group is None else f"{row.smallest_group:,}"
@@ -228,6 +259,14 @@ def _legend(plan: Plan) -> Table:
     clusters = {
         "in clusters": "half the width of the interval of one option's share, in points; the tables above are of people drawn one by one",
         "as many alone": "people drawn one by one who would tell as much",
+    }
+    slope = {
+        "people": "who are asked the outcome and the predictor",
+        "true slope": "by which the log odds of the outcome are higher with the predictor",
+        "that is": "as an odds ratio",
+        "interval": "half the width of the interval of the estimated slope",
+        "openly": "the same of as many people without privacy",
+        "shown": "how often that interval lies beside 0",
     }
     lines = {
         "part": "of the survey's epsilon that the question takes",
@@ -246,6 +285,7 @@ def _legend(plan: Plan) -> Table:
         "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
         f"{100 * plan.rare:g}% shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g}% hold an option",
         **(clusters if plan.clusters else {}),
+        **(slope if plan.slope else {}),
     }
     return Table("", ("column", "what it says"), tuple(lines.items()), texts=2)
 

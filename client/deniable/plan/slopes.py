@@ -29,6 +29,17 @@ MOST_REFUSED = 0.05
 
 
 @dataclass(frozen=True)
+class SlopeOf:
+    """A slope to be planned. outcome, predictor: the ids of two questions of a survey that have two answers each; the predictor may be
+    `group`, the survey's public ones. shares, predictor_share: as in `logit_slope`."""
+
+    outcome: str
+    predictor: str
+    shares: tuple[float, float]
+    predictor_share: float
+
+
+@dataclass(frozen=True)
 class Slope:
     """slope: the true one, in log odds. std_error, half_width: of its estimate and its interval. power: the chance that the interval lies
     beside 0. refused: the chance, at most about, that there is no fit, since a share is best explained by 0 or 1 (separation)."""
@@ -59,7 +70,7 @@ def logit_slope(
     refused = _refused(n, shares, predictor_share, (outcome, predictor))
     if refused > MOST_REFUSED:
         raise EstimateError(
-            f"n must be larger: of {n:,} people's reports {100 * refused:.0f}% of such fits would be refused, "
+            f"n must be larger, got {n:,}: of so few people's reports {100 * refused:.0f}% of such fits would be refused, "
             "since a share is best explained by 0 or 1 there"
         )
     covariance = np.linalg.inv(derivatives(reports, parameters).observed)

@@ -16,10 +16,14 @@ from deniable.plan.clusters import cluster_half_width, effective_people
 from deniable.plan.figures import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
 from deniable.plan.precision import NO_PRIVACY, curator, private
-from deniable.plan.result import Plan, QuestionPlan
+from deniable.plan.result import Plan, QuestionPlan, SlopePlan
+from deniable.plan.slopes import SlopeOf, logit_slope
 from deniable.privacy.posterior import people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.question import Question
+
+PUBLIC = "group"
+"""What a survey's public groups are called as a predictor."""
 
 
 def plan(
@@ -34,6 +38,7 @@ def plan(
     groups: tuple[int, int] | None = None,
     clusters: int | None = None,
     rho: float | None = None,
+    slope: SlopeOf | None = None,
 ) -> Plan:
     """Says what n respondents will tell, or how many respondents a half-width takes; give one of the two.
 
@@ -41,7 +46,8 @@ def plan(
     share: the true share to plan for, or None for the one that is hardest to estimate. group_half_width: what a
     subgroup's estimate should have. rare: the share for which the chance of a negative estimate is given. groups: how many of the
     respondents are in each of two groups to be compared, or None for half of them in each. clusters: how many the n people come by, such
-    as clinics; rho: how the answers of two people of one correlate (see `plan.clusters`). Raises EstimateError.
+    as clinics; rho: how the answers of two people of one correlate (see `plan.clusters`). slope: of a logit model of one question on
+    another (see `plan.slopes`). Raises EstimateError.
     """
     if (n is None) == (half_width is None):
         raise EstimateError("n or half_width must be given, and not both")
@@ -51,7 +57,7 @@ def plan(
     check_inside("group_half_width", group_half_width)
 
     part = _part_asked(survey)
-    pairs = 1.0 if survey.ask is None else (survey.ask - 1) / max(1, len(survey.blocks) - 1)  # of these, who are asked another one too
+    pairs = _part_asked_another(survey)
     if (clusters is None) != (rho is None) or (clusters is not None and n is None):
         raise EstimateError("clusters, rho and n must be given together")
     asked = None if groups is None else tuple(max(1, int(size * part)) for size in check_sizes(groups))
@@ -69,7 +75,36 @@ def plan(
         raise EstimateError(f"groups must have at most the {needed:,} respondents together, got {sum(groups):,}")
     belief, coins = float(posterior_bound(survey.odds) / 100), tuple(private(question.channel) for question in survey.items)
     about = (survey.id, survey.title, survey.epsilon, belief, needed, half_width, confidence, share, group_half_width, rare)
-    return Plan(*about, groups, clusters, rho, rows, coins)
+    planned = None if slope is None else _slope(survey, slope, needed, confidence)
+    return Plan(*about, groups, clusters, rho, planned, rows, coins)
+
+
+def questions_of_slopes(survey: Survey) -> tuple[str, ...]:
+    """The ids of the questions that can be the outcome or the predictor of a planned slope: those with two answers."""
+    return tuple(item.id for item in survey.items if isinstance(item.channel, Channel) and item.channel.k == 2)
+
+
+def _slope(survey: Survey, of: SlopeOf, n: int, confidence: float) -> SlopePlan:
+    """Of those who are asked both questions, where each person is asked a sample."""
+    outcomes = questions_of_slopes(survey)
+    predictors = (*outcomes, *([PUBLIC] if survey.groups else []))
+    for what, name, names in (("outcome", of.outcome, outcomes), ("predictor", of.predictor, predictors)):
+        if name not in names:
+            raise EstimateError(f"the slope's {what} must be a question with two answers ({', '.join(names) or 'none here'}), got {name!r}")
+    if of.outcome == of.predictor:
+        raise EstimateError(f"the slope's predictor must be another question than its outcome, got {of.predictor!r} twice")
+    coins = {item.id: item.channel for item in survey.items}
+    people = int(n * _part_asked(survey) * (_part_asked_another(survey) if of.predictor in coins else 1.0))
+    if not people:
+        raise EstimateError(
+            f"the slope's questions must be asked together of somebody, got {n:,} people who are asked {survey.ask} of them"
+        )
+    found = logit_slope(
+        people, of.shares, of.predictor_share, outcome=coins[of.outcome], predictor=coins.get(of.predictor), confidence=confidence
+    )
+    openly = logit_slope(people, of.shares, of.predictor_share, confidence=confidence)
+    told = (found.slope, found.std_error, found.half_width, openly.half_width, found.power, found.refused)
+    return SlopePlan(of.outcome, of.predictor, of.shares, of.predictor_share, people, *told)
 
 
 def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float = 0.95, rough: bool = False) -> int:
@@ -113,6 +148,11 @@ def _half_width(channel: Channel, n: int, confidence: float) -> float:
 def _part_asked(survey: Survey) -> float:
     """Of the respondents, those who are asked a question."""
     return 1.0 if survey.ask is None else survey.ask / len(survey.blocks)
+
+
+def _part_asked_another(survey: Survey) -> float:
+    """Of those who are asked a question, those who are asked another one too."""
+    return 1.0 if survey.ask is None else (survey.ask - 1) / max(1, len(survey.blocks) - 1)
 
 
 @dataclass(frozen=True)

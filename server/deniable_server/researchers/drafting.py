@@ -12,7 +12,6 @@ from flask import Response, abort, g, redirect, render_template, request, url_fo
 from flask_wtf.csrf import CSRFError
 
 from deniable.errors import EstimateError, MissingExtraError, Problem, SurveyError
-from deniable.plan import plan
 from deniable.survey import Survey
 from deniable.survey.document import MAX_BYTES, parse
 from deniable.survey.dump import to_json, to_yaml
@@ -31,6 +30,7 @@ from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import all_own, own
 from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.preview import tried
 from deniable_server.researchers.publishing import taken
 from deniable_server.store.drafts import MOST, Draft, Head
@@ -140,7 +140,7 @@ def edit(draft_id: str) -> Page:
     value = value_in(draft.text)
     if value is None:
         return redirect(url_for(".source", draft_id=draft_id))
-    return _editor(_Edited(draft, fields_of(value), value, people_planned(), draft.revision))
+    return _editor(_Edited(draft, fields_of(value), value, _people_planned(), draft.revision))
 
 
 @bp.post("/manage/drafts/<draft_id>")
@@ -302,11 +302,13 @@ def planned(draft_id: str) -> Page:
     draft = own(draft_id)
     if (survey := survey_in(draft.text)) is None:
         return redirect(url_for(".edit", draft_id=draft_id))
-    shown = {"title": survey.title, "survey": survey, "plan": plan(survey, n=people_planned())}
-    return render_template("researchers/draft_plan.html", draft=draft, form=ActionForm(), **shown)
+    asked = PlanForm.of(request.args, survey)
+    found = asked.planned(survey)
+    shown = {"title": survey.title, "survey": survey, "asked": asked, "plan": found}
+    return render_template("researchers/draft_plan.html", draft=draft, form=ActionForm(), **shown), 200 if found else 400
 
 
-def people_planned() -> int:
+def _people_planned() -> int:
     """How many people the address says. Raises EstimateError for a number that is none of people."""
     written = request.args.get("n", str(PLANNED))
     if not written.isascii() or not written.isdigit() or not 0 < int(written[:20]) <= MOST_PEOPLE:

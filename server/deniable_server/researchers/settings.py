@@ -8,13 +8,12 @@ from dataclasses import replace
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from deniable.plan import plan
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
-from deniable_server.researchers.drafting import people_planned
 from deniable_server.researchers.forms import ActionForm, DeletionForm, SettingsForm
 from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.watching import today
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -36,10 +35,12 @@ def questions(survey_id: str) -> Page:
 @bp.get("/manage/surveys/<survey_id>/plan")
 @least(Role.VIEWER)
 def planned(survey_id: str) -> Page:
-    """What so many people will tell. Raises EstimateError for a number that is none of people."""
+    """What so many people will tell."""
     published = current_store().surveys.published(survey_id)
-    planned = plan(published.survey, n=people_planned())
-    return render_template("researchers/plan.html", published=published, plan=planned, form=ActionForm())
+    asked = PlanForm.of(request.args, published.survey)
+    found = asked.planned(published.survey)
+    page = render_template("researchers/plan.html", published=published, asked=asked, plan=found, form=ActionForm())
+    return page, 200 if found else 400
 
 
 @bp.get("/manage/surveys/<survey_id>/settings")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from deniable.errors import EstimateError
 from deniable.estimate import Share, difference
@@ -18,6 +18,7 @@ from deniable.plan import (
     power_of_difference,
     private,
     smallest_difference,
+    std_error,
 )
 
 
@@ -53,13 +54,20 @@ def test_the_power_of_few_is_the_sum_over_every_pair_of_counts() -> None:
     assert power_of_difference(design, sizes[::-1], shares[::-1]) == power_of_difference(design, sizes, shares)
 
 
-def test_two_large_groups_of_one_size_are_planned_as_ever() -> None:
-    design = private(Channel.for_epsilon(1.0, 2))
-    assert difference_half_width(design, (4_000, 4_000)) == pytest.approx(difference_half_width(design, 4_000))
-    assert power_of_difference(design, (4_000, 4_000), (0.45, 0.55)) == pytest.approx(
-        power_of_difference(design, 4_000, (0.45, 0.55)), abs=0.01
-    )
-    assert smallest_difference(design, (4_000, 4_000)) == pytest.approx(smallest_difference(design, 4_000), rel=0.02)
+@pytest.mark.parametrize("n", [12, 300])
+def test_one_number_is_that_of_each_of_two_groups(n: int) -> None:
+    design = private(Channel.for_epsilon(2.0, 2))
+    assert difference_half_width(design, n, share=0.1) == difference_half_width(design, (n, n), share=0.1)
+    assert power_of_difference(design, n, (0.1, 0.4)) == power_of_difference(design, (n, n), (0.1, 0.4))
+    assert smallest_difference(design, n) == smallest_difference(design, (n, n))
+
+
+def test_of_large_groups_width_and_power_are_those_of_the_normal_distribution() -> None:
+    design, n = private(Channel.for_epsilon(1.0, 2)), 4_000
+    error = np.sqrt(2) * std_error(design, n, 0.5)
+    assert difference_half_width(design, n, share=0.5) == pytest.approx(1.959964 * error)
+    assert power_of_difference(design, n, (0.45, 0.55)) == pytest.approx(norm.cdf(0.1 / error - 1.959964), abs=0.01)
+    assert smallest_difference(design, n) == pytest.approx((1.959964 + 0.841621) * error, rel=0.02)
 
 
 def test_the_larger_group_adds_little_to_what_the_smaller_one_leaves_open() -> None:

@@ -98,7 +98,7 @@ def test_too_few_are_refused_as_often_as_said() -> None:
 
 def test_what_a_regression_would_refuse_is_no_plan() -> None:
     channel = Channel.for_epsilon(1.0, 2)
-    with pytest.raises(EstimateError, match=r"n must be larger: of 60 people's reports \d+% of such fits would be refused"):
+    with pytest.raises(EstimateError, match=r"n must be larger, got 60: of so few people's reports \d+% of such fits would be refused"):
         planned("outcome predictor", 1.0, n=60)
     predictor, outcome = np.repeat([True, False], 30), np.tile([True, False, False, False, False, False], 10)
     with pytest.raises(EstimateError, match="separation"):

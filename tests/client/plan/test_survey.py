@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -18,11 +18,13 @@ from deniable.plan import (
     NO_PRIVACY,
     Mechanism,
     QuestionPlan,
+    SlopeOf,
     cell_half_width,
     curator,
     difference_half_width,
     expected_half_width,
     half_width,
+    logit_slope,
     mean_half_width,
     outlook,
     people_needed,
@@ -302,3 +304,34 @@ def test_whatever_epsilon_and_however_many_people_a_plan_has_figures_that_are_po
     if epsilon != "10":
         assert outlook(survey, 1)[0].smallest_group is None
         assert people_needed(survey, 0.5) == 1  # half of what is possible is known before anybody is asked
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        (("smokes", "party"), r"the slope's predictor must be a question with two answers \(smokes, drinks\), got 'party'"),
+        (("group", "smokes"), "the slope's outcome must be a question with two answers"),
+        (("smokes", "smokes"), "must be another question than its outcome, got 'smokes' twice"),
+    ],
+)
+def test_a_slope_of_what_is_no_pair_of_questions_with_two_answers_is_refused_by_name(of: tuple[str, str], message: str) -> None:
+    with pytest.raises(EstimateError, match=message):
+        plan(slopes_survey(), n=500, slope=SlopeOf(*of, (0.3, 0.45), 0.4))
+
+
+def test_a_slope_on_public_groups_has_coins_for_the_outcome_alone_and_one_of_a_sample_counts_who_is_asked_both() -> None:
+    wanted = SlopeOf("smokes", "group", (0.3, 0.45), 0.4)
+    by_group = plan(slopes_survey(groups=["north", "south"]), n=2_000, slope=wanted).slope
+    assert by_group is not None
+    assert by_group.half_width == logit_slope(2_000, (0.3, 0.45), 0.4, outcome=Channel.for_epsilon(2, 2)).half_width
+    drawn = plan(slopes_survey(ask=2), n=3_000, slope=replace(wanted, predictor="drinks")).slope
+    assert drawn is not None
+    assert drawn.respondents == 1_000
+    with pytest.raises(EstimateError, match="must be asked together of somebody, got 3,000 people who are asked 1 of them"):
+        plan(slopes_survey(ask=1), n=3_000, slope=replace(wanted, predictor="drinks"))
+
+
+def slopes_survey(**keys: object) -> Survey:
+    kinds = {"smokes": {"type": "yes_no"}, "drinks": {"type": "yes_no"}, "party": {"type": "choice", "options": ["a", "b", "c"]}}
+    questions = [{"id": name, "text": "Q", "epsilon": 2, **kind} for name, kind in kinds.items()]
+    return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "questions": questions, **keys})

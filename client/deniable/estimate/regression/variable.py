@@ -169,10 +169,9 @@ def perturbed(survey: Survey, bits: NDArray[np.bool_]) -> dict[str, Perturbed]:
 
 def _of_question(survey: Survey, bits: NDArray[np.bool_], question: Question) -> Perturbed:
     everybody = counts.asked(survey, bits, [question.id])
-    _, (reported,) = counts.bits_of(survey, bits, [question.id])
-    asked, own = None, reported
-    if not everybody.all():
-        asked, own = everybody, np.zeros((len(bits), reported.shape[1]), dtype=np.bool_)
-        own[everybody] = reported
+    asked = None if everybody.all() else everybody
+    own = np.zeros((len(bits), question.channel.outputs), dtype=np.bool_)
+    if everybody.any() or not len(bits):  # a sample may leave a question to nobody, and others can be modelled all the same
+        _, (own[everybody],) = counts.bits_of(survey, bits, [question.id])
     missing = NO_ANSWER if NO_ANSWER in question.categories and not question.required else None
     return Perturbed(own, question.channel, question.categories, on_grid=applicability.on_grid(question), missing=missing, asked=asked)

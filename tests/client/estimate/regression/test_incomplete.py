@@ -13,6 +13,7 @@ from tests.kit.benchmarks import benchmark
 
 from deniable.errors import EstimateError
 from deniable.estimate import Perturbed, analyse, regress
+from deniable.estimate.moments.counts import asked
 from deniable.estimate.regression import perturbed
 from deniable.simulate import simulate
 from deniable.survey import Survey
@@ -118,3 +119,15 @@ def test_what_is_missing_must_be_one_of_the_categories() -> None:
     many = Perturbed(np.eye(21, dtype=np.bool_), np.eye(21), labels, missing="no answer")
     with pytest.raises(EstimateError, match="at most 1,024 combinations of answers, those with no answer among them, got"):
         regress("y ~ a + b", None, {"y": many, "a": many, "b": many})
+
+
+def test_a_question_that_the_draw_left_to_nobody_keeps_no_other_from_being_modelled() -> None:
+    questions = [{"id": name, "text": "Q", "type": "yes_no"} for name in ("y", "a")]
+    survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 8, "ask": 1, "questions": questions})
+    bits = simulate(survey, {name: {"yes": 0.5, "no": 0.5} for name in ("y", "a")}, 300).bits
+    bits = bits[asked(survey, bits, ["y"])]
+    told, age = perturbed(survey, bits), pd.DataFrame({"age": np.arange(len(bits)) % 7})
+    assert (told["y"].asked, told["a"].n, told["a"].bits.any()) == (None, len(bits), False)
+    assert analyse(survey, bits).regress("y ~ age", age).nobs == len(bits)
+    with pytest.raises(EstimateError, match="at least one respondent who was asked all questions of the model"):
+        analyse(survey, bits).regress("y ~ a")

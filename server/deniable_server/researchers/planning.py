@@ -1,0 +1,138 @@
+"""What the planner is asked on a page: how many people, in groups and clusters, and a slope; each mistake beside its field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from wtforms import Field, Form, SelectField, StringField
+from wtforms.validators import StopValidation
+
+from deniable.errors import EstimateError
+from deniable.plan import Plan, SlopeOf, plan, questions_of_slopes
+from deniable.survey import Survey
+from deniable_server.researchers.editor.forms import PLANNED
+from deniable_server.researchers.forms import MOST_PEOPLE
+
+_PEOPLE = f"Enter a whole number of people from 1 to {MOST_PEOPLE:,}."
+_SLOPE = ("without", "with_it", "having")
+
+
+class _People(StringField):  # type: ignore[misc]
+    """A whole number of people; `number` is None where nothing is written, or something else."""
+
+    number: int | None = None
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, render_kw={"type": "number", "min": "1", "inputmode": "numeric"}, **more)
+
+    def pre_validate(self, form: Form) -> None:
+        text = str(self.data or "").strip()
+        if text and not (text.isascii() and text.isdigit() and 0 < int(text[:20]) <= MOST_PEOPLE):
+            raise StopValidation(_PEOPLE)
+        self.number = int(text) if text else None
+
+
+class _Part(StringField):  # type: ignore[misc]
+    """A number from 0 to 1, without its ends where they make no sense."""
+
+    number: float | None = None
+
+    def __init__(self, *args: Any, ends: bool = False, **more: Any) -> None:
+        super().__init__(*args, render_kw={"type": "number", "min": "0", "max": "1", "step": "any", "inputmode": "decimal"}, **more)
+        self.ends = ends
+
+    def pre_validate(self, form: Form) -> None:
+        text = str(self.data or "").strip()
+        number = float(text) if re.fullmatch(r"[0-9]{0,3}\.?[0-9]{1,15}", text, re.ASCII) else -1.0
+        if text and not (0 <= number <= 1 if self.ends else 0 < number < 1):
+            raise StopValidation(f"Enter a number {'from 0 to 1' if self.ends else 'above 0 and below 1'}, such as 0.05.")
+        self.number = number if text else None
+
+
+class PlanForm(Form):  # type: ignore[misc]
+    """What a plan is asked for. It is in the address, so that it can be kept and sent."""
+
+    n = _People("How many people may answer?", default=str(PLANNED))
+    first = _People("People in the first group")
+    second = _People("People in the second group")
+    clusters = _People("Clusters, such as clinics or classes")
+    rho = _Part("How answers within one correlate (0 to 1)", ends=True)
+    outcome = SelectField("Outcome", validate_choice=False)
+    predictor = SelectField("Predictor", validate_choice=False)
+    without = _Part("Share of the outcome without the predictor")
+    with_it = _Part("Share of the outcome with the predictor")
+    having = _Part("Share of people with the predictor")
+
+    @classmethod
+    def of(cls, written: Any, survey: Survey) -> PlanForm:
+        """The form of an address, for one survey. written: the address's arguments."""
+        names = questions_of_slopes(survey)
+        made = cls(written)
+        made.outcome.choices = list(names)
+        made.predictor.choices = [*names, *(["group"] if survey.groups and "group" not in names else [])]
+        return made
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether the survey has an outcome and something else that may predict it."""
+        return bool(self.outcome.choices) and len(self.predictor.choices) > 1
+
+    def is_more(self, *names: str) -> bool:
+        """Whether something is written in one of these fields, or wrong; of those to choose from something always is."""
+        return any(self[name].errors or (self[name].data and self[name].type != "SelectField") for name in names)
+
+    def planned(self, survey: Survey) -> Plan | None:
+        """The plan, by the library; None where something is wrong, which the fields then say, each of them."""
+        self.validate()
+        if self.n.number is None and not self.n.errors:
+            _say(self.n, _PEOPLE)
+        groups, clusters, rho, slope = self._groups(), self._clusters(), self.rho.number, self._slope()
+        if self.errors:
+            return None
+        try:
+            return plan(survey, n=self.n.number, groups=groups, clusters=clusters, rho=rho, slope=slope)
+        except EstimateError as error:
+            _say(self.n, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            return None
+
+    def _groups(self) -> tuple[int, int] | None:
+        _both(self.first, self.second)
+        if self.first.number is None or self.second.number is None:
+            return None
+        if self.n.number is not None and self.first.number + self.second.number > self.n.number:
+            _say(self.second, f"The two groups together have at most the {self.n.number:,} people who answer.")
+        return self.first.number, self.second.number
+
+    def _clusters(self) -> int | None:
+        _both(self.clusters, self.rho)
+        found = self.clusters.number
+        if found is not None and self.n.number is not None and not 2 <= found <= self.n.number:
+            _say(self.clusters, f"Enter a number of clusters from 2 to the {self.n.number:,} people who answer.")
+        return found
+
+    def _slope(self) -> SlopeOf | None:
+        numbers: Sequence[_Part] = [self[name] for name in _SLOPE]
+        _both(*numbers)
+        if not any(one.data for one in numbers):
+            return None
+        for choice in (self.outcome, self.predictor):
+            if choice.data not in choice.choices:
+                _say(choice, "Choose one of the questions.")
+        if self.outcome.data == self.predictor.data:
+            _say(self.predictor, "Choose another question than the outcome.")
+        without, with_it, having = (one.number or 0.0 for one in numbers)
+        return SlopeOf(self.outcome.data, self.predictor.data, (without, with_it), having)
+
+
+def _both(*fields: Field) -> None:
+    """Says of each field that is empty that it is missing, where another of these is not."""
+    if any(field.data for field in fields):
+        for field in fields:
+            if not field.data:
+                _say(field, "Fill this in, too: it belongs to the others here.")
+
+
+def _say(field: Field, message: str) -> None:
+    field.errors = [*field.errors, message]
