@@ -241,7 +241,7 @@ def test_the_summary_leads_to_each_question(ada: Chrome, site: Any, surveys: lis
 
 
 def test_the_whole_link_is_copied_though_only_a_few_digits_of_it_are_shown(ada: Chrome, site: Any, surveys: list[Survey]) -> None:
-    ada.get(f"{site.url}/manage")
+    ada.get(f"{site.url}/manage/surveys/look/invite")
     digest = surveys[0].digest
     shown = ada.find_element(By.TAG_NAME, "main").text
     assert digest[:8] in shown
