@@ -97,7 +97,7 @@ def true_values(truth: Floats) -> dict[str, float]:
     p, q = truth.sum(axis=1), truth.sum(axis=0)
     phi_squared = float((truth**2 / np.outer(p, q)).sum()) - 1
     values = {
-        "Cramer's V": math.sqrt(max(0.0, phi_squared) / (min(truth.shape) - 1)),
+        "Cramér's V": math.sqrt(max(0.0, phi_squared) / (min(truth.shape) - 1)),
         "conditional share": float(truth[0, 0] / p[0]),
         "odds ratio": float(truth[0, 0] * truth[1, 1] / (truth[0, 1] * truth[1, 0])),
         "mean": float(np.arange(len(q)) @ q),
@@ -113,7 +113,7 @@ def estimators(survey: Survey) -> dict[str, Callable[[Crosstab, Tally], Estimate
     pair_a, pair_b = a.categories[:2], b.categories[:2]
     return {
         "phi": lambda table, tally: phi_coefficient(table),
-        "Cramer's V": lambda table, tally: cramers_v(table),
+        "Cramér's V": lambda table, tally: cramers_v(table),
         "conditional share": lambda table, tally: conditional_share(table, {"b": pair_b[0]}, {"a": pair_a[0]}),
         "odds ratio": lambda table, tally: odds_ratio(table, pair_a, pair_b),
         "mean": lambda table, tally: mean(survey, tally, "b", list(range(b.k))),

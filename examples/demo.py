@@ -35,7 +35,7 @@ def main() -> None:
     password, port = secrets.token_urlsafe(9), free_port()
     url = f"http://127.0.0.1:{port}"
     manage("init", "--user", USER, "--password-env", "DEMO_PASSWORD", DEMO_PASSWORD=password)
-    manage("publish", str(SURVEY))
+    manage("publish", "--yes", str(SURVEY))
     server = subprocess.Popen([command("deniable-server"), "serve", "--db", str(DATABASE), "--port", str(port)])
     try:
         wait_for(f"{url}/healthz")

@@ -126,7 +126,7 @@ def server() -> Iterator[tuple[str, str, list[str]]]:
         subprocess.run([*run, "init", "--db", db, "--user", USER, "--password-env", "S"], check=True, env=environment)
         (Path(folder) / "by-hand.yaml").write_text(BY_HAND, encoding="utf-8")
         for file in (ELECTION, HABITS, Path(folder) / "by-hand.yaml"):
-            subprocess.run([*run, "publish", "--db", db, str(file)], check=True)
+            subprocess.run([*run, "publish", "--yes", "--db", db, str(file)], check=True)
         make = [*run, "key", "make", "--db", db, "--scope", "submit", "--name", "pictures"]
         key = subprocess.run(make, check=True, capture_output=True, text=True).stdout.strip()
         process = subprocess.Popen([*run, "serve", "--db", db, "--port", str(port)])

@@ -71,3 +71,10 @@ def test_the_words_of_the_trade_are_in_the_glossary_once_and_in_order() -> None:
         *("Adjusted", "Answer", "Bit", "Block", "Digest", "Epsilon", "Job", "Level"),
         *("Outbox", "Pin", "Record", "Submission", "Tally", "Target"),
     }
+
+
+def test_a_name_with_an_accent_is_written_with_it() -> None:
+    folders = [ROOT / name for name in ("client", "server", "templates", "docs", "examples")]
+    texts = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".html", ".md", ".mjs"}]
+    assert len(texts) > 300
+    assert [path for path in texts if "Cramer's" in path.read_text(encoding="utf-8")] == []

@@ -140,7 +140,7 @@ def lines() -> Iterator[Line]:
     yield Line("share among some", ("conditional_share",), ALONE, _among)
     yield Line("odds ratio", ("odds_ratio",), ALONE, _odds)
     yield Line("phi", ("phi_coefficient",), ALONE, _phi)
-    yield Line("Cramer's V", ("cramers_v",), ALONE, _cramers_v, dear=2)
+    yield Line("Cramér's V", ("cramers_v",), ALONE, _cramers_v, dear=2)
     yield Line("correlation", ("Analysis.correlation",), ALONE, _correlation)
     yield Line("test of independence, 2 by 2", ("independence",), ALONE, partial(_independent, 2), test=True, dear=2)
     yield Line("test of independence, 5 by 5", ("independence",), ALONE, partial(_independent, 5), test=True, dear=5)

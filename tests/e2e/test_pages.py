@@ -124,17 +124,20 @@ def test_the_session_is_a_new_one_after_login_and_its_cookie_is_closed(stranger:
 
 
 @pytest.mark.slow
-def test_the_list_shows_state_responses_and_the_pinned_link(ada: httpx.Client, site: Any, survey: Survey) -> None:
+def test_the_list_shows_state_and_records_and_leads_to_the_pinned_link(ada: httpx.Client, site: Any, survey: Survey) -> None:
+    def row() -> str:
+        return next(part for part in ada.get(f"/manage?search={survey.id}").text.split("<tr") if f'id="survey-{survey.id}"' in part)
+
     answer(site, survey, 1)
-    article = next(part for part in ada.get("/manage").text.split("<article") if f"/s/{survey.id}#" in part)
-    assert "A &lt;b&gt;bold&lt;/b&gt; study" in article
-    assert "open" in article
-    assert "<dt>record</dt><dd>1</dd>" in article
-    assert f'value="{site.url}/s/{survey.id}#digest={survey.digest}"' in article
+    assert "A &lt;b&gt;bold&lt;/b&gt; study" in row()
+    assert 'class="state open"' in row()
+    assert 'data-name="Records">1' in row()
+    invite = f"/manage/surveys/{survey.id}/invite"
+    assert f'href="{invite}"' in row()
+    assert f'value="{site.url}/s/{survey.id}#digest={survey.digest}"' in ada.get(invite).text
     site.close_survey(survey)
-    article = next(part for part in ada.get("/manage").text.split("<article") if f'"survey-{survey.id}"' in part)
-    assert 'class="state closed"' in article
-    assert f"/s/{survey.id}#" not in article
+    assert 'class="state closed"' in row()
+    assert invite not in row()
 
 
 def test_a_survey_without_responses_says_what_to_do(ada: httpx.Client, survey: Survey) -> None:

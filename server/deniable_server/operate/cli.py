@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.researchers import invitations
+from deniable_server.researchers.editor.leftover import left_over
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 _METHOD = (
@@ -88,14 +90,36 @@ def init(db: Database, user: str, password_env: str | None) -> None:
     click.echo(f"{db} is ready; {user} can log in. The key that signs sessions is in {db.key}.")
 
 
+def _has_sample_text(survey: Survey) -> bool:
+    """Whether what a draft began with is still in it, which is told as the page tells it that publishes."""
+    found = left_over(survey)
+    if found:
+        click.echo("Sample text is still in it. Respondents would read:", err=True)
+    for one in found:
+        click.echo(f"  {one.label}: {one.words}", err=True)
+    return bool(found)
+
+
+def _at_terminal() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
+
+
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
-def publish(db: Database, survey_file: Path, owner: str | None) -> None:
-    """Publish a survey file (YAML or JSON). A published survey never changes."""
+@click.option("--yes", is_flag=True, help="Publish it even with sample text in it, without asking.")
+def publish(db: Database, survey_file: Path, owner: str | None, yes: bool) -> None:
+    """Publish a survey file (YAML or JSON). A published survey never changes.
+
+    Where sample text is still in it, that is said on standard error; at a terminal it is published only after a yes.
+    """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
+        known = any(heading.id == survey.id for heading in store.surveys.headings())
+        if not known and _has_sample_text(survey) and not yes and _at_terminal():
+            click.confirm("Publish it for good all the same?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)
     click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
     click.echo(f"digest   {survey.digest}")

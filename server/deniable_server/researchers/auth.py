@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from flask import make_response, redirect, render_template, request, url_for
+from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
@@ -13,11 +14,20 @@ from deniable_server.researchers.forms import CodeForm, LoginForm
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.researchers.second_factor import current_codes, proved
 from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.errors import without_token
 from deniable_server.web.limiter import TooManyError
 
 bp = Routes("auth", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 Page = str | AnyResponse | tuple[str, int]
 _OWN_PATH = re.compile(r"/manage(?:/[A-Za-z0-9_./-]*)?")
+
+
+@bp.errorhandler(CSRFError)
+def asked_again(_: CSRFError) -> Page:
+    """A form without the token of this visit: the same page with a new token and the name that was typed, and never the password."""
+    form = LoginForm()
+    form.csrf_token.errors = [without_token()]  # nothing is wrong with what was typed
+    return render_template("researchers/login.html", form=form), 400
 
 
 @bp.route("/login", methods=["GET", "POST"])

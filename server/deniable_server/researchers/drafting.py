@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, abort, g, redirect, render_template, request, url_for
@@ -21,19 +21,19 @@ from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.drafted import MOST_QUESTIONS, checked, has_comments, name_in, survey_in, title_in, value_in
+from deniable_server.researchers.editor.drafted import MOST_QUESTIONS, checked, has_comments, survey_in, title_in, value_in
 from deniable_server.researchers.editor.fields import fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm, too_many
 from deniable_server.researchers.editor.mistakes import beside, named
 from deniable_server.researchers.editor.prospects import ahead, proposed
 from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
-from deniable_server.researchers.own_drafts import all_own, own
+from deniable_server.researchers.own_drafts import own
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.preview import tried
 from deniable_server.researchers.publishing import taken
-from deniable_server.store.drafts import MOST, Draft, Head
+from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.errors import ConflictError, TooManyDraftsError
 from deniable_server.web import headers, limits
 from deniable_server.web.errors import out_of_date
@@ -61,21 +61,6 @@ TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in an
 def told_or_given_back(error: CSRFError) -> Response:
     """A form of a login that has ended: given back to who sent it, with a token of the new one."""
     return kept.given_back() if kept.sent_by_hand() else out_of_date(error)
-
-
-class Kept(NamedTuple):
-    """A draft in the list of them. name: the id that its survey is to have, empty where it has none yet."""
-
-    draft: Head
-    title: str
-    name: str
-
-
-@bp.app_template_global()
-def kept_drafts() -> list[Kept]:
-    """The drafts of whoever is logged in, the latest first."""
-    listed = [Kept(draft, title_in(draft.beginning), name_in(draft.beginning)) for draft in all_own()]
-    return sorted(listed, key=lambda one: (one.draft.changed_on, one.title), reverse=True)
 
 
 # --- begin and end --------------------------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from flask import g
 
 from deniable_server.context import current_store
+from deniable_server.researchers.editor.drafted import name_in, title_in
 from deniable_server.store.drafts import MISSING, Draft, Head
 from deniable_server.store.errors import UnknownDraftError
 
@@ -17,9 +20,18 @@ def own(draft_id: str) -> Draft:
     return draft
 
 
-def all_own() -> list[Head]:
-    """All of them, those of one's own first."""
-    return [head for author in _authors() for head in current_store().drafts.listed(author)]
+class Kept(NamedTuple):
+    """A draft in a list. name: the id that its survey is to have, empty where it has none yet."""
+
+    draft: Head
+    title: str
+    name: str
+
+
+def all_own() -> list[Kept]:
+    """All drafts of the researcher of the current request, in no order."""
+    heads = (head for author in _authors() for head in current_store().drafts.listed(author))
+    return [Kept(head, title_in(head.beginning), name_in(head.beginning)) for head in heads]
 
 
 def _authors() -> tuple[str, ...]:

@@ -9,15 +9,16 @@ from deniable_server.context import current_store
 from deniable_server.researchers import figures, pictures
 from deniable_server.researchers.by_group import mean_blocks, share_blocks
 from deniable_server.researchers.cards import cards, scale_of, widest_half
-from deniable_server.researchers.dashboard import ORDERS, entries
+from deniable_server.researchers.dashboard import ORDERS, STATES, Choice, listing
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.groups import groups_of
+from deniable_server.researchers.own_drafts import all_own
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import results_of, sizes_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.researchers.withheld import withheld
 from deniable_server.store.roles import Role
-from deniable_server.web.audience import least, seen_surveys
+from deniable_server.web.audience import least, seen_headings
 from deniable_server.web.errors import WithheldError
 
 bp = routes("researchers", __name__)
@@ -25,12 +26,12 @@ bp = routes("researchers", __name__)
 
 @bp.get("/manage")
 def surveys() -> Page:
-    """All surveys in which one has a role: how far each is, and what needs attention. Aborts with 400 for an order that is none."""
-    order = request.args.get("sort", "attention")
-    if order not in ORDERS:
-        abort(400, f"sort must be {', '.join(ORDERS)}, or left out")
-    places = entries(current_store(), seen_surveys(), order)
-    return render_template("researchers/surveys.html", places=places, order=order, orders=tuple(ORDERS), form=ActionForm())
+    """All surveys in which one has a role, and one's drafts, or those that are looked for. Aborts with 400 for a choice that is none."""
+    try:
+        found = listing(current_store(), seen_headings(), all_own(), Choice.of(request.args))
+    except ValueError as error:
+        abort(400, str(error))
+    return render_template("researchers/surveys.html", found=found, choice=found.choice, states=STATES, orders=ORDERS, form=ActionForm())
 
 
 @bp.get("/manage/surveys/<survey_id>")

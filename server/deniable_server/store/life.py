@@ -62,7 +62,7 @@ class Span:
 
 
 class Life(Protocol):
-    """The shelf of what is kept beside definitions and records. Everything here raises UnknownSurveyError but `all_settings`."""
+    """The shelf of what is kept beside definitions and records. What is of one survey raises UnknownSurveyError where there is none."""
 
     def settings(self, survey_id: str) -> Settings:
         """How a survey is to be run."""
@@ -79,6 +79,9 @@ class Life(Protocol):
         It changes with that count only, so it tells no more to whoever reads it often than the count did; and to whoever reads it once,
         nothing of fewer than LEAST records.
         """
+
+    def last_counted(self) -> Mapping[str, str]:
+        """The last day of each survey's last span, by id; surveys without spans are not in it."""
 
     def erase(self, survey_id: str, day: str) -> None:
         """Deletes all records of a survey, what is counted of them and its codes, closes it for good, and notes the day.

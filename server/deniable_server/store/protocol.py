@@ -46,6 +46,16 @@ class Published:
     paused: bool = False
 
 
+@dataclass(frozen=True)
+class Heading:
+    """What a list names a published survey by."""
+
+    id: str
+    title: str
+    is_open: bool
+    published_on: str  # a day, YYYY-MM-DD
+
+
 class Surveys(Protocol):
     """The shelf of definitions."""
 
@@ -61,6 +71,9 @@ class Surveys(Protocol):
 
     def all(self) -> list[Published]:
         """All published surveys, by id."""
+
+    def headings(self) -> list[Heading]:
+        """The same as a list names them: in a fraction of the time, since no question is read."""
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
         """Opens or closes a survey for submissions; closing counts all that waits.

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 
 from deniable_server.context import current_store
 from deniable_server.store.audit import set_actor
-from deniable_server.store.protocol import Published
+from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -178,6 +178,12 @@ def seen_surveys() -> list[Published]:
     """The published surveys in which the researcher of the current request has a role, by id."""
     seen = current_store().roles.seen_by(g.get("user") or "")
     return [published for published in current_store().surveys.all() if published.survey.id in seen]
+
+
+def seen_headings() -> list[Heading]:
+    """The same surveys as a list names them."""
+    seen = current_store().roles.seen_by(g.get("user") or "")
+    return [heading for heading in current_store().surveys.headings() if heading.id in seen]
 
 
 def current_audience() -> Audience:

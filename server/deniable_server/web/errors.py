@@ -99,9 +99,21 @@ def _too_many(error: TooManyError) -> Response:
 
 
 def out_of_date(_: CSRFError) -> Response:
-    """A form without the token of this visit: most often of a page that was opened before a login or a logout."""
-    why = "this page is out of date, since you have logged in or out after it was opened"
-    return reply(400, "out of date", f"{why}. Nothing was changed: open it again, and do it once more")
+    """A form without the token of this visit."""
+    return reply(400, "out of date", without_token())
+
+
+def without_token() -> str:
+    """Why a form has no token of this visit, and what to do: its cookie is gone, or it is of a page from before a login or a logout."""
+    if current_app.config["SESSION_COOKIE_NAME"] not in request.cookies:
+        return (
+            "Your browser sent no cookie with this form, so nothing was done. Cookies are gone after a restart of the browser: do it once "
+            "more. If you read this again, your browser blocks cookies: allow them for this site."
+        )
+    return (
+        "This page is out of date, since you have logged in or out after it was opened. Nothing was changed: open it again, and do it once "
+        "more."
+    )
 
 
 def _http_error(error: HTTPException) -> Response:

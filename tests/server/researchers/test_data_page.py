@@ -17,6 +17,7 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable_server.researchers.figures import length
+from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
 
 PAGE = "/manage/surveys/study/data"
@@ -101,3 +102,19 @@ def test_a_survey_without_records_has_the_page_and_the_files(ada: FlaskClient) -
 )
 def test_a_length_is_told_in_two_digits(size: int, words: Any) -> None:
     assert length(size) == words
+
+
+def test_below_the_least_records_nothing_can_be_pressed_and_the_page_says_what_there_will_be_and_when(
+    ada: FlaskClient, store: Store, submissions: Callable[..., Submission]
+) -> None:
+    store.submissions.add("study", submissions(12))
+    store.life.keep("study", Settings(least=13))
+    page = unescape(ada.get(PAGE).text)
+    main = page.split("<main")[1]
+    assert not re.findall(r"formaction|<select|<button", main)
+    assert "No file can be downloaded yet: estimates are shown from 13 records on, as the survey's settings say; 12 are counted." in page
+    assert all(f">{name}</th>" in page for name in FILES)
+    assert "bundle.zip" in main
+    assert ada.get(f"{PAGE}/bundle.zip").status_code == 403
+    store.submissions.add("study", submissions(1))
+    assert len(buttons(ada.get(PAGE).text)) == len(FILES) + 1

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.forms import filled
 
 from deniable.survey import Survey
 from deniable.topics import TOPICS, Topic
+from deniable_server.operate import cli
 from deniable_server.researchers.drafting import EXAMPLE
 from deniable_server.researchers.editor.leftover import left_over
+from deniable_server.store import open_store
 from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store
 
@@ -93,3 +97,29 @@ def test_sample_text_is_named_with_its_field(ada: FlaskClient, store: Store) -> 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_topic_that_nobody_has_changed_is_known_for_one(topic: Topic) -> None:
     assert {one.place for one in left_over(Survey.from_text(topic.text))} == {"about", "contact"}
+
+
+def test_the_command_line_names_sample_text_too_and_asks_whoever_is_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, file = tmp_path / "deniable.db", tmp_path / "survey.yaml"
+    file.write_text(EXAMPLE)
+    said = "Sample text is still in it. Respondents would read:\n  Who asks, and why: Who asks, why, and whom to contact\n"
+
+    def published(*words: str, answer: str = "", terminal: bool = True) -> tuple[int, bool, bool]:
+        """The status, whether sample text was told, and whether there is a survey afterwards."""
+        monkeypatch.setattr(cli, "_at_terminal", lambda: terminal)
+        open_store(path).close()
+        done = CliRunner().invoke(cli.main, ["publish", "--db", str(path), str(file), *words], input=answer)
+        store = open_store(path)
+        there = bool(store.surveys.headings())
+        store.close()
+        return done.exit_code, said in done.stderr, there
+
+    assert published(answer="n\n") == (1, True, False)
+    assert published(answer="y\n") == (0, True, True)
+    assert published() == (0, False, True), "it was published before: nothing is asked again"
+    for name, words, terminal in (("yes", ["--yes"], True), ("script", [], False)):
+        path = tmp_path / f"{name}.db"
+        assert published(*words, terminal=terminal) == (0, True, True)
+    path = tmp_path / "own.db"
+    file.write_text(OWN)
+    assert published() == (0, False, True)

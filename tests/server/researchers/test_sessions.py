@@ -257,3 +257,23 @@ def test_login_leads_back_to_where_somebody_was_going(client: FlaskClient, path:
 def test_an_odd_address_leads_to_the_login_page_without_an_error(client: FlaskClient, path: str) -> None:
     reply = client.get(path)
     assert reply.status_code in (302, 404)
+
+
+def test_a_login_without_its_cookie_is_told_why_and_keeps_the_name_and_never_the_password(client: FlaskClient, app: Flask) -> None:
+    form = {"user": "ada<", "password": PASSWORD, "csrf_token": token(client.get("/login?next=/manage/account"))}
+    for address in ("/login?next=/manage/account", "/login/code?next=/manage/account"):
+        reply = app.test_client().post(address, data=form)
+        page = html.unescape(reply.text)
+        assert (reply.status_code, "Your browser sent no cookie" in page, "you have logged in or out" in page) == (400, True, False)
+        assert 'value="ada&lt;"' in reply.text
+        assert PASSWORD not in page
+        assert 'action="/login?next=/manage/account"' in page
+    assert "you have logged in or out after it was opened" in client.post("/login", data={**form, "csrf_token": "of another visit"}).text
+
+
+def test_whoever_logs_in_with_the_page_that_said_so_is_in(client: FlaskClient) -> None:
+    form = {"user": "ada", "password": PASSWORD}
+    page = client.post("/login?next=/manage/account", data=form)
+    assert page.status_code == 400
+    reply = client.post("/login?next=/manage/account", data={**form, "csrf_token": token(page)})
+    assert (reply.status_code, reply.headers["Location"]) == (302, "/manage/account")

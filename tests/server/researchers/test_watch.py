@@ -237,10 +237,10 @@ def test_a_list_of_many_surveys_that_were_never_looked_at_takes_seconds_and_not_
         source = {"deniable": 1, "id": f"many{number}", "title": "T", "about": "A.", "epsilon": 1 + number / 50, "questions": [question]}
         store.surveys.publish(Survey.from_dict(source))
     before = time.thread_time()
-    first = ada.get("/manage").text.count("These figures are rough")
+    first = ada.get("/manage").text.count("; rough")
     assert time.thread_time() - before < 20  # of CPU: all forty would take over forty seconds
     assert 0 < first < 40
-    assert ada.get("/manage").text.count("These figures are rough") < first
+    assert ada.get("/manage").text.count("; rough") < first
 
 
 def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskClient, store: Store) -> None:
@@ -252,25 +252,6 @@ def test_a_survey_whose_first_person_was_asked_a_part_hides_no_list(ada: FlaskCl
         send(store, survey, 1)
         for address in ("/manage", "/manage/surveys/part/watch", "/manage/surveys/part/settings", "/manage/surveys/part/data"):
             assert ada.get(address).status_code == 200, address
-
-
-def test_the_list_is_sorted_by_attention_answers_or_title_and_says_which(ada: FlaskClient, store: Store) -> None:
-    for name, n in (("beech", 3), ("Ash", 1), ("cedar", 2)):
-        source = {"deniable": 1, "id": name.lower(), "title": name, "about": "A.", "epsilon": 2, "batch": 1}
-        survey = Survey.from_dict({**source, "questions": [{"id": "q", "text": "?", "type": "yes_no"}]})
-        store.surveys.publish(survey, "ada")
-        send(store, survey, n)
-    store.surveys.pause("cedar", True)
-    first = {}
-    for order in ("", "?sort=answers", "?sort=title"):
-        page = ada.get(f"/manage{order}").text
-        first[order] = re.findall(r'<h3 id="survey-(ash|beech|cedar)"', page)
-        assert re.findall(r'aria-current="true">(\w+)</a>', page) == [order.removeprefix("?sort=") or "attention"]
-    assert first[""][0] == "cedar"
-    assert first["?sort=answers"] == ["beech", "cedar", "ash"]
-    assert first["?sort=title"] == ["ash", "beech", "cedar"]
-    wrong = ada.get("/manage?sort=size")
-    assert (wrong.status_code, "Sort must be attention, answers, title" in wrong.text) == (400, True)
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 8])

@@ -77,6 +77,7 @@ def test_a_span_is_a_day_on_which_batches_were_counted(store: Store, submissions
         for _ in range(people):
             store.submissions.add("life", submissions(to=survey))
     assert store.life.spans("life") == [Span("2026-12-02", "2026-12-02", 8), Span("2026-12-05", "2026-12-05", 4)]
+    assert store.life.last_counted() == {"life": "2026-12-05"}
     with pytest.raises(UnknownSurveyError):
         store.life.spans("nothing")
 
@@ -265,6 +266,7 @@ def test_whoever_pauses_after_each_answer_sees_none(store: Store, submissions: M
     pause = lambda on: lambda store: store.surveys.pause("life", on)  # noqa: E731
     assert polled(store, submissions, pause(True), pause(False)) == [0] * 9
     assert store.life.spans("life") == []
+    assert store.life.last_counted() == {}
 
 
 def test_whoever_closed_and_opened_instead_would_see_each(store: Store, submissions: Make) -> None:
@@ -335,6 +337,7 @@ def test_settings_are_kept_whole_and_others_have_none(store: Store, url: str) ->
     store.life.keep("life", wanted)
     assert store.life.settings("life") == wanted
     assert store.life.all_settings() == {"life": wanted}
+    assert [(one.id, one.title, one.is_open) for one in store.surveys.headings()] == [("life", "T", True), ("study", "A study", True)]
     store.life.keep("life", replace(wanted, deleted_on="2026-01-01"))
     assert store.life.settings("life").deleted_on is None, "nobody says so but who deletes"
     for ask in (store.life.settings, lambda name: store.life.keep(name, Settings())):

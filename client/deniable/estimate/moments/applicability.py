@@ -26,7 +26,7 @@ _OF_NUMBERS: dict[str, bool] = {
     "comparison with a known share": False,
     "quantile": False,
     "phi": False,
-    "Cramer's V": False,
+    "Cramér's V": False,
     "odds ratio": False,
     "correlation": False,
     "conditional share": False,

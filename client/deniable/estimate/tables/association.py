@@ -92,18 +92,18 @@ def phi_coefficient(table: Crosstab) -> Estimate:
 
 
 def cramers_v(table: Crosstab) -> Estimate:
-    """Cramer's V, 0 for independent questions and 1 for questions that determine each other, freed of the noise's bias.
+    """Cramér's V, 0 for independent questions and 1 for questions that determine each other, freed of the noise's bias.
 
     V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
     Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
     same mean and variance; 0 is inside them about when `independence` finds nothing.
     Raises EstimateError of a number on a grid, of a sample, and where a margin is not clearly above 0.
     """
-    applicability.require("Cramer's V", table.on_grid)
+    applicability.require("Cramér's V", table.on_grid)
     if isinstance(table, LinearTable):
-        _require_all_possible("Cramer's V", table)
-        raise EstimateError("there is no Cramer's V of a sample: its limits do not know of clusters; the test of independence does")
-    p, q = _positive_margins(table, "Cramer's V")
+        _require_all_possible("Cramér's V", table)
+        raise EstimateError("there is no Cramér's V of a sample: its limits do not know of clusters; the test of independence does")
+    p, q = _positive_margins(table, "Cramér's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
     observed = float(((table.shares - expected) ** 2 / expected).sum())
     noise = _noise(table, p, q)
@@ -116,7 +116,7 @@ def cramers_v(table: Crosstab) -> Estimate:
     ends = _noncentrality_limits(observed, trace, trace_of_square, along, table.interval.alpha)
     value, std_error = math.sqrt(unbiased / size), spread / math.sqrt(size)
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
-    what = f"Cramer's V of {' and '.join(table.questions)}"
+    what = f"Cramér's V of {' and '.join(table.questions)}"
     warning = few.test(_unseen(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
     return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, warning)
 

@@ -21,6 +21,9 @@ from deniable.mechanism import Window
 from deniable.survey import Survey
 from deniable.survey.question import Question
 
+_TINY = 1e-9
+"""Of a percentage point: what an error of computing may add to a whole number, so that it is not rounded to the next."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -44,19 +47,22 @@ class Change:
     def words(self) -> str:
         """`from 23 to 18 of 100: a fall of 5, between 1 and 9`, limits rounded outwards; of a mean, and without a difference, empty.
 
+        Limits have as many decimals as it takes for the one beside 0 not to read as 0: where a change is shown, none is not possible.
         Where the rounded shares differ by another number than the rounded difference, that number is left out.
         """
         if self.difference is None or not isinstance(self.first, Row) or not isinstance(self.second, Row):
             return ""
         before, after = (100 * (row.estimate or 0.0) for row in (self.first, self.second))
         low, high = 100 * self.difference.low, 100 * self.difference.high
-        said = f"from {round(before)} to {round(after)} of 100".replace("-", "−")
         if not self.shown:
-            return f"{said}: no change is shown; from a fall of {_outwards(-low)} to a rise of {_outwards(high)} is possible"
+            possible = f"{_or_none('a fall of', -low)} to {_or_none('a rise of', high)}"
+            return f"{_from_to(before, after)}: no change is shown; from {possible} is possible"
         least, most = sorted((abs(low), abs(high)))
+        places = _places(least)
         kind, size = "rise" if low > 0 else "fall", abs(round(100 * self.difference.estimate))
-        exact = f" of {size}," if size == abs(round(after) - round(before)) else ""  # else rounding makes the three disagree
-        return f"{said}: a {kind}{exact} between {_inwards(least)} and {_outwards(most)}"
+        agree = 0 < size == abs(round(after) - round(before)) and (size <= most or not places)  # else rounding makes them disagree
+        said = _from_to(before, after, places if round(before) == round(after) else 0)
+        return f"{said}: a {kind}{f' of {size},' if agree else ''} between {_inwards(least, places)} and {_outwards(most, places)}"
 
 
 @dataclass(frozen=True)
@@ -194,9 +200,23 @@ def _record(change: Change, tests: tuple[float | None, ...]) -> tuple[object, ..
     return change.question, change.option, figure, *sides, *figures, *tests, found.warning if found else ""
 
 
-def _outwards(points: float) -> int:
-    return math.ceil(points - 1e-9)
+def _from_to(before: float, after: float, places: int = 0) -> str:
+    return f"from {before:z.{places}f} to {after:z.{places}f} of 100".replace("-", "−")
 
 
-def _inwards(points: float) -> int:
-    return math.floor(points + 1e-9)
+def _or_none(kind: str, points: float) -> str:
+    size = _outwards(points)
+    return "no change" if size == "0" else f"{kind} {size}"
+
+
+def _places(least: float) -> int:
+    """Decimals with which this limit, above 0, does not read as 0 when it is rounded down."""
+    return max(0, math.ceil(-math.log10(least + _TINY)))
+
+
+def _outwards(points: float, places: int = 0) -> str:
+    return f"{math.ceil((points - _TINY) * 10**places) / 10**places:z.{places}f}"
+
+
+def _inwards(points: float, places: int) -> str:
+    return f"{math.floor((points + _TINY) * 10**places) / 10**places:z.{places}f}"

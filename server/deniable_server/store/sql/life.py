@@ -59,6 +59,10 @@ class LifeShelf:
             find(connection, survey_id)
             return spans.of(connection, survey_id)
 
+    def last_counted(self) -> Mapping[str, str]:
+        with self._database.reading() as connection:
+            return dict(connection.execute("SELECT survey, max(until) FROM spans GROUP BY survey").fetchall())
+
     def erase(self, survey_id: str, day: str) -> None:
         did = doing("survey.delete", survey_id, "all records")
 

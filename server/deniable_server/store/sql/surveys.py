@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 from deniable.survey import Survey
 from deniable_server.store.audit import doing
 from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.errors import ClosedError, ConflictError, StoreError
-from deniable_server.store.protocol import Published
+from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
 from deniable_server.store.sql import clock
 from deniable_server.store.sql.audit import append
@@ -55,6 +57,11 @@ class SurveyShelf:
         with self._database.reading() as connection:
             rows = connection.execute(f"SELECT {COLUMNS} FROM surveys ORDER BY id").fetchall()  # noqa: S608 - our own constant
         return [published_of(row) for row in rows]
+
+    def headings(self) -> list[Heading]:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT id, definition, is_open, published_on FROM surveys ORDER BY id").fetchall()
+        return [Heading(row[0], json.loads(bytes(row[1]))["title"], row[2] > 0, str(row[3])) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
         did = doing("survey.reopen" if is_open else "survey.close", survey_id)

@@ -69,7 +69,7 @@ OF_A_NUMBER: dict[str, Callable[[], Any]] = {
     "a quantile of those who answered": lambda: analyse(SURVEY, MADE.tally).quantile("rest"),
     "phi": lambda: phi_coefficient(TABLE),
     "phi, turned": lambda: phi_coefficient(TURNED),
-    "Cramer's V": lambda: cramers_v(crosstab(SURVEY, MADE.tally, "mood", "rest")),
+    "Cramér's V": lambda: cramers_v(crosstab(SURVEY, MADE.tally, "mood", "rest")),
     "an odds ratio": lambda: odds_ratio(TABLE),
     "an odds ratio of two of the levels": lambda: odds_ratio(crosstab(SURVEY, MADE.tally, "rest", "mood"), ["0", "5"]),
     "a share among a level": lambda: conditional_share(TABLE, {"smokes": "yes"}, given={"hours": "0"}),

@@ -218,7 +218,7 @@ def test_a_share_among_hardly_anybody_says_that_the_reports_exclude_nothing() ->
         conditional_share(crosstab(COINS, Tally(400, np.array([[95, 40], [40, 160]])), "a", "b"), {"b": "yes"}, given={"a": "yes"})
     with pytest.raises(EstimateError, match=r"phi: every option's share must be clearly above 0, got 0.025 .* for yes of a"):
         phi_coefficient(few)
-    with pytest.raises(EstimateError, match="Cramer's V: every option's share must be clearly above 0"):
+    with pytest.raises(EstimateError, match="Cramér's V: every option's share must be clearly above 0"):
         cramers_v(few)
 
 

@@ -165,7 +165,7 @@ def test_two_samples_of_other_groups_are_compared() -> None:
         ("groups of survey clinics", lambda: analyse(SURVEY, {"Clinic 99": tallies()[GROUPS[0]]}, sample=CLUSTERS)),
         ("at least 2 clusters with reports, got 1", lambda: analyse(SURVEY, {GROUPS[0]: tallies()[GROUPS[0]]}, sample=CLUSTERS)),
         ("at least the 8 that were drawn", lambda: analyse(SURVEY, tallies(), sample=replace(CLUSTERS, population=7))),
-        ("no Cramer's V of a sample", lambda: cramers_v(analyse(SURVEY, tallies(), sample=CLUSTERS).crosstab("smokes", "mood"))),
+        ("no Cramér's V of a sample", lambda: cramers_v(analyse(SURVEY, tallies(), sample=CLUSTERS).crosstab("smokes", "mood"))),
         ("a regression cannot allow for a sample", lambda: analyse(SURVEY, tallies(), sample=CLUSTERS).regress("smokes ~ 1")),
         (
             "at least 1 report",
