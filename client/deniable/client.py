@@ -267,9 +267,9 @@ class SurveyClient:
         row whose person would come above person_cap is a wrong row (a RefusedError with "raise"); one person may have several rows.
 
         job: a name for this input. Progress is kept under it, so that after a failure, or a kill, the same call goes on
-        behind the last row that was randomized. A file has one without asking, its path, and is refused once its size or
-        time has changed. An input without a name must not be submitted twice. A copy of a file, or the same under another name, is another
-        input, and is sent in full once more.
+        behind the last row that was randomized. A file has one without asking, its path, and is refused once its time has
+        changed. An input without a name must not be submitted twice. A copy of a file, or the same under another name, is another input,
+        and is sent in full once more.
 
         row_key: the column with a public identifier of each row, such as a staff number, by which rows are recognised instead: each
         is randomized and counted once, whatever file it comes in, and files may change. Two rows with one key are wrong rows. The

@@ -64,4 +64,5 @@ class State(NamedTuple):
         return cls(found.st_size, found.st_mtime_ns, (found.st_dev, found.st_ino))
 
     def __str__(self) -> str:
-        return f"{self.size} bytes, changed {self.changed}"
+        """What may be kept of it. Not the size: `no` is shorter than `yes`."""
+        return f"changed {self.changed}"

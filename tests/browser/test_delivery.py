@@ -56,6 +56,7 @@ return [waited, told, [...new Set(bodies)], running.size];
         ([[429, None], [429, "soon"], [429, "-5"]], [1000, 2000, 4000], [2, 3, 4]),
         ([[429, "1.5"], [429, "9" * 30]], [1000, 2000], [2, 3]),
         ([[429, "2"]] * 4, [2000, 2000, 4000], [2, 3, 4, "DeliveryError"]),
+        ([[425, None], [520, None], [524, None]], [1000, 2000, 4000], [2, 3, 4]),  # of a proxy: the server may have the record
         ([[403, "7"]], [], ["RejectedError"]),
         ([[200, None, "<!doctype html><h1>Welcome to our hotel</h1>"]], [1000], [2]),
         (

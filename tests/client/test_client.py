@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import traceback
@@ -883,6 +884,19 @@ def test_a_file_that_changed_after_it_was_begun_is_refused(client, server, csv_f
     with pytest.raises(RefusedError, match="has changed since its first 10 rows were randomized"):
         client.submit_many("study", csv_file)
     assert server.counted == 10
+
+
+def test_what_stays_of_a_file_is_the_same_whatever_was_answered_in_it(server, tmp_path):
+    def kept(answer):
+        file, outbox = tmp_path / "people.csv", tmp_path / f"{answer}.sqlite"
+        file.write_text(f"smokes,party\n{answer},Red\n")
+        os.utime(file, (0, 0))
+        with SurveyClient(server.url, outbox=outbox) as client:
+            client.submit_many("study", file)
+        with closing(sqlite3.connect(outbox)) as db:
+            return list(db.iterdump())
+
+    assert kept("yes") == kept("no")
 
 
 def test_a_file_that_was_wrong_can_be_corrected_and_sent(client, server, csv_file):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import os
@@ -10,8 +11,10 @@ import subprocess
 import sys
 import threading
 import traceback
+import types
 import weakref
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -285,6 +288,12 @@ def test_a_seal_shows_nothing_and_gives_what_the_call_gives():
     assert re.fullmatch("<sealed>", sealed.Sealed(print).__repr__())
 
 
+def attributes(value: object) -> list[object]:
+    """What an object has by a name, those of types that are written in C among them: `partial.args` is no entry of a dict."""
+    members = [name for kind in type(value).__mro__ for name, what in vars(kind).items() if isinstance(what, types.MemberDescriptorType)]
+    return [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in members)]
+
+
 def leads_to(error: BaseException, wanted: object) -> bool:
     """Whether a report finds something that shows the locals of our frames, their attributes and what they contain, six steps deep."""
     seen: dict[int, int] = {}  # how many steps were left
@@ -296,13 +305,27 @@ def leads_to(error: BaseException, wanted: object) -> bool:
             return False
         seen[id(value)] = steps
         inside = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
-        return any(found(each, steps - 1) for each in [*inside, *getattr(value, "__dict__", {}).values()])
+        return any(found(each, steps - 1) for each in [*inside, *attributes(value)])
 
     frames_of_ours = [
         each.f_locals for each, _ in traceback.walk_tb(error.__traceback__) if each.f_globals["__name__"].startswith("deniable.")
     ]
     assert frames_of_ours
     return any(found(each, 6) for each in frames_of_ours)
+
+
+@pytest.mark.parametrize("sealing", [Sealed, partial], ids=["a seal", "the control"])
+def test_no_attribute_of_a_local_leads_to_the_answers_before_they_are_read(here, server, fault, sealing, monkeypatch):
+    monkeypatch.setattr("deniable.client.Sealed", sealing)
+    server.always = fault(status=500)
+    with pytest.raises(DeliveryError) as caught:
+        here.submit("canaries", ANSWERS)
+    assert leads_to(caught.value, ANSWERS) is (sealing is partial)
+
+
+def test_a_seal_is_not_copied():
+    with pytest.raises(TypeError, match="is not copied"):
+        copy.copy(Sealed(dict, bird=TOKEN))
 
 
 GIVEN = {"rows": [ANSWERS] * 3, "a frame": pd.DataFrame([CELLS] * 3)}

@@ -12,7 +12,7 @@ const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and 
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const PATIENCE = 20000; // milliseconds for one attempt
 const GLANCE = 5000; // milliseconds that somebody waits to hear whether an invitation is good
-const AGAIN = new Set([408, 429, 500, 502, 503, 504, 507]);
+const AGAIN = new Set([408, 425, 429]); // and whatever is no refusal: from 500 on, those of proxies too
 
 /** The server said no; the message is its own, and `rule` the one that was broken. */
 export class RejectedError extends Error {
@@ -51,7 +51,7 @@ export async function deliver(url, envelope, onPause) {
     const reply = await post(url, envelope);
     if (accepted(reply)) return;
     const refused = reply?.ok ? undefined : reply;
-    if (refused && !AGAIN.has(refused.status)) throw rejection(refused);
+    if (refused && refused.status < 500 && !AGAIN.has(refused.status)) throw rejection(refused);
     if (attempt === PAUSES.length) throw new DeliveryError(refused?.status);
     onPause(attempt + 2);
     await new Promise((resolve) => setTimeout(resolve, pause(attempt, refused?.headers.get("Retry-After"))));

@@ -25,7 +25,7 @@ from deniable.errors import DeliveryError, RefusedError, Rejected
 from deniable.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
 from deniable.wire.submission import Submission
 
-_VERSION = 4
+_VERSION = 5
 _TABLES = (
     """CREATE TABLE job (
     number INTEGER PRIMARY KEY, url TEXT NOT NULL, survey TEXT NOT NULL, name TEXT NOT NULL,
@@ -54,7 +54,8 @@ _MODE = (
     "UPDATE submission SET mode = 'by_hand' WHERE by_hand",
     "ALTER TABLE submission DROP COLUMN by_hand",
 )
-_STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE)
+_NO_SIZES = ("UPDATE job SET mark = substr(mark, instr(mark, 'changed ')) WHERE mark LIKE '% bytes, changed %'",)
+_STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE, _NO_SIZES)
 """What makes each version of the file out of the one before."""
 
 
@@ -122,7 +123,7 @@ class Outbox:
             self._file.close()
 
     def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
-        """Takes up a job, new or begun. `mark` is what the input looks like from outside: its size and time, say.
+        """Takes up a job, new or begun. `mark` is what the input looks like from outside: its time, say.
 
         public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group, or for the
         same survey at another address; DeliveryError if somebody alive is working on it.
@@ -307,13 +308,15 @@ def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:
 
 def _prepare(file: PrivateDatabase) -> None:
     """Brings the file to its newest format, from nothing if it is new. Raises sqlite3.Error."""
-    file.version(_VERSION)
+    before = file.version(_VERSION)
     file.run("PRAGMA journal_mode = WAL")
     with file.transaction() as db:
         for step in _STEPS[file.version(_VERSION) :]:  # asked again: another process may have been first
             for statement in step:
                 db.execute(statement)
         db.execute(f"PRAGMA user_version = {_VERSION}")
+    if 0 < before < _VERSION:
+        file.run("VACUUM")  # what a step took away leaves the disk
 
 
 class _Life:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, wraps
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from deniable.errors import AnswerError, DeniableError
 
@@ -25,9 +25,13 @@ class Sealed(partial[T]):
     """
 
     __slots__ = ()
+    args = keywords = None  # type: ignore[assignment]  # a report may show attributes; the call goes without these two
 
     def __repr__(self) -> str:
         return "<sealed>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("what is under a seal is not copied")
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> T:
         failure: BaseException | None

@@ -76,6 +76,7 @@ CREATE TABLE rejected (
     job INTEGER NOT NULL REFERENCES job, row INTEGER NOT NULL, question TEXT NOT NULL, reason TEXT NOT NULL
 );
 INSERT INTO job VALUES (1, 'https://example.org', 's', 'j', 'd', 'm', 7, 2, NULL);
+INSERT INTO job VALUES (2, 'https://example.org', 's', 'file', 'd', '76 bytes, changed 5', 1, 1, NULL);
 INSERT INTO rejected VALUES (1, 3, 'q', 'rule');
 PRAGMA user_version = 1;
 """
@@ -93,8 +94,10 @@ def test_an_outbox_of_the_first_version_is_taken_over_with_all_that_is_in_it(out
         assert (job.rows, job.submissions, job.rejected) == (7, 2, (Rejected(3, "q", "rule"),))
         assert box.claim(URL, job) == [PERTURBED.id]
         assert box.load(PERTURBED.id) == ("s", PERTURBED)
-        assert box._file._db.execute("PRAGMA user_version").fetchone() == (4,)
+        assert box._file._db.execute("PRAGMA user_version").fetchone() == (5,)
+        assert box.begin(URL, "s", "file", "d", "changed 5").rows == 1
         box.close()
+        assert b"76 bytes" not in outbox.read_bytes()  # as long as the answers in the file were
 
 
 def test_an_upgrade_that_is_interrupted_changes_nothing(outbox, monkeypatch):
@@ -266,7 +269,7 @@ def test_a_file_that_is_no_outbox_is_refused_and_left_as_it_is(outbox):
 def test_an_outbox_of_a_later_version_is_refused(outbox):
     with closing(sqlite3.connect(outbox)) as db:
         db.execute("PRAGMA user_version = 9")
-    with pytest.raises(DeliveryError, match="its version must be at most 4, got 9"):
+    with pytest.raises(DeliveryError, match="its version must be at most 5, got 9"):
         Outbox(outbox)
 
 
