@@ -49,7 +49,7 @@ async function start(url, { survey: id, closed }) {
   const hash = ownHash();
   keepFragment(hash);
   if (misled(hash)) return;
-  const link = location.href.split("#")[0] + hash;
+  const link = `${location.origin}${location.pathname}${ownSearch()}${hash}`;
   const fragment = takeFragment(hash);
   requireBrowser();
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
@@ -72,14 +72,23 @@ function ownHash() {
   return own.length ? `#${own.join("&")}` : "";
 }
 
+/** What a link has between its path and its fragment; this page's own address has one sign more there, see `takeFragment`. */
+function ownSearch() {
+  return location.search.replace(/&$/, "");
+}
+
 /**
  * What the link says. Group and code go from the address, and so from bookmarks and what is restored; the list of visited pages
  * keeps what was opened, whatever a page does. The digest is the same for everybody and stays: a page loaded again is held to it.
+ *
+ * A sign that no link has stands before the "#": Firefox counts the keys that are pressed on a page, which tell how many digits a number has,
+ * and keeps the count where the address without its fragment is among the visited ones. So it must not be one of them.
  */
 function takeFragment(hash) {
   const fragment = new URLSearchParams(hash.slice(1));
   const digest = fragment.get("digest");
-  history.replaceState(history.state, "", location.pathname + location.search + (digest === null ? "" : `#digest=${encodeURIComponent(digest)}`));
+  const search = location.search === "" ? "?" : `${ownSearch()}&`;
+  history.replaceState(history.state, "", `${location.pathname}${search}#${digest === null ? "" : `digest=${encodeURIComponent(digest)}`}`);
   return fragment;
 }
 
@@ -89,7 +98,7 @@ function takeFragment(hash) {
  */
 function misled(hash) {
   const known = [...document.querySelectorAll(".languages a")].map(({ hreflang }) => `?lang=${hreflang}`);
-  if (location.search === "" || known.includes(location.search)) return false;
+  if (location.search === "" || known.includes(ownSearch())) return false;
   onPress(show("misled"), "without", () => location.replace(`${location.pathname}?lang=${language()}${hash}`));
   return true;
 }

@@ -7,6 +7,12 @@ from selenium.webdriver.common.by import By
 from tests.kit.patience import patient
 
 
+def address_of(link: str) -> str:
+    """What the page that a link opens has for its address: it puts a sign there that no link has."""
+    place, _, fragment = link.partition("#")
+    return f"{place}{'&' if '?' in place else '?'}#{fragment}"
+
+
 class Page:
     def __init__(self, driver: Chrome) -> None:
         self.driver = driver
