@@ -294,4 +294,4 @@ def closes_and_archives(eve: Researcher) -> None:
     eve.reads("[aria-labelledby=closing]", "It is archived")
     eve.driver.find_element(By.CSS_SELECTOR, "header .home").click()
     eve.arrives("Surveys")
-    assert "Archived (1)" in eve.text
+    assert "1 archived" in eve.text
