@@ -22,7 +22,6 @@ from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.researchers import invitations
-from deniable_server.researchers.editor.leftover import left_over
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 _METHOD = (
@@ -92,6 +91,8 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 
 def _has_sample_text(survey: Survey) -> bool:
     """Whether what a draft began with is still in it, which is told as the page tells it that publishes."""
+    from deniable_server.researchers.editor.leftover import left_over  # Flask comes with it, which no other command needs
+
     found = left_over(survey)
     if found:
         click.echo("Sample text is still in it. Respondents would read:", err=True)

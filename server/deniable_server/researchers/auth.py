@@ -24,8 +24,8 @@ _OWN_PATH = re.compile(r"/manage(?:/[A-Za-z0-9_./-]*)?")
 
 @bp.errorhandler(CSRFError)
 def asked_again(_: CSRFError) -> Page:
-    """A form without the token of this visit: the same page with a new token and the name that was typed, and never the password."""
-    form = LoginForm()
+    """A form without the token of this visit: the page anew, with one. Anybody can have sent it, so nothing of it is shown."""
+    form = LoginForm(formdata=None)
     form.csrf_token.errors = [without_token()]  # nothing is wrong with what was typed
     return render_template("researchers/login.html", form=form), 400
 
