@@ -20,8 +20,9 @@ from pathlib import Path
 
 import httpx
 
-from deniable import SurveyClient
+from deniable import Survey, SurveyClient
 from deniable.estimate import Results
+from deniable.wire.link import Link
 
 HERE = Path(__file__).parent
 SURVEY, ANSWERS = HERE / "anes1996.yaml", HERE / "anes1996.csv"
@@ -102,8 +103,8 @@ def compare(results: Results, rows: list[dict[str, str]]) -> None:
 
 def show_page(url: str, password: str) -> None:
     """Opens the results page where somebody watches; else keeps a copy of it."""
-    page = f"{url}/manage/surveys/anes1996"
-    print(f"\nResults page   {page}\nname           {USER}\npassword       {password}\nanswer it      {url}/s/anes1996\n")
+    page, link = f"{url}/manage/surveys/anes1996", Link(url, "anes1996", Survey.from_file(SURVEY).digest)
+    print(f"\nResults page   {page}\nname           {USER}\npassword       {password}\nanswer it      {link}\n")
     if sys.stdin is not None and sys.stdin.isatty():
         webbrowser.open(page)
         input("Press Enter to stop the server. ")
