@@ -18,7 +18,8 @@ from deniable_server.web.limits import SMALL, most_bytes_of
 
 READY_SECONDS = 2.0  # in which the database must answer
 HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once
-FLUSH_SECONDS = 0.02  # in which granian's own thread has handed a reply to the system
+POLL_SECONDS = 0.02
+FLUSH_SECONDS = 0.25  # in which granian's own thread, which does not say so, has handed a reply to the system, on a busy machine, too
 OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; from then on the file needs no name
 STOPPING = "the server is about to stop; nothing was kept, send the same again later"
 ALIVE = "/healthz"
@@ -81,7 +82,7 @@ class Front:
         try:
             async with asyncio.timeout(seconds):
                 while self._open:
-                    await asyncio.sleep(FLUSH_SECONDS)
+                    await asyncio.sleep(POLL_SECONDS)
         except TimeoutError:
             return False
         finally:

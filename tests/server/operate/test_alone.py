@@ -179,8 +179,9 @@ def test_a_request_that_is_being_answered_gets_its_answer(server: Any, submissio
         raw = Raw(server, POST + b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
         assert httpx.get(f"{server.url}/readyz", timeout=PATIENCE).status_code == 200
         server.process.terminate()
-        while (late := httpx.get(f"{server.url}/s/study", timeout=PATIENCE)).status_code == 200:
-            pass
+        with httpx.Client(timeout=PATIENCE) as client:
+            while (late := client.get(f"{server.url}/s/study")).status_code == 200:
+                pass
         assert (late.status_code, late.headers["Retry-After"]) == (503, "2")
         foreign.execute("ROLLBACK")
     assert raw.reply()[0] == 200

@@ -58,11 +58,14 @@ class View:
 
 
 def look(store: Store, survey: str, part: Part) -> View:
-    """At everything but the bytes of what is sealed, which are others each time; their number is looked at."""
+    """At everything but the bytes of what is sealed, which are others each time; their number is looked at.
+
+    And but for PostgreSQL's note that the tables are to be written anew, which goes half a second after a batch came, whoever looks.
+    """
     rows: dict[str, list[Any]] = {}
     with store.database.reading() as connection:
         for (table,) in connection.execute(TABLES["sqlite" if hasattr(store.database, "path") else "postgresql"]).fetchall():
-            listed = "survey, label, mode, length(sealed)" if table == "intake" else "*"
+            listed = {"intake": "survey, label, mode, length(sealed)", "deniable": "version, proof"}.get(table, "*")
             rows[table] = sorted(connection.execute(f"SELECT {listed} FROM {table}").fetchall(), key=repr)
         kept = connection.execute("SELECT id, count FROM submissions WHERE survey = ?", [survey]).fetchall()
         spent = connection.execute("SELECT hash FROM invitations WHERE survey = ? AND spent > 0", [survey]).fetchall()
