@@ -163,7 +163,7 @@ READERS: Mapping[str, Callable[[Path], int]] = {
 
 
 def test_from_an_invitation_to_data_in_every_format(new_browser: Callable[..., Chrome], server: ServerProcess, tmp_path: Path) -> None:
-    eve = Researcher(new_browser(), server, tmp_path)
+    eve = Researcher(new_browser(profile=tmp_path / "profile"), server, tmp_path)
     makes_an_account(eve)
     writes_a_survey(eve)
     asks_people(eve)

@@ -29,18 +29,22 @@ def open_browser(
 ) -> Iterator[Chrome]:
     """Chromium, from the system where it is installed, else one that Selenium finds; closed, its own profile removed, on the way out.
 
-    `profile` keeps the profile in a folder of the caller's, to be looked at afterwards.
+    `profile` keeps the profile in a folder of the caller's, to be looked at afterwards; then it is the whole browser. Otherwise Debian's
+    shell of it does, where there is one: the same engine and pages, without history, downloads and windows, in a quarter of the time.
     """
     with ExitStack() as stack:
-        folder = profile or stack.enter_context(tempfile.TemporaryDirectory(prefix="profile-", ignore_cleanup_errors=True))
+        shell = None if profile else shutil.which("chromium-headless-shell")
         options = ChromeOptions()
-        for argument in (*QUIET, f"--user-data-dir={folder}", *arguments):
+        for argument in (*QUIET, *arguments):
             options.add_argument(argument)
+        if not shell:  # which opens no page beside a profile that it is told of
+            folder = profile or stack.enter_context(tempfile.TemporaryDirectory(prefix="profile-", ignore_cleanup_errors=True))
+            options.add_argument(f"--user-data-dir={folder}")
         if os.geteuid() == 0:
             options.add_argument("--no-sandbox")  # Chromium's sandbox does not run as root
         for name, value in (capabilities or {}).items():
             options.set_capability(name, value)
-        program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        program = shell or next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         driver_program = shutil.which("chromedriver")
         if program and driver_program:
             options.binary_location = program
