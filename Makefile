@@ -25,9 +25,8 @@ test:
 
 # Six tests at a time keep two processors busy, since many wait for a browser; make test WORKERS=3 leaves room for other things.
 WORKERS ?= 6
-# Who has waited in vain, on a machine that has much else to do, waits once more; who has seen something wrong fails at once.
 tests: $(VENV)/.dev $(VENV)/.wheels
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -rR --reruns 1 --only-rerun "not within [0-9]+ seconds" --only-rerun TimeoutException
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -rR
 
 # All tests are compiled once: each of the processes that run them would do it again.
 compiled: $(VENV)/.dev

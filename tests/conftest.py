@@ -70,6 +70,13 @@ SERVERS = {"make_server", "shipped", "site", "upstream"}
 """The fixtures that start a `deniable-server` of its own: whoever asks for one is slow."""
 
 
+IN_VAIN = ["not within [0-9]+ seconds", "TimeoutException"]
+"""Who has waited in vain, beside other tests, waits once more; who has seen something wrong fails at once.
+
+Of the others nobody waits; and to ask whether they are to be run again took 40 ms for each of them.
+"""
+
+
 @pytest.hookimpl(tryfirst=True)  # before some are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
@@ -78,6 +85,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SERVERS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
+        if "PYTEST_XDIST_WORKER" in os.environ and any(map(item.get_closest_marker, ("browser", "slow"))):
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=IN_VAIN))
 
 
 @pytest.hookimpl(wrapper=True)

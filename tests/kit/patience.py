@@ -11,27 +11,33 @@ from selenium.common.exceptions import StaleElementReferenceException, TimeoutEx
 from selenium.webdriver.support.ui import WebDriverWait
 
 PATIENCE = float(os.environ.get("DENIABLE_PATIENCE", "120"))  # seconds
+SOON, LATER, SELDOM = 0.02, 1.5, 0.3  # seconds to the second look, how much longer to each after it, and the longest: looks cost time, too
 
 
 def wait_for(holds: Callable[[], object], what: str) -> None:
     """Until it holds; `what` is said where it does not."""
-    deadline = time.monotonic() + PATIENCE
+    deadline, pause = time.monotonic() + PATIENCE, SOON
     while not holds():
         assert time.monotonic() < deadline, f"not within {PATIENCE:.0f} seconds: {what}"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(pause * LATER, SELDOM)
 
 
 def patient(driver: Any) -> WebDriverWait[Any]:
-    """`patient(driver).until(...)` looks 20 times a second, again where a page has gone between two looks at it."""
-    return _Patient(driver, PATIENCE, 0.05, ignored_exceptions=[StaleElementReferenceException])
+    """`patient(driver).until(...)` looks again, too, where a page has gone between two looks at it."""
+    return _Patient(driver, PATIENCE, SOON, ignored_exceptions=[StaleElementReferenceException])
 
 
 class _Patient(WebDriverWait[Any]):
     """Says at the end of its patience where the browser is instead, in one line: the last of a log may be all there is to read."""
 
     def until(self, method: Callable[[Any], Any], message: str = "") -> Any:
+        def look(driver: Any) -> Any:
+            self._poll = min(self._poll * LATER, SELDOM)
+            return method(driver)
+
         try:
-            return super().until(method, message)
+            return super().until(look, message)
         except TimeoutException as error:
             raise TimeoutException(f"{message} not within {PATIENCE:.0f} seconds; {_where(self._driver)}".strip()) from error
 

@@ -57,7 +57,7 @@ def start(
     while process.poll() is None and time.monotonic() < deadline:
         if answers() if answers else _answers(port):
             return process
-        time.sleep(0.02)
+        time.sleep(0.05)
     process.kill()
     process.wait()
     raise AssertionError(f"the server did not start:\n{log.read_text(encoding='utf-8')}")
