@@ -24,6 +24,7 @@ def test_ours_and_the_limit_are_called_in_turns_behind_one_that_does_not_count()
     assert found.passed
 
 
+@pytest.mark.slow
 def test_what_another_process_took_counts_and_not_the_wait_for_it() -> None:
     found = measured(Line("a", "<= 0.5", lambda: Took(2.0, 8.0), lambda: Took(10.0, 16.0), "it", rounds=1))
     assert (found.ours, found.reference, found.ratio, found.ours_wall, found.reference_wall) == (2.0, 10.0, 0.2, 8.0, 16.0)

@@ -51,6 +51,7 @@ def test_a_half_width_gives_the_respondents(run):
     assert made["n"] == max(row["respondents"] for row in made["rows"])
 
 
+@pytest.mark.slow
 def test_a_confidence_and_a_share_are_used(run):
     made = json.loads(run("--n", "500", "--confidence", "0.9", "--share", "0.1", "--json").stdout)
     assert (made["confidence"], made["share"]) == (0.9, 0.1)

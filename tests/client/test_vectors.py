@@ -196,6 +196,7 @@ def test_every_code_is_written_and_read_alike(vectors: Vectors) -> None:
             assert access_codes.read(case["typed"]).hex() == case["secret"]
 
 
+@pytest.mark.slow
 def test_every_fingerprint_has_its_six_words(vectors: Vectors) -> None:
     told, *cases = vectors("six_words")
     assert hashlib.sha256(" ".join(WORDS).encode()).hexdigest() == told["list"]

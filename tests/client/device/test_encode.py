@@ -91,6 +91,7 @@ def test_a_message_lists_a_few_of_many_categories() -> None:
     assert allowed(nine) == "one of a, b, c, d, e, f, g, h, … (9 in all)"
 
 
+@pytest.mark.slow
 def test_printable_text_has_line_breaks_but_no_other_control_characters() -> None:
     assert printable("a\n\tb é 🙂 \u2028")
     refused = {code for code in range(0x110000) if not printable(chr(code))}

@@ -79,6 +79,7 @@ def test_the_same_records_give_the_same_bytes(make: Make) -> None:
     assert [path.read_bytes() for path in sorted(first.folder.iterdir())] == [path.read_bytes() for path in sorted(second.folder.iterdir())]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_records(tmp_path: Path, small: None) -> None:
     def most(n: int, name: str) -> int:
         found, before = 0, pa.total_allocated_bytes()

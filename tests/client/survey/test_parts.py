@@ -66,6 +66,7 @@ def written(draw: st.DrawFn, weighted: bool = True) -> dict[str, Any]:
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(written())
+@pytest.mark.slow
 def test_no_record_gives_away_more_than_the_surveys_epsilon(source: dict[str, Any]) -> None:
     survey = Survey.from_dict(source)
     assert keeps(survey.questions, survey.ask, source["epsilon"])
@@ -76,6 +77,7 @@ def test_no_record_gives_away_more_than_the_surveys_epsilon(source: dict[str, An
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(written(weighted=False))
+@pytest.mark.slow
 def test_questions_of_equal_weight_take_equal_parts_and_together_all_of_it(source: dict[str, Any]) -> None:
     survey = Survey.from_dict(source)
     assert len({question.declared_epsilon for question in survey.questions}) == 1

@@ -47,6 +47,7 @@ def test_the_tally_of_two_parts_is_their_sum(one: Bits, other: Bits) -> None:
 
 @settings(deadline=None)
 @given(some_bits, some_bits)
+@pytest.mark.slow
 def test_what_is_taken_out_again_leaves_no_trace(one: Bits, other: Bits) -> None:
     left = Tally.from_bits(np.concatenate([one, other])) - Tally.from_bits(other)
     assert (left.n, left.to_bytes()) == (len(one), Tally.from_bits(one).to_bytes())

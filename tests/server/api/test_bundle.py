@@ -96,6 +96,7 @@ def test_each_file_alone_is_the_file_in_the_zip_by_the_api_and_on_the_page(every
     assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != "SHA256SUMS"}
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_the_results_page(every: Store, get: Get) -> None:
     told = json.loads(get("bundle/estimates.json"))
     queries = ["results", *(f"results?group={group}" for group in map(quoted, SURVEY.groups))]
@@ -132,6 +133,7 @@ def test_a_download_says_what_it_is_and_how_long(every: Store, client: FlaskClie
     assert client.get("/api/v1/surveys/every/bundle/rows.sav", auth=AUTH).headers["Content-Disposition"].endswith("every-rows.sav")
 
 
+@pytest.mark.slow
 def test_the_licence_is_the_researchers_choice(every: Store, get: Get) -> None:
     for licence, words in {"cc-by-4.0": b"CC BY 4.0", "cc0-1.0": b"CC0 1.0", "none": b"No licence is given"}.items():
         for name in ("LICENCE.txt", "README.md", "datasheet.md", "report.html"):
@@ -187,6 +189,7 @@ def test_a_bundle_changes_by_whole_batches_only_whatever_single_people_send(stor
     assert changes == [north[19] + 1, north[29] + 1]  # of twenty and of thirty people of North all but ten; the eight of South wait
 
 
+@pytest.mark.slow
 def test_a_bundle_of_records_that_are_counted_one_by_one_would_be_found_out(store: Store, get: Get) -> None:
     one_by_one = Survey.from_dict({**COINS, "batch": 1})
     store.surveys.publish(one_by_one)

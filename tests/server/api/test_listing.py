@@ -131,6 +131,7 @@ def reached(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     yield asked
 
 
+@pytest.mark.slow
 def test_the_client_goes_through_all_pages_as_they_are_wanted(app: Flask, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     surveys = [publish(store, f"s{number:03}") for number in range(120)]
     with reached(app, monkeypatch) as asked, SurveyClient("http://localhost", auth=ADA) as client:

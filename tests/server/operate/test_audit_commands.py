@@ -31,6 +31,7 @@ def token(client: FlaskClient) -> str:
     return html.unescape(re.findall(r'name="csrf_token"[^>]*value="([^"]+)"', client.get("/manage").text)[0])
 
 
+@pytest.mark.slow
 def test_what_is_done_on_a_page_has_its_researchers_name_and_what_is_done_here_has_none(
     app: Flask, logged_in: Callable[..., FlaskClient], store: Store, tmp_path: Path
 ) -> None:

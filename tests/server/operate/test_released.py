@@ -12,6 +12,7 @@ from deniable_server import paths
 from deniable_server.operate.released import manifest, text
 
 
+@pytest.mark.slow
 def test_the_committed_hashes_are_those_of_the_sources() -> None:
     assert json.loads(PATH.read_text(encoding="utf-8")) == manifest(), (
         "run `make release-hashes` and commit client/deniable/verify/released.json"
@@ -26,6 +27,7 @@ def test_every_module_of_the_respondents_page_is_among_them() -> None:
     assert {path for path in files if path.startswith("/static/")} == {"/static/base.css", "/static/respond.css"}
 
 
+@pytest.mark.slow
 def test_the_hashes_are_the_same_every_time() -> None:
     assert text() == text()
 

@@ -128,6 +128,7 @@ def test_any_survey_comes_back_from_a_browser_as_it_was(ada: FlaskClient, store:
 # --- fields ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor: Open, store: Store) -> None:
     one = editor()
     for _ in range(2):
@@ -476,6 +477,7 @@ def test_the_plan_of_a_draft_is_what_the_planner_says(editor: Open, ada: FlaskCl
     assert ada.get(f"{editor(WRONG).path}/plan").status_code == 302
 
 
+@pytest.mark.slow
 def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor: Open, store: Store) -> None:
     first, other = editor(), editor(EXAMPLE.replace("marriage", "work"))
     assert first.publish().status_code == 302
@@ -486,6 +488,7 @@ def test_another_survey_under_a_published_id_is_refused_and_stays_a_draft(editor
     assert [draft.id for draft in store.drafts.listed("ada")] == [other.id]
 
 
+@pytest.mark.slow
 def test_a_draft_is_its_authors_who_may_delete_it(editor: Open, ada: FlaskClient, store: Store) -> None:
     own = editor(EXAMPLE.replace("title: About marriage", 'title: "A <b>bold</b> one"'))
     store.accounts.set_password("ben", "hash")
@@ -633,6 +636,7 @@ def test_a_title_of_any_kind_is_read_in_no_time() -> None:
         assert title_in(text) == title
 
 
+@pytest.mark.slow
 def test_a_survey_of_more_questions_than_there_are_fields_for_is_planned_and_tried_from_its_source(ada: FlaskClient, store: Store) -> None:
     questions = "".join(f"  - {{id: q{number}, text: Q?, type: yes_no}}\n" for number in range(101))
     path = f"/manage/drafts/{store.drafts.begin('ada', EXAMPLE.split('  - ')[0] + questions).id}"

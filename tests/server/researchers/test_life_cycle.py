@@ -300,6 +300,7 @@ def doors(ada: FlaskClient, app: Flask, tmp_path: Path, query: str = "") -> dict
     return found
 
 
+@pytest.mark.slow
 def test_below_the_number_that_is_set_no_door_shows_an_estimate(
     ada: FlaskClient, app: Flask, store: Store, survey: Survey, submissions: Make, tmp_path: Path
 ) -> None:

@@ -62,6 +62,7 @@ def device(app: Flask, logged_in: LogIn) -> Device:
     return device
 
 
+@pytest.mark.slow
 def test_who_has_a_passkey_alone_gets_in_by_recovery_codes_once_each(app: Flask, logged_in: LogIn, store: Store) -> None:
     codes = re.findall(r"<code>([a-z2-7-]{19})</code>", add(logged_in(app), Device(ORIGIN)).text)
     assert len(codes) == 10

@@ -52,6 +52,7 @@ def said(page: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_page_command_and_library_print_the_same_figures_of_groups_clusters_and_a_slope(
     ada: FlaskClient, habits: Survey, tmp_path: Path
 ) -> None:

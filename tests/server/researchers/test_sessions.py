@@ -133,6 +133,7 @@ def test_the_token_of_one_session_is_worth_nothing_in_another(ada: FlaskClient, 
     assert other.get("/manage").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_session_in_constant_use_ends_after_twelve_hours(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, now = time.time(), time.time()
     monkeypatch.setattr("time.time", lambda: now)

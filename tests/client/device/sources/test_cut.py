@@ -80,6 +80,7 @@ ENDS = st.sampled_from(["\n", "\r\n"])
 @example(["yes,,no"] * 3, ['yes,"a\nb",no', "yes,x,no"], "\n", True, 4, 0)
 @example(["yes,,no"] * 3, ["", "yes,x,no"], "\r\n", False, 2, 1)
 @example([], [], "\n", True, 4, 0)
+@pytest.mark.slow
 def test_what_is_cut_is_what_is_read_cell_by_cell(plain, odd, end, whole, size, skip) -> None:
     text = end.join([HEADER.strip(), *plain, *odd]) + end * whole
     cut_rows, read_rows = both(text.encode("utf-8", "surrogatepass"), size, skip)

@@ -126,6 +126,7 @@ def every_format(folder: Path, rows):
 
 @settings(max_examples=12, deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=9))
+@pytest.mark.slow
 def test_the_same_table_gives_the_same_categories_in_every_format(rows):
     expected = [[0 if row[1] in ("yes", "1") else 1 for row in rows]]
     labels = SURVEY.questions[1].categories

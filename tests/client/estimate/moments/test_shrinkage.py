@@ -68,6 +68,7 @@ def test_shuffling_the_options_shuffles_the_shares() -> None:
     assert adjusted(ones[order], 1000, channel) == pytest.approx(adjusted(ones, 1000, channel)[order], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_it_is_nearer_to_the_truth_than_the_estimate_and_than_the_nearest_point_of_the_simplex() -> None:
     channel, rng = Channel.for_epsilon(np.log(3), 64), np.random.default_rng(6)
     zipf = 1 / np.arange(1, 65)

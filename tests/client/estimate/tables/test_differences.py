@@ -64,6 +64,7 @@ def test_two_groups_near_opposite_ends_differ_by_as_much_as_is_true_in_95_of_100
     assert chances[0] @ np.array(held) @ chances[1] > 0.945
 
 
+@pytest.mark.slow
 def test_the_difference_of_two_options_is_covered_as_often_as_it_says() -> None:
     """Fixed seed. 2,000 surveys: 95% is known to 0.5%."""
     found = [between_options(EIGHT, tally, "q", "o0", "o1") for tally in tallies(EIGHT, SHARES, 1000, 2000, seed=2)]

@@ -91,6 +91,7 @@ def test_means_of_really_randomized_answers_are_near_the_truth() -> None:
     assert one.n == n
 
 
+@pytest.mark.slow
 def test_a_mean_is_covered_as_often_as_its_interval_says() -> None:
     """Fixed seed. 2,000 surveys: 95% is known to 0.5%."""
     found = [mean(EIGHT, tally, "how_often", np.arange(8)) for tally in tallies(EIGHT, np.full(8, 1 / 8), 500, 2000, seed=3)]

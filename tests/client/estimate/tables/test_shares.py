@@ -212,6 +212,7 @@ def test_all_and_none_are_said_only_where_that_is_so(ones: int, named: str) -> N
     assert warnings(estimate(one_question(), tally_with([ones], 1000)))[0].startswith(f"{named}. Honest coins")
 
 
+@pytest.mark.slow
 def test_the_flag_goes_up_where_the_exact_test_says_so() -> None:
     flagged = [any("made up" in w for w in warnings(estimate(one_question(), tally_with([y], 200)))) for y in range(201)]
     expected = [bool(stats.binom.cdf(y, 200, 0.25) < 0.001 or stats.binom.sf(y - 1, 200, 0.75) < 0.001) for y in range(201)]
