@@ -162,9 +162,13 @@ def may_open(address: str) -> bool:
     return may_do(endpoint)
 
 
-def may_do(endpoint: str) -> bool:
-    """Whether the researcher of the current request may go to an endpoint of the survey that it is about."""
-    return g.get("role") is not None and g.role >= least_role(endpoint)
+def may_do(endpoint: str, survey_id: str | None = None) -> bool:
+    """Whether the researcher of the current request may go to an endpoint of the survey that it is about, or of another one.
+
+    survey_id: one of those that `seen_headings` has named.
+    """
+    role = g.get("role") if survey_id is None else g.seen[survey_id]
+    return role is not None and role >= least_role(endpoint)
 
 
 def _endpoint(path: str) -> str:
@@ -182,7 +186,7 @@ def seen_surveys() -> list[Published]:
 
 def seen_headings() -> list[Heading]:
     """The same surveys as a list names them."""
-    seen = current_store().roles.seen_by(g.get("user") or "")
+    seen = g.seen = current_store().roles.seen_by(g.get("user") or "")
     return [heading for heading in current_store().surveys.headings() if heading.id in seen]
 
 

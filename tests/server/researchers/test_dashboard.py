@@ -165,3 +165,15 @@ def test_surveys_in_which_one_has_no_role_are_neither_found_nor_counted(
     store.roles.grant("also-hers", "eve", Role.VIEWER)
     assert listed(eve, "?search=a") == ["Also hers"]
     assert said(eve, "?search=another").startswith("0 of 2 surveys")
+
+
+@pytest.mark.parametrize(("role", "expected"), [(Role.VIEWER, ["Watch", "Settings"]), (Role.EDITOR, ["Invite", "Watch", "Settings"])])
+def test_the_list_leads_nobody_to_a_page_that_is_not_for_them(
+    app: Flask, store: Store, logged_in: Callable[..., FlaskClient], publish: Callable[..., None], role: Role, expected: list[str]
+) -> None:
+    eve = logged_in(app, "eve")
+    publish("Hers")
+    store.roles.grant("hers", "eve", role)
+    links = re.findall(r'<a href="(/manage/surveys/hers/[^"]*)" class="unprinted">([^<]+)</a>', eve.get("/manage").text)
+    assert [name for _, name in links] == expected
+    assert {eve.get(address).status_code for address, _ in links} == {200}
