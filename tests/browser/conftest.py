@@ -41,6 +41,10 @@ class _Quiet(SimpleHTTPRequestHandler):
         else:
             super().do_GET()
 
+    def end_headers(self) -> None:
+        self.send_header("Cache-Control", "no-store")  # the next server may be given the same port, and serves other modules
+        super().end_headers()
+
     def log_message(self, *args: Any) -> None:
         pass
 
