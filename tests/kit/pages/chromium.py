@@ -22,6 +22,9 @@ QUIET = (
     "--disable-sync",
 )
 
+DEBIANS = "/usr/lib/chromium"
+"""Where Debian's shell is. Its wrapper among the programs would be ended in its place, and leave it running."""
+
 
 @contextmanager
 def open_browser(
@@ -33,9 +36,7 @@ def open_browser(
     shell of it does, where there is one: the same engine and pages, without history, downloads and windows, in a quarter of the time.
     """
     with ExitStack() as stack:
-        shell = (
-            None if profile else shutil.which("chromium-headless-shell", path="/usr/lib/chromium")
-        )  # not its wrapper, which leaves it running
+        shell = None if profile else shutil.which("chromium-headless-shell", path=DEBIANS)
         options = ChromeOptions()
         for argument in (*QUIET, *arguments):
             options.add_argument(argument)
