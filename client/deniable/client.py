@@ -18,10 +18,11 @@ from urllib.parse import quote
 
 import httpx
 
+from deniable import arguments
 from deniable.collected import Collected
 from deniable.delivery.account import Account
 from deniable.delivery.jobs import Bulk, Report, rows_at_once
-from deniable.delivery.key import Key
+from deniable.delivery.credentials import Key, Login
 from deniable.delivery.outbox import Kept, Outbox
 from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
 from deniable.delivery.sender import Delivery
@@ -62,18 +63,24 @@ class SurveyClient:
     """Takes part in the surveys of the server at `url`, for one respondent or for many.
 
     max_epsilon: refuse a survey whose submission would give away more; a number, or text such as "ln 9". A survey may give away more
-    than 8 only if its file says so, and this client takes part only if it is told so too.
-    pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every
-    survey asked for. outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data
-    folder), or ":memory:" to keep them no longer than this process. ledger: the file that keeps, for each person whom `submit` and
-    `submit_many` then must name, the sum of what they gave away, or True for the one in the user's data folder; person_cap: that sum's
-    cap, as max_epsilon. auth: a researcher's name and password, for `results`, `analysis` and `bundle` only. key: what `deniable-server key
-    make` printed, for submissions of many records, and for these three where there is no auth; nothing else carries it.
-    Neither travels over plain http to another machine. timeout: seconds for each wait on the network. retries: further attempts after the
-    first one fails.
+        than 8 only if its file says so, and this client takes part only if it is told so too.
+    pin: refuse any definition but this one: a digest, or a mapping from survey id to digest, which then must have every survey asked for.
+    outbox: the file that keeps perturbed submissions until they are acknowledged (by default in the user's data folder), or ":memory:"
+        to keep them no longer than this process. It is opened when it is first needed.
+    ledger: the file that keeps, for each person whom `submit` and `submit_many` then must name, the sum of what they gave away, or True
+        for the one in the user's data folder.
+    person_cap: that sum's cap, as max_epsilon.
+    auth: a researcher's name and password, for `results`, `analysis` and `bundle` only.
+    key: what `deniable-server key make` printed, for submissions of many records, and for these three where there is no auth; nothing
+        else carries it.
+    timeout: seconds for each wait on the network, above 0 and at most a day.
+    retries: further attempts after the first one fails, 0 or more.
 
     Randomness comes from the operating system, for many answers as a key; there is no seed.
-    Raises ValueError for an argument out of its range.
+
+    Raises ValueError where an argument is not as above, where `url` is no address of a server or has a password in it, and where auth or
+        a key would travel over plain http to another machine. It names the argument, and quotes neither key nor password.
+    Raises RefusedError where the ledger cannot be used, or others than its owner may read it.
     """
 
     def __init__(
@@ -90,22 +97,21 @@ class SurveyClient:
         timeout: float = 30.0,
         retries: int = 6,
     ) -> None:
-        held, login = None if key is None else Key(key), None if auth is None else httpx.BasicAuth(*auth)
+        held, login = Key.of(key), Login.of(auth)
         del key, auth  # from here on no frame shows them
         self.url = server_address(url)
-        if login:
-            refuse_plain_http(url, "a password")
-        if held:
-            refuse_plain_http(url, "a key")
-            held.check()
+        for credential, called in ((login, "a password"), (held, "a key")):
+            if credential:
+                refuse_plain_http(url, called)
+                credential.check()
         self.survey_id: str | None = None
         self.group: str | None = None
         self.invitation: str | None = None
-        self.max_epsilon = parse_cap("max_epsilon", max_epsilon)
-        self.person_cap = parse_cap("person_cap", person_cap)
-        self._pin = _checked_pin(pin)
+        self.max_epsilon = arguments.cap("max_epsilon", max_epsilon)
+        self.person_cap = arguments.cap("person_cap", person_cap)
+        self._pin = arguments.pin(pin)
         self._auth = login or held
-        self._transport = Transport(self.url, timeout, retries)
+        self._transport = Transport(self.url, arguments.timeout(timeout), arguments.retries(retries))
         self._delivery = Delivery(self._transport, outbox, held)
         self._surveys: dict[str, Survey] = {}
         self._ledger = Ledger(None if ledger is True else ledger) if ledger else None
@@ -117,9 +123,10 @@ class SurveyClient:
         The id becomes `survey_id`, and a digest in the link the pin. A group and an invitation become `group` and `invitation`: those
         of submissions to this survey that name no other. Raises ValueError if it is no such link.
         """
+        options |= {"key": Key.of(options.get("key")), "auth": Login.of(options.get("auth"))}  # no frame shows them
         read = Link.parse(link)
         pin = options.pop("pin", None)
-        if read.digest and pin and _checked_pin(pin) not in (read.digest, {read.survey: read.digest}):
+        if read.digest and pin is not None and arguments.pin(pin) not in (read.digest, {read.survey: read.digest}):
             raise ValueError("pin must be the digest that the link carries, got another one")
         client = cls(read.url, pin=read.digest or pin, **options)
         client.survey_id, client.group, client.invitation = read.survey, read.group, read.code
@@ -181,8 +188,8 @@ class SurveyClient:
 
     def _published(self, survey_id: str) -> Survey:
         """The same, however much it gives away: for whoever reads what others sent."""
-        if survey_id not in self._surveys:
-            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}", limit=MAX_DEFINITION))
+        if _checked_id(survey_id) not in self._surveys:
+            survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{survey_id}", limit=MAX_DEFINITION))
             self._refuse_another(survey, survey_id)
             self._surveys[survey_id] = survey
         return self._surveys[survey_id]
@@ -461,27 +468,7 @@ def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
     return {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
 
 
-def parse_cap(name: str, written: float | str) -> float:
-    """A cap on epsilon, a number, `inf` or `ln x`; `name` is what the caller calls it. Raises ValueError."""
-    try:
-        cap = float(written)
-    except (TypeError, ValueError):
-        with suppress(ValueError):
-            return parse_epsilon(written, most=inf)
-        cap = 0.0
-    if not cap > 0:
-        raise ValueError(f"{name} must be a number above 0 or `ln x`, got {written!r}")
-    return cap
-
-
-def _checked_id(survey_id: str) -> str:
-    if not SURVEY_ID.fullmatch(survey_id):
+def _checked_id(survey_id: Any) -> str:
+    if not (isinstance(survey_id, str) and SURVEY_ID.fullmatch(survey_id)):
         raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {survey_id!r}")
     return survey_id
-
-
-def _checked_pin(pin: str | Mapping[str, str] | None) -> str | dict[str, str] | None:
-    for digest in [pin] if isinstance(pin, str) else (pin or {}).values():
-        if not DIGEST.fullmatch(digest):
-            raise ValueError(f"pin must be 64 lower-case hexadecimal digits, got {digest!r}")
-    return pin if pin is None or isinstance(pin, str) else dict(pin)

@@ -24,7 +24,7 @@ import pytest
 from tests.kit.killing import kill_again_and_again
 
 import deniable
-from deniable.client import SurveyClient, parse_cap
+from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 from deniable.device import perturb as perturb_module
 from deniable.errors import AnswerError, DeliveryError, DeniableError, MissingExtraError, RefusedError, RejectedError
@@ -252,20 +252,11 @@ def test_a_wrong_option_is_a_value_error(server, options):
 
 
 @pytest.mark.parametrize(
-    "url", ["example.org", "ftp://example.org", "https://", "https://a?b=c", "https://a#b", "http://a:b", "http://a:0", "http://[::1"]
+    "url", ["example.org", "ftp://example.org", "https://", "https://a?b=c", "https://a#b", "http://a:b", "http://a:0", "http://[::1", 5, None, b"https://a"]
 )
 def test_a_wrong_address_is_a_value_error(url):
     with pytest.raises(ValueError, match="url must be the address of a server"):
         SurveyClient(url)
-
-
-def test_a_cap_is_a_number_or_a_logarithm():
-    assert [parse_cap("cap", written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
-    assert parse_cap("cap", "ln 9") == pytest.approx(np.log(9))
-    assert parse_cap("cap", "ln 1000000") == pytest.approx(np.log(1e6))
-    for wrong in (0, -1, "nan", "much", "ln(3", None, [8]):
-        with pytest.raises(ValueError, match="cap must be a number above 0 or `ln x`, got"):
-            parse_cap("cap", wrong)
 
 
 @pytest.fixture
@@ -452,13 +443,16 @@ def test_what_is_no_key_is_refused_without_being_quoted(server, wrong):
         ("no address", {}),
         ("https://survey.example.org", {"max_epsilon": "much"}),
         ("https://survey.example.org", {"end": "\n"}),
+        ("https://survey.example.org", {"retries": -1}),
     ],
 )
-def test_a_client_that_is_refused_shows_no_key_and_no_password(url, options):
+@pytest.mark.parametrize("make", [SurveyClient, lambda url, **options: SurveyClient.from_link(f"{url}/s/study", **options)])
+def test_a_client_that_is_refused_shows_no_key_and_no_password(make, url, options):
     """A key out of a file ends with a line break, and an address is soon mistyped: the frames of that error had both."""
-    secret, end = "dk_" + "k" * 43, options.pop("end", "")
-    with pytest.raises(ValueError, match="must be") as caught:
-        SurveyClient(url, key=secret + end, auth=("ada", "b377er"), **options)
+    options = {"end": "", **options}
+    secret, end = "dk_" + "k" * 43, options.pop("end")
+    with pytest.raises(ValueError, match="must ") as caught:
+        make(url, key=secret + end, auth=("ada", "b377er"), **options)
     ours = traceback.TracebackException.from_exception(caught.value.with_traceback(caught.value.__traceback__.tb_next), capture_locals=True)
     assert len(ours.stack) >= 1
     assert not [line for line in ours.format() if "k" * 10 in line or "b377er" in line]

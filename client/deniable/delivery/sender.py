@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from deniable.delivery.key import Key
+from deniable.delivery.credentials import Key
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, RejectedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from deniable.survey.parse import SURVEY_ID
@@ -64,8 +64,10 @@ def server_address(url: str) -> str:
     return f"{parts.scheme}://{host}{port}{parts.path}".rstrip("/")
 
 
-def _of_a_server(address: str, personal: str) -> SplitResult | None:
+def _of_a_server(address: Any, personal: str) -> SplitResult | None:
     """The parts of an address that a server can have; None for any other. Raises ValueError in these words for one with a name in it."""
+    if not isinstance(address, str):
+        return None
     try:
         parts = urlsplit(address)
         usable = parts.scheme in _PORTS and parts.hostname and (parts.username is not None or parts.port != 0)
@@ -76,9 +78,9 @@ def _of_a_server(address: str, personal: str) -> SplitResult | None:
     return parts if usable else None
 
 
-def _quotable(address: str) -> str:
+def _quotable(address: Any) -> str:
     """Without what may be a code or a password, in whatever way it is written wrongly."""
-    return _SECRET.split(re.sub(r"(?s).*@", "…@", address))[0]
+    return _SECRET.split(re.sub(r"(?s).*@", "…@", str(address)))[0]
 
 
 def _refuse_before_the_fragment(query: str) -> None:

@@ -42,17 +42,19 @@ from deniable_server.web import limiter
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
 
-def slow_disk() -> None:
+def slow_disk(seconds: float) -> None:
     commit = writer.Writer._commit
 
     def slow(self: writer.Writer, batch: list[Any]) -> None:
-        time.sleep(SLOW_DISK)
+        time.sleep(seconds)
         commit(self, batch)
 
     writer.Writer._commit = slow  # type: ignore[method-assign]
 
 
 def acknowledge_before_commit() -> None:
+    """A commit takes so long that some submission always waits for its own when the kill comes, however seldom clients have their turn."""
+    slow_disk(0.2)
     add = Arrivals.add
 
     def early(self: Arrivals, arrival: Arrival) -> None:
@@ -161,7 +163,7 @@ VARIANTS: dict[str, Callable[[], None]] = {
 
 if __name__ == "__main__":
     variant = sys.argv.pop(1)
-    slow_disk()
+    slow_disk(SLOW_DISK)
     if sys.argv[1] == "serve":
         VARIANTS[variant]()
     main()

@@ -24,6 +24,7 @@ from tests.kit.servers.tallies import recount_of
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
+from deniable_server.front.application import READY, READY_SECONDS
 from deniable_server.store import open_store
 
 pytestmark = pytest.mark.slow
@@ -63,7 +64,7 @@ class Honest:
     def client(self) -> None:
         with httpx.Client(base_url=self.url, timeout=30, headers={"Content-Type": "application/json"}) as http:
             while not self.ending.wait(0.02):
-                for path in (SUBMIT, "/s/study", "/api/v1/surveys/study", "/s/study/by-hand", "/readyz"):
+                for path in (SUBMIT, "/s/study", "/api/v1/surveys/study", "/s/study/by-hand", READY):
                     self.ask(http, path)
 
     def ask(self, http: httpx.Client, path: str) -> None:
@@ -73,8 +74,10 @@ class Honest:
         except httpx.HTTPError as error:
             self.failures.append(f"{path}: {type(error).__name__}")
             return
-        self.took.append(time.monotonic() - begun)
-        if reply.status_code not in (200, 404):  # two coins cannot answer this survey
+        took = time.monotonic() - begun
+        self.took.append(took)
+        late = path == READY and reply.status_code == 503 and took >= READY_SECONDS  # it says so itself; LIMIT holds for it as for all
+        if reply.status_code not in (200, 404) and not late:  # two coins cannot answer this survey
             self.failures.append(f"{path}: {reply.status_code}")
         self.acknowledged += path == SUBMIT and reply.status_code == 200
 

@@ -1,0 +1,56 @@
+"""What a SurveyClient is made with is checked at once, and each mistake names the argument."""
+
+from __future__ import annotations
+
+import traceback
+
+import numpy as np
+import pytest
+
+from deniable import arguments
+from deniable.client import SurveyClient
+
+DIGEST = "0f" * 32
+
+
+def test_a_cap_is_a_number_or_a_logarithm():
+    assert [arguments.cap("cap", written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
+    assert arguments.cap("cap", "ln 9") == pytest.approx(np.log(9))
+    assert arguments.cap("cap", "ln 1000000") == pytest.approx(np.log(1e6))
+    for wrong in (0, -1, "nan", "much", "ln(3", None, [8]):
+        with pytest.raises(ValueError, match="cap must be a number above 0 or `ln x`, got"):
+            arguments.cap("cap", wrong)
+
+
+WRONG = {
+    "max_epsilon": (0, -1, "much", None),
+    "person_cap": (0, float("nan")),
+    "pin": ("", "0F" * 32, DIGEST[:-1], b"0f" * 32, 5, [DIGEST], {"study": 5}, {"study": DIGEST, "other": ""}),
+    "timeout": (0, -1, float("nan"), float("inf"), 86_401, "30", None, True, (1, 2)),
+    "retries": (-1, 1.5, "6", None, False),
+    "key": ("dk_", 5, b"dk_" + b"k" * 43),
+    "auth": ("me", ("ada",), ("ada", "b377er", ""), ("ada", 5), {"ada": "b377er", "bob": "b377er"}, 5),
+}
+
+
+@pytest.mark.parametrize(("name", "wrong"), [(name, wrong) for name, all_ in WRONG.items() for wrong in all_])
+def test_what_is_wrong_is_refused_before_anything_is_opened(tmp_path, name, wrong):
+    kept = {"outbox": tmp_path / "outbox", "ledger": tmp_path / "ledger"}
+    with pytest.raises(ValueError, match=f"^{name} must ") as caught:
+        SurveyClient("https://survey.example.org", **{**kept, name: wrong})
+    assert list(tmp_path.iterdir()) == []
+    ours = caught.value.__traceback__.tb_next
+    shown = "".join(traceback.TracebackException.from_exception(caught.value.with_traceback(ours), capture_locals=True).format())
+    assert "b377er" not in shown
+
+
+@pytest.mark.parametrize("right", [{"timeout": 0.1}, {"timeout": 86_400}, {"retries": 0}, {"pin": {"study": DIGEST}}, {"auth": ["ada", "b377er"]}])
+def test_what_is_right_is_taken(right):
+    SurveyClient("https://survey.example.org", **right).close()
+
+
+@pytest.mark.parametrize("pin", [{}, {"study": "1f" * 32}, {"other": DIGEST}, "1f" * 32])
+def test_a_pin_beside_a_link_with_a_digest_says_the_same(pin):
+    with pytest.raises(ValueError, match="pin must be the digest that the link carries"):
+        SurveyClient.from_link(f"https://survey.example.org/s/study#digest={DIGEST}", pin=pin)
+    SurveyClient.from_link(f"https://survey.example.org/s/study#digest={DIGEST}", pin={"study": DIGEST}).close()
