@@ -49,12 +49,13 @@ ROOMS = {
     "verify": ("is the page the one that was released", "errors extras survey wire joined"),
     "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
     "listed": ("which surveys a server has", "errors survey wire delivery"),
+    "arguments": ("what a client is made with", "survey wire"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery"),
-    "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate plan collected listed session"),
+    "client": ("the SDK's door", "errors persons survey privacy wire device delivery estimate plan collected listed arguments session"),
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
     "cli": (
         "the command line",
-        "errors persons files extras survey xlsform topics privacy wire delivery estimate exported simulate plan verify client",
+        "errors persons files extras survey xlsform topics privacy wire delivery estimate exported simulate plan verify arguments client",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""

@@ -14,7 +14,7 @@ LONGEST = 86_400
 """The seconds of the longest wait that may be asked for: a day."""
 
 
-def cap(name: str, written: float | str) -> float:
+def checked_cap(name: str, written: float | str) -> float:
     """A cap on epsilon, a number, `inf` or `ln x`; `name` is what the caller calls it."""
     try:
         most = float(written)
@@ -27,7 +27,7 @@ def cap(name: str, written: float | str) -> float:
     return most
 
 
-def pin(given: str | Mapping[str, str] | None) -> str | dict[str, str] | None:
+def checked_pin(given: str | Mapping[str, str] | None) -> str | dict[str, str] | None:
     """A digest, or a mapping from survey id to digest."""
     if not (given is None or isinstance(given, str | Mapping)):
         raise ValueError(f"pin must be a digest, or a mapping from survey id to digest, got {given!r}")
@@ -37,14 +37,14 @@ def pin(given: str | Mapping[str, str] | None) -> str | dict[str, str] | None:
     return given if given is None or isinstance(given, str) else dict(given)
 
 
-def timeout(seconds: Any) -> float:
+def checked_timeout(seconds: Any) -> float:
     """Seconds, above 0 and at most LONGEST."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST:
         raise ValueError(f"timeout must be a number of seconds, above 0 and at most {LONGEST:,}, got {seconds!r}")
     return seconds
 
 
-def retries(times: Any) -> int:
+def checked_retries(times: Any) -> int:
     """A whole number, at least 0."""
     if isinstance(times, bool) or not isinstance(times, int) or times < 0:
         raise ValueError(f"retries must be a whole number of at least 0, got {times!r}")

@@ -9,20 +9,17 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
-import httpx
-
-from deniable import arguments
+from deniable.arguments import checked_cap, checked_pin, checked_retries, checked_timeout
 from deniable.collected import Collected
 from deniable.delivery.account import Account
-from deniable.delivery.jobs import Bulk, Report, rows_at_once
 from deniable.delivery.credentials import Key, Login
+from deniable.delivery.jobs import Bulk, Report, rows_at_once
 from deniable.delivery.outbox import Kept, Outbox
 from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
 from deniable.delivery.sender import Delivery
@@ -36,12 +33,11 @@ from deniable.privacy.ledger import Ledger, Use
 from deniable.session import Receipt, Session, check_named
 from deniable.survey import MAX_DEFINITION, Survey
 from deniable.survey.document import strict_json
-from deniable.survey.epsilon import parse_epsilon
 from deniable.survey.parse import SURVEY_ID
 from deniable.survey.total import HIGH, within
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
-from deniable.wire.link import DIGEST, Link, server_address
+from deniable.wire.link import Link, server_address
 from deniable.wire.public import Public
 from deniable.wire.submission import MAX_COUNT, Submission
 
@@ -107,11 +103,11 @@ class SurveyClient:
         self.survey_id: str | None = None
         self.group: str | None = None
         self.invitation: str | None = None
-        self.max_epsilon = arguments.cap("max_epsilon", max_epsilon)
-        self.person_cap = arguments.cap("person_cap", person_cap)
-        self._pin = arguments.pin(pin)
+        self.max_epsilon = checked_cap("max_epsilon", max_epsilon)
+        self.person_cap = checked_cap("person_cap", person_cap)
+        self._pin = checked_pin(pin)
         self._auth = login or held
-        self._transport = Transport(self.url, arguments.timeout(timeout), arguments.retries(retries))
+        self._transport = Transport(self.url, checked_timeout(timeout), checked_retries(retries))
         self._delivery = Delivery(self._transport, outbox, held)
         self._surveys: dict[str, Survey] = {}
         self._ledger = Ledger(None if ledger is True else ledger) if ledger else None
@@ -126,7 +122,7 @@ class SurveyClient:
         options |= {"key": Key.of(options.get("key")), "auth": Login.of(options.get("auth"))}  # no frame shows them
         read = Link.parse(link)
         pin = options.pop("pin", None)
-        if read.digest and pin is not None and arguments.pin(pin) not in (read.digest, {read.survey: read.digest}):
+        if read.digest and pin is not None and checked_pin(pin) not in (read.digest, {read.survey: read.digest}):
             raise ValueError("pin must be the digest that the link carries, got another one")
         client = cls(read.url, pin=read.digest or pin, **options)
         client.survey_id, client.group, client.invitation = read.survey, read.group, read.code

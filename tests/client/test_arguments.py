@@ -7,19 +7,19 @@ import traceback
 import numpy as np
 import pytest
 
-from deniable import arguments
+from deniable.arguments import checked_cap
 from deniable.client import SurveyClient
 
 DIGEST = "0f" * 32
 
 
 def test_a_cap_is_a_number_or_a_logarithm():
-    assert [arguments.cap("cap", written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
-    assert arguments.cap("cap", "ln 9") == pytest.approx(np.log(9))
-    assert arguments.cap("cap", "ln 1000000") == pytest.approx(np.log(1e6))
+    assert [checked_cap("cap", written) for written in (2, "2.5", 30, "inf")] == [2, 2.5, 30, float("inf")]
+    assert checked_cap("cap", "ln 9") == pytest.approx(np.log(9))
+    assert checked_cap("cap", "ln 1000000") == pytest.approx(np.log(1e6))
     for wrong in (0, -1, "nan", "much", "ln(3", None, [8]):
         with pytest.raises(ValueError, match="cap must be a number above 0 or `ln x`, got"):
-            arguments.cap("cap", wrong)
+            checked_cap("cap", wrong)
 
 
 WRONG = {
@@ -44,7 +44,9 @@ def test_what_is_wrong_is_refused_before_anything_is_opened(tmp_path, name, wron
     assert "b377er" not in shown
 
 
-@pytest.mark.parametrize("right", [{"timeout": 0.1}, {"timeout": 86_400}, {"retries": 0}, {"pin": {"study": DIGEST}}, {"auth": ["ada", "b377er"]}])
+@pytest.mark.parametrize(
+    "right", [{"timeout": 0.1}, {"timeout": 86_400}, {"retries": 0}, {"pin": {"study": DIGEST}}, {"auth": ["ada", "b377er"]}]
+)
 def test_what_is_right_is_taken(right):
     SurveyClient("https://survey.example.org", **right).close()
 

@@ -252,7 +252,20 @@ def test_a_wrong_option_is_a_value_error(server, options):
 
 
 @pytest.mark.parametrize(
-    "url", ["example.org", "ftp://example.org", "https://", "https://a?b=c", "https://a#b", "http://a:b", "http://a:0", "http://[::1", 5, None, b"https://a"]
+    "url",
+    [
+        "example.org",
+        "ftp://example.org",
+        "https://",
+        "https://a?b=c",
+        "https://a#b",
+        "http://a:b",
+        "http://a:0",
+        "http://[::1",
+        5,
+        None,
+        b"https://a",
+    ],
 )
 def test_a_wrong_address_is_a_value_error(url):
     with pytest.raises(ValueError, match="url must be the address of a server"):
@@ -453,9 +466,10 @@ def test_a_client_that_is_refused_shows_no_key_and_no_password(make, url, option
     secret, end = "dk_" + "k" * 43, options.pop("end")
     with pytest.raises(ValueError, match="must ") as caught:
         make(url, key=secret + end, auth=("ada", "b377er"), **options)
-    ours = traceback.TracebackException.from_exception(caught.value.with_traceback(caught.value.__traceback__.tb_next), capture_locals=True)
-    assert len(ours.stack) >= 1
-    assert not [line for line in ours.format() if "k" * 10 in line or "b377er" in line]
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    ours = [str(frame.locals) for frame in shown.stack if frame.filename != __file__]
+    assert len(ours) >= 1
+    assert not [told for told in (*ours, str(shown)) if "k" * 10 in told or "b377er" in told]
 
 
 def test_a_key_shows_itself_in_no_traceback_log_or_outbox(server, outbox, fault, no_waiting, caplog):

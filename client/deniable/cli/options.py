@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from deniable import arguments
+from deniable.arguments import checked_cap
 from deniable.client import SurveyClient
 from deniable.survey.types.base import printable
 from deniable.wire.link import Link
@@ -19,7 +19,7 @@ Decorated = Callable[..., Any]
 
 def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
     try:
-        return arguments.cap(param.opts[0], written)
+        return checked_cap(param.opts[0], written)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
