@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,7 @@ from deniable_server.store.sql import tallies
 from deniable_server.store.sqlite import schema
 
 HISTORY = Path(__file__).with_name("history")
+SETS = (schema.migrations, schema.accounts, schema.people, schema.life, schema.drafts, schema.webhooks)
 VERSIONS = ("first", "second", "second_accounts", "third", "fourth")
 
 
@@ -154,6 +156,23 @@ def tables(path: Path) -> list[tuple[str, ...]]:
         return list(
             connection.execute("SELECT name, replace(sql, 'IF NOT EXISTS ', '') FROM sqlite_master WHERE type = 'table' ORDER BY name")
         )
+
+
+def test_a_new_file_of_the_tests_is_as_one_that_all_migrations_have_made(tmp_path: Path) -> None:
+    """Theirs is a copy (`kit/servers/cheap.py`)."""
+    open_store(tmp_path / "copied.db").close()
+    with closing(sqlite3.connect(tmp_path / "made.db")) as connection:
+        schema.migrate(connection)
+    made, copied = dump(tmp_path / "made.db"), dump(tmp_path / "copied.db")
+    assert made == copied
+    assert sum("deniable_server" in line for line in made) == sum(len(list(each._migrations)) for each in SETS)
+
+
+def dump(path: Path) -> list[str]:
+    """All of a file in SQL, but for the times of its migrations."""
+    with closing(sqlite3.connect(path)) as connection:
+        (due,) = connection.execute("PRAGMA user_version").fetchone()
+        return [str(due), *(re.sub(r"'20\d\d-[^']*'", "'a time'", line) for line in connection.iterdump())]
 
 
 def test_a_file_of_the_time_before_passkeys_gets_their_table(tmp_path: Path) -> None:
