@@ -455,6 +455,13 @@ def test_the_library_loads_without_scipy_pandas_flask_or_its_own_commands() -> N
     assert loaded.strip() == "[]"
 
 
+def test_a_server_starts_and_plans_are_loaded_without_scipys_functions() -> None:
+    """They take a tenth of a second, a seventh of all that a start takes, and are loaded by the first who needs one."""
+    script = "import sys, deniable.plan, deniable_server.operate.serve; print([n for n in sys.modules if n.startswith('scipy.special')])"
+    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    assert loaded.strip() == "[]"
+
+
 def test_every_public_name_is_exported_on_purpose() -> None:
     assert sorted(deniable.__all__) == sorted(PUBLIC)
     assert all(hasattr(deniable, name) for name in PUBLIC)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Protocol
 
 import numpy as np
@@ -48,7 +48,7 @@ def encode(question: Encodable, answer: Answer, words: Words | None = None) -> i
     return int(round_stochastically(question, np.array([place]), words)[0])
 
 
-def chosen(answer: Answer, label: str, labels: Sequence[str]) -> Answer:
+def chosen(answer: Answer, label: str, labels: Set[str]) -> Answer:
     """What a multiple choice's answer says of one of its items: yes, no, nothing where nothing was answered, or what no item allows."""
     if answer is None or (not isinstance(answer, list | tuple | set | frozenset) and _blank(answer)):
         return None

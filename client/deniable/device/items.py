@@ -17,19 +17,19 @@ def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple
         yield item, lookup(answers, item.id, lists)
 
 
-def item_lists(names: Sequence[str]) -> dict[str, tuple[str, list[str]]]:
+def item_lists(names: Sequence[str]) -> dict[str, tuple[str, set[str]]]:
     """For each name like `drugs[tea]` that of the whole question, and the labels of all its items."""
-    found: dict[str, tuple[str, list[str]]] = {}
-    labels: dict[str, list[str]] = {}
+    found: dict[str, tuple[str, set[str]]] = {}
+    labels: dict[str, set[str]] = {}
     for name in names:
         if name.endswith("]") and "[" in name:
             whole, _, label = name[:-1].partition("[")
-            labels.setdefault(whole, []).append(label)
+            labels.setdefault(whole, set()).add(label)
             found[name] = (whole, labels[whole])
     return found
 
 
-def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, list[str]]]) -> Answer:
+def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, set[str]]]) -> Answer:
     if name in row or name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)
     whole, labels = lists[name]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtri, expit, ndtri, stdtrit
+import scipy
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.roots import root
@@ -99,8 +99,8 @@ def rho_of_log_odds(sd: float, share: float) -> float:
     check_inside("share", share)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     weights = weights / weights.sum()
-    middle = root(lambda at: float(weights @ expit(at + sd * nodes)) - share, -_FAR - 10 * sd, _FAR + 10 * sd)
-    return float(weights @ (expit(middle + sd * nodes) - share) ** 2) / (share * (1 - share))
+    middle = root(lambda at: float(weights @ scipy.special.expit(at + sd * nodes)) - share, -_FAR - 10 * sd, _FAR + 10 * sd)
+    return float(weights @ (scipy.special.expit(middle + sd * nodes) - share) ** 2) / (share * (1 - share))
 
 
 def _share(design: Mechanism, people: float, rho: float, share: float | None) -> float:
@@ -116,7 +116,7 @@ def _share(design: Mechanism, people: float, rho: float, share: float | None) ->
 def _stretch(df: int, confidence: float) -> float:
     """How much farther limits are than the normal distribution's, at the median of the errors that clusters tell."""
     tail = (1 - check_inside("confidence", confidence)) / 2
-    return float(stdtrit(df, tail) / ndtri(tail)) * math.sqrt(float(chdtri(df, 0.5)) / df)
+    return float(scipy.special.stdtrit(df, tail) / scipy.special.ndtri(tail)) * math.sqrt(float(scipy.special.chdtri(df, 0.5)) / df)
 
 
 def _check_half(half: float) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri
+import scipy
 
 from deniable.estimate.moments.pseudo_answers import second_moments
 from deniable.mechanism import Channel
@@ -44,4 +44,4 @@ def cell_half_width(first: Channel, second: Channel, n: int, *, confidence: floa
 
 
 def _z(confidence: float) -> float:
-    return -float(ndtri((1 - check_inside("confidence", confidence)) / 2))
+    return -float(scipy.special.ndtri((1 - check_inside("confidence", confidence)) / 2))

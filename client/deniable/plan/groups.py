@@ -11,8 +11,8 @@ import math
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from deniable.estimate import Share, difference
 from deniable.estimate import share as estimate_share
@@ -54,7 +54,7 @@ def chance_of_showing(design: Mechanism, sizes: Sizes, shares: tuple[float, floa
     (less, few), (more, many) = sorted(zip(shares, sizes, strict=True))
     if design.number:
         reach = math.hypot(*(half_width(design, n, confidence=confidence, share=p) for p, n in ((less, few), (more, many))))
-        return float(ndtr((more - less - reach) / math.hypot(std_error(design, few, less), std_error(design, many, more))))
+        return float(scipy.special.ndtr((more - less - reach) / math.hypot(std_error(design, few, less), std_error(design, many, more))))
     counts, chances = _may_come(few, design.rate(less))
     others, _ = _may_come(many, design.rate(more))
     below = [mover.Side(one.estimate, one.low, one.high) for one in (_printed(design, few, count, confidence) for count in counts)]

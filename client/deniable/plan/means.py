@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -93,4 +93,4 @@ def _squares(channel: Channel, weights: _Floats) -> _Floats:
 def _t(confidence: float, n: int) -> float:
     """How many standard errors the limits of a mean of n reports are away."""
     check_inside("confidence", confidence)
-    return -float(stdtrit(max(check_count("n", n) - 1, 1), (1 - confidence) / 2))
+    return -float(scipy.special.stdtrit(max(check_count("n", n) - 1, 1), (1 - confidence) / 2))

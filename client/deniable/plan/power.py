@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
-from scipy.special import ndtr, ndtri
+import scipy
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
@@ -26,7 +26,7 @@ def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 
     Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
     against +- z s0. Exact where the null allows one count only, as 0 does without privacy. Raises EstimateError.
     """
-    z = -float(ndtri(check_inside("alpha", alpha)))
+    z = -float(scipy.special.ndtri(check_inside("alpha", alpha)))
     away = abs(check_probability("share", share) - check_probability("against", against))
     if not design.noise and design.rate(against) in (0, 1):
         return 1 - (1 - design.gap * away) ** check_count("n", n)
@@ -53,7 +53,7 @@ def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tup
         return chance_of_showing(_without_noise(design), both_sizes(n), (first, second), 1 - alpha)
     alike = math.sqrt(2) * std_error(design, n, (first + second) / 2)
     apart = math.hypot(std_error(design, n, first), std_error(design, n, second))
-    return _chance(abs(first - second) + float(ndtri(alpha / 2)) * alike, apart)
+    return _chance(abs(first - second) + float(scipy.special.ndtri(alpha / 2)) * alike, apart)
 
 
 def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *, alpha: float = 0.05, power: float = 0.8) -> int:
@@ -62,9 +62,9 @@ def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *
     Since counts are whole, power may fall by a little where n grows by one: it is the fewest about the normal distribution's number.
     """
     _different("shares", shares[0], "shares", shares[1])
-    reached, z = check_inside("power", power), -float(ndtri(check_inside("alpha", alpha) / 2))
+    reached, z = check_inside("power", power), -float(scipy.special.ndtri(check_inside("alpha", alpha) / 2))
     apart = math.hypot(*(std_error(design, 1, check_probability("shares", share)) for share in shares))
-    near = math.ceil(((z + float(ndtri(reached))) * apart / (shares[1] - shares[0])) ** 2)
+    near = math.ceil(((z + float(scipy.special.ndtri(reached))) * apart / (shares[1] - shares[0])) ** 2)
     return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached, near=min(MOST, max(1, near)))
 
 
@@ -112,7 +112,7 @@ def smallest_difference(design: Mechanism, n: int | tuple[int, int], *, alpha: f
 
 def _chance(margin: float, spread: float) -> float:
     """P(a normal of this standard deviation is below the margin)."""
-    return float(ndtr(margin / spread)) if spread > 0 else float(margin > 0)
+    return float(scipy.special.ndtr(margin / spread)) if spread > 0 else float(margin > 0)
 
 
 def _smallest(excess: Callable[[float], float]) -> float | None:

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betainc, log_ndtr, ndtr, ndtri, xlog1py, xlogy
-from scipy.special import gammaln as log_gamma
 
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
@@ -111,21 +110,21 @@ def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: fl
     if design.number:
         return uncut_half_width(design.number, _levels(design.number), n, confidence=confidence, mean=share)
     if not design.noise:
-        return -float(ndtri(alpha / 2)) * std_error(design, n, share)
+        return -float(scipy.special.ndtri(alpha / 2)) * std_error(design, n, share)
     rate = design.rate(_share(design, share))
     sigma, scale = math.sqrt(rate * (1 - rate) * check_count("n", n)), design.noise
     if sigma == 0:
         return scale * math.log(1 / alpha) / (n * design.gap)
-    most = -float(ndtri(alpha / 4)) * sigma + scale * math.log(2 / alpha)  # each part alone exceeds its term with alpha/2
+    most = -float(scipy.special.ndtri(alpha / 4)) * sigma + scale * math.log(2 / alpha)  # each part alone exceeds its term with alpha/2
     return root(lambda h: _beyond(h, sigma, scale) - alpha, 0.0, most) / (n * design.gap)
 
 
 def _beyond(h: float, sigma: float, scale: float) -> float:
     """P(|N + L| > h) for N normal with standard deviation sigma and L Laplace: twice the integral of its tail."""
     t, r = h / sigma, sigma / scale
-    near = 0.5 * math.exp(min(0.0, r * r / 2 - t * r + float(log_ndtr(t - r))))
-    far = 0.5 * math.exp(min(0.0, r * r / 2 + t * r + float(log_ndtr(-t - r))))
-    return 2 * (float(ndtr(-t)) + near - far)
+    near = 0.5 * math.exp(min(0.0, r * r / 2 - t * r + float(scipy.special.log_ndtr(t - r))))
+    far = 0.5 * math.exp(min(0.0, r * r / 2 + t * r + float(scipy.special.log_ndtr(-t - r))))
+    return 2 * (float(scipy.special.ndtr(-t)) + near - far)
 
 
 def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: float | None = None) -> float:
@@ -153,7 +152,8 @@ def _spaced(n: int, low: float, high: float, *, step: float) -> NDArray[np.int64
 
 def chances_of(counts: NDArray[np.int64], n: int, rate: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of binomial counts, each of which stands for its neighbours: they sum to 1. One row for each rate, shape (rates, counts)."""
-    logs = xlogy(counts, rate) + xlog1py(n - counts, -rate) - log_gamma(counts + 1) - log_gamma(n - counts + 1)
+    ways = -scipy.special.gammaln(counts + 1) - scipy.special.gammaln(n - counts + 1)
+    logs = scipy.special.xlogy(counts, rate) + scipy.special.xlog1py(n - counts, -rate) + ways
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
@@ -221,7 +221,7 @@ def chance_negative(design: Mechanism, n: int, share: float) -> float:
 
 def at_most(count: int, n: int, rate: float) -> float:
     """The chance of at most so many, from -1 to n, of n with this chance each; scipy's bdtr fails from n = 2^31 on."""
-    return float(betainc(n - count, count + 1, 1 - rate)) if 0 <= count < n else float(count == n)
+    return float(scipy.special.betainc(n - count, count + 1, 1 - rate)) if 0 <= count < n else float(count == n)
 
 
 def fewest(enough: Callable[[int], bool], near: int = 1) -> int:

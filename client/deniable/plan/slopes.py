@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logit, ndtr
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
@@ -75,7 +75,7 @@ def logit_slope(
         )
     covariance = np.linalg.inv(derivatives(reports, parameters).observed)
     slope, error, z = float(parameters[1]), math.sqrt(covariance[1, 1]), normal_quantile(1 - check_inside("confidence", confidence))
-    power = float(ndtr(abs(slope) / error - z) + ndtr(-abs(slope) / error - z))
+    power = float(scipy.special.ndtr(abs(slope) / error - z) + scipy.special.ndtr(-abs(slope) / error - z))
     return Slope(slope, error, z * error, power, refused)
 
 
@@ -89,14 +89,15 @@ def _expected(
     answers = np.array([[1 - having], [having]]) * np.array([[1 - without, without], [1 - with_it, with_it]])  # of (predictor, outcome)
     kinds = list(product((0, 1), (0, 1)))
     count = n * np.array([a[i] @ answers @ b[j] for i, j in kinds])
-    beta = [float(logit(without)), float(logit(with_it) - logit(without))]
+    beta = [float(scipy.special.logit(without)), float(scipy.special.logit(with_it) - scipy.special.logit(without))]
     outcomes = np.array([b[j][::-1] for _, j in kinds])[:, None, :]  # yes first: the last is the reference
     family, one = FAMILIES["logit"], np.ones((4, 1))
     if coins[1] is None:
         x = np.array([[[1.0, i]] for i, _ in kinds])
         return Reports(count, x, one, one, outcomes, family), np.array(beta)
     x = np.tile([[1.0, 0.0], [1.0, 1.0]], (4, 1, 1))
-    return Reports(count, x, one, np.array([a[i] for i, _ in kinds]), outcomes, family), np.array([*beta, float(logit(having))])
+    beta.append(float(scipy.special.logit(having)))
+    return Reports(count, x, one, np.array([a[i] for i, _ in kinds]), outcomes, family), np.array(beta)
 
 
 def _rows(channel: Channel | None) -> _Floats:
@@ -121,5 +122,5 @@ def _refused(n: int, shares: tuple[float, float], having: float, coins: tuple[Ch
     for i, j in product((0, 1), (0, 1)):
         weights = np.outer(a[i], b[j])
         variance = (weights**2 * reports).sum() - answers[i, j] ** 2
-        chance += float(ndtr(-answers[i, j] / math.sqrt(variance / n)))
+        chance += float(scipy.special.ndtr(-answers[i, j] / math.sqrt(variance / n)))
     return min(1.0, chance)
