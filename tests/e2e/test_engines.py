@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium.webdriver import Keys
+from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 from tests.kit.pages.ages import NEEDS, NEWER, without
+from tests.kit.pages.chromium import open_browser
 from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.page import address_of
 from tests.kit.pages.visits import EVERYTHING, HASTE, ONE, Visit
@@ -31,9 +32,13 @@ names = (f"engine{i}" for i in itertools.count())
 
 @pytest.fixture(scope="module", params=ENGINES)
 def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    driver = ENGINES[request.param](tmp_path_factory.mktemp(request.param) / "profile")
-    yield driver
-    driver.quit()
+    if request.param == "chromium":  # nobody looks at what it keeps
+        with open_browser() as driver:
+            yield driver
+    else:
+        driver = ENGINES[request.param](tmp_path_factory.mktemp(request.param) / "profile")
+        yield driver
+        driver.quit()
 
 
 @pytest.fixture
@@ -139,7 +144,7 @@ LACKS = "return document.querySelector('#unsupported [data-slot=detail]').textCo
 def test_a_browser_of_any_age_sends_or_says_before_the_first_question_what_it_lacks(visit: Visit, proxy: Any) -> None:
     """Each of the page's needs is taken away alone, then all at once, then all that came after the oldest browsers that can answer."""
     survey = proxy.site.publish(id=next(names), **ONE)
-    each = NEEDS if LONG else NEEDS[:: 3 if isinstance(visit.driver, ENGINES["chromium"]) else 10]
+    each = NEEDS if LONG else NEEDS[:: 3 if isinstance(visit.driver, Chrome) else 10]
     for lacking in (*([name] for name in each), NEEDS):
         proxy.insert(survey, without(*lacking))
         assert visit.page.open(proxy.link(survey)) == "unsupported"
