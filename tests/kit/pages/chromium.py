@@ -40,9 +40,7 @@ def open_browser(
         options = ChromeOptions()
         for argument in (*QUIET, *arguments):
             options.add_argument(argument)
-        if shell:
-            options.add_argument("--disable-threaded-compositing")  # nobody looks at a page while it moves: a tenth less to compute
-        else:  # the shell opens no page beside a profile that it is told of
+        if not shell:  # which opens no page beside a profile that it is told of
             folder = profile or stack.enter_context(tempfile.TemporaryDirectory(prefix="profile-", ignore_cleanup_errors=True))
             options.add_argument(f"--user-data-dir={folder}")
         if os.geteuid() == 0:
