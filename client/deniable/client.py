@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
-from deniable.arguments import checked_cap, checked_pin, checked_retries, checked_timeout
+from deniable.arguments import check_columns, check_on_invalid, checked_batch, checked_cap, checked_pin, checked_retries, checked_timeout
 from deniable.collected import Collected
 from deniable.delivery.account import Account
 from deniable.delivery.credentials import Key, Login
@@ -39,7 +39,7 @@ from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
 from deniable.wire.link import Link, server_address
 from deniable.wire.public import Public
-from deniable.wire.submission import MAX_COUNT, Submission
+from deniable.wire.submission import Submission
 
 if TYPE_CHECKING:
     from deniable.estimate import Analysis, Results
@@ -281,14 +281,14 @@ class SurveyClient:
         Many records in one submission need the client's `key`. Without one, and with more than one row, this raises RefusedError before
         anything is randomized; `batch=1` sends each row by itself, which needs none and is slower.
 
-        Raises AnswerError naming rows, questions and rules, never answers; RefusedError, RejectedError, DeliveryError.
+        Raises ValueError where another argument is not as above. AnswerError naming rows, questions and rules, never answers; RefusedError,
+        RejectedError, DeliveryError.
         """
         read = Sealed(as_rows, rows)
         del rows  # from here on no frame shows them
-        if batch is not None and not 1 <= batch <= MAX_COUNT:
-            raise ValueError(f"batch must be 1 to {MAX_COUNT:,}, got {batch}")
-        if on_invalid not in ("raise", "skip"):
-            raise ValueError(f"on_invalid must be raise or skip, got {on_invalid!r}")
+        size = None if batch is None else checked_batch(batch)
+        check_columns(columns, group_column=group_column, person_column=person_column, row_key=row_key)
+        check_on_invalid(on_invalid)
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
         if row_key is not None and (job is not None or invitation is not None):
@@ -302,8 +302,7 @@ class SurveyClient:
         strict = on_invalid == "raise"
         account = self._account(survey, person_column, strict, None if name is None else (name, mark))
         row_keys = None if row_key is None else RowKeys(self.outbox, self.url, survey.id, row_key)
-        size = rows_at_once(survey) if batch is None else batch
-        bulk = Bulk(self._delivery, survey, source, public, columns, size, strict, self.pinned, account, row_keys)
+        bulk = Bulk(self._delivery, survey, source, public, columns, size or rows_at_once(survey), strict, self.pinned, account, row_keys)
         if name is None and row_key is None:
             return bulk.run(None, progress)
         if job is None:

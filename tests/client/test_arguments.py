@@ -5,9 +5,10 @@ from __future__ import annotations
 import traceback
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from deniable.arguments import checked_cap
+from deniable.arguments import checked_batch, checked_cap
 from deniable.client import SurveyClient
 
 DIGEST = "0f" * 32
@@ -56,3 +57,28 @@ def test_a_pin_beside_a_link_with_a_digest_says_the_same(pin):
     with pytest.raises(ValueError, match="pin must be the digest that the link carries"):
         SurveyClient.from_link(f"https://survey.example.org/s/study#digest={DIGEST}", pin=pin)
     SurveyClient.from_link(f"https://survey.example.org/s/study#digest={DIGEST}", pin={"study": DIGEST}).close()
+
+
+ROWS = pd.Series(["CANARY", "CANARY"])
+WRONG_OF_MANY = {
+    "batch": (0, -1, 100_001, "5", 2.5, True, ROWS, [5]),
+    "group_column": (5, b"town", ROWS, ["CANARY"]),
+    "person_column": (5, ROWS),
+    "row_key": (0, ROWS),
+    "columns": (["smokes"], {"smokes": 5}, {"smokes": ROWS}, "CANARY", 5),
+    "on_invalid": (None, "CANARY?", ROWS),
+}
+
+
+@pytest.mark.parametrize(("name", "wrong"), [(name, wrong) for name, all_ in WRONG_OF_MANY.items() for wrong in all_])
+def test_what_is_wrong_with_many_rows_is_refused_before_anything_is_read_and_no_column_of_answers_is_quoted(name, wrong):
+    with (
+        SurveyClient("https://survey.example.org", outbox=":memory:") as client,
+        pytest.raises(ValueError, match=f"^{name} must be ") as caught,
+    ):
+        client.submit_many("study", iter([{"smokes": "CANARY"}]), **{name: wrong})
+    assert "CANARY" not in str(caught.value).replace("CANARY?", "")
+
+
+def test_a_batch_may_be_a_number_of_numpy():
+    assert [checked_batch(rows) for rows in (1, np.int64(5), 100_000)] == [1, 5, 100_000]

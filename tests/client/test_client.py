@@ -612,9 +612,10 @@ def test_no_two_codes_are_the_same(client):
     assert len({client.submit("study", ANSWERS).code for _ in range(20)}) == 20
 
 
-def test_a_mistyped_code_is_told_before_anything_is_sent(client, server):
+@pytest.mark.parametrize("mistyped", [CODE[:-1] + ("0" if CODE[-1] != "0" else "1"), "", None, 5, b"CANARY"])
+def test_a_mistyped_code_is_told_before_anything_is_sent(client, server, mistyped):
     with pytest.raises(ValueError, match="something in it was mistyped"):
-        client.withdraw("study", CODE[:-1] + ("0" if CODE[-1] != "0" else "1"))
+        client.withdraw("study", mistyped)
     assert server.seen == []
 
 

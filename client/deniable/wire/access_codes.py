@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 SECRET_BYTES = 15
 ID_BYTES = 16
@@ -26,12 +27,12 @@ def written(secret: bytes) -> str:
     return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
-def read(text: str) -> bytes:
+def read(text: Any) -> bytes:
     """The bytes of a code as somebody typed it: in any case, with or without hyphens, O for 0 and I or L for 1.
 
     Raises ValueError, which does not quote it.
     """
-    plain = _SPACE.sub("", text).upper().translate(_ALIKE)
+    plain = _SPACE.sub("", text).upper().translate(_ALIKE) if isinstance(text, str) else ""
     if len(plain) == 28 and set(plain) <= set(_ALPHABET):
         secret = sum(_ALPHABET.index(c) << 5 * (23 - place) for place, c in enumerate(plain[:24])).to_bytes(SECRET_BYTES, "big")
         if written(secret).replace("-", "") == plain:
