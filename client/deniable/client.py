@@ -15,7 +15,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
-from deniable.arguments import check_columns, check_on_invalid, checked_batch, checked_cap, checked_pin, checked_retries, checked_timeout
+from deniable.arguments import (
+    NAME,
+    check_columns,
+    check_on_invalid,
+    check_person,
+    checked_batch,
+    checked_cap,
+    checked_file,
+    checked_pin,
+    checked_retries,
+    checked_timeout,
+    readable,
+    readable_by_name,
+)
 from deniable.collected import Collected
 from deniable.delivery.account import Account
 from deniable.delivery.credentials import Key, Login
@@ -37,7 +50,7 @@ from deniable.survey.parse import SURVEY_ID
 from deniable.survey.total import HIGH, within
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
-from deniable.wire.link import Link, server_address
+from deniable.wire.link import DIGEST, Link, server_address
 from deniable.wire.public import Public
 from deniable.wire.submission import Submission
 
@@ -95,7 +108,11 @@ class SurveyClient:
     ) -> None:
         held, login = Key.of(key), Login.of(auth)
         del key, auth  # from here on no frame shows them
-        self.url = server_address(url)
+        url, max_epsilon, person_cap, outbox, ledger, timeout, retries = readable(
+            url, max_epsilon, person_cap, outbox, ledger, timeout, retries
+        )
+        pin = readable_by_name(pin, DIGEST)
+        self.url = server_address(str(url))
         for credential, called in ((login, "a password"), (held, "a key")):
             if credential:
                 refuse_plain_http(url, called)
@@ -108,9 +125,9 @@ class SurveyClient:
         self._pin = checked_pin(pin)
         self._auth = login or held
         self._transport = Transport(self.url, checked_timeout(timeout), checked_retries(retries))
-        self._delivery = Delivery(self._transport, outbox, held)
+        self._delivery = Delivery(self._transport, checked_file("outbox", outbox), held)
         self._surveys: dict[str, Survey] = {}
-        self._ledger = Ledger(None if ledger is True else ledger) if ledger else None
+        self._ledger = Ledger(None if ledger is True else checked_file("ledger", ledger)) if ledger else None
 
     @classmethod
     def from_link(cls, link: str, **options: Any) -> Self:
@@ -119,9 +136,11 @@ class SurveyClient:
         The id becomes `survey_id`, and a digest in the link the pin. A group and an invitation become `group` and `invitation`: those
         of submissions to this survey that name no other. Raises ValueError if it is no such link.
         """
-        options |= {"key": Key.of(options.get("key")), "auth": Login.of(options.get("auth"))}  # no frame shows them
+        hidden = {"key": Key.of(options.pop("key", None)), "auth": Login.of(options.pop("auth", None))}  # no frame shows them
+        pin = readable_by_name(options.pop("pin", None), DIGEST)
+        options = dict(zip(options, readable(*options.values()), strict=True)) | hidden
+        link = str(*readable(link))
         read = Link.parse(link)
-        pin = options.pop("pin", None)
         if read.digest and pin is not None and checked_pin(pin) not in (read.digest, {read.survey: read.digest}):
             raise ValueError("pin must be the digest that the link carries, got another one")
         client = cls(read.url, pin=read.digest or pin, **options)
@@ -154,6 +173,7 @@ class SurveyClient:
         differs from the pin or the link's digest, exceeds max_epsilon or is another survey; RejectedError if the server has
         none; DeliveryError if it cannot be reached; ValueError for a wrong link.
         """
+        (which,) = readable(which)
         link = self._link(which)
         definition = self._definition(link.survey)
         if link.digest not in (None, definition.digest):
@@ -226,7 +246,9 @@ class SurveyClient:
         """
         perturbed = Sealed(perturb_one, answers)
         del answers  # from here on no frame shows them
+        survey_id, group, invitation, person = readable(survey_id, group, invitation, person)  # nor if they stand here by mistake
         check_named("person", person is not None, self._ledger)
+        check_person(person)
         session = self.survey(survey_id)
         unsent = session.keep(perturbed, self._public(survey_id, group, invitation), person)
         del perturbed, person  # from here on no frame has them
@@ -285,9 +307,12 @@ class SurveyClient:
         RejectedError, DeliveryError.
         """
         read = Sealed(as_rows, rows)
-        del rows  # from here on no frame shows them
+        del rows  # from here on no frame shows them, nor if they or a column of them stand in another's place
+        survey_id, group, invitation, job, batch, on_invalid = readable(survey_id, group, invitation, job, batch, on_invalid)
+        group_column, person_column, row_key = readable(group_column, person_column, row_key)
+        columns = readable_by_name(columns, NAME)
         size = None if batch is None else checked_batch(batch)
-        check_columns(columns, group_column=group_column, person_column=person_column, row_key=row_key)
+        check_columns(columns, group_column=group_column, person_column=person_column, row_key=row_key, job=job)
         check_on_invalid(on_invalid)
         if group is not None and group_column is not None:
             raise ValueError("group and group_column must not both be given: the label of all rows, or the column that names each row's")
@@ -359,7 +384,8 @@ class SurveyClient:
         The server takes it out of its counts, and does not say whether it had it. Raises ValueError for a mistyped code;
         RejectedError, DeliveryError.
         """
-        self._delivery.withdraw(_checked_id(survey_id), access_codes.read(code))
+        secret = access_codes.read(code)  # first: one that stands in the id's place is not quoted
+        self._delivery.withdraw(_checked_id(survey_id), secret)
 
     def surveys(self) -> Iterator[Listed]:
         """The surveys of this server that `auth` or the key may see, by id; fetched page by page, as they are wanted.
@@ -464,6 +490,8 @@ def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
 
 
 def _checked_id(survey_id: Any) -> str:
-    if not (isinstance(survey_id, str) and SURVEY_ID.fullmatch(survey_id)):
-        raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {survey_id!r}")
-    return survey_id
+    if isinstance(survey_id, str) and SURVEY_ID.fullmatch(survey_id):
+        return survey_id
+    long = isinstance(survey_id, str) and len(survey_id) > 64
+    told = f"{len(survey_id):,} characters" if long else repr(*readable(survey_id))
+    raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {told}")

@@ -78,7 +78,7 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
     No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
-        raise EstimateError(f"n must be a whole number of at least 1, got {n!r}")
+        raise EstimateError(f"n must be a whole number of at least 1, got {n if isinstance(n, int | float) else type(n).__name__}")
     ids = [item.id for item in survey.items]
     if missing := [name for name in ids if name not in truth]:
         raise EstimateError(f"truth must have every question of survey {survey.id}; missing: {', '.join(missing)}")

@@ -7,9 +7,13 @@ import traceback
 import numpy as np
 import pandas as pd
 import pytest
+from tests.kit.surveys import STUDY
 
 from deniable.arguments import checked_batch, checked_cap
 from deniable.client import SurveyClient
+from deniable.errors import DeliveryError, RefusedError
+from deniable.survey import Survey
+from deniable.wire import access_codes
 
 DIGEST = "0f" * 32
 
@@ -65,7 +69,7 @@ WRONG_OF_MANY = {
     "group_column": (5, b"town", ROWS, ["CANARY"]),
     "person_column": (5, ROWS),
     "row_key": (0, ROWS),
-    "columns": (["smokes"], {"smokes": 5}, {"smokes": ROWS}, "CANARY", 5),
+    "columns": (["smokes"], {"smokes": 5}, {"smokes": ROWS}, "CANARY?", 5),
     "on_invalid": (None, "CANARY?", ROWS),
 }
 
@@ -82,3 +86,60 @@ def test_what_is_wrong_with_many_rows_is_refused_before_anything_is_read_and_no_
 
 def test_a_batch_may_be_a_number_of_numpy():
     assert [checked_batch(rows) for rows in (1, np.int64(5), 100_000)] == [1, 5, 100_000]
+
+
+ANSWERS = {"smokes": "CANARY"}
+MISPLACED = {
+    "an id and answers the wrong way round": lambda client: client.submit(ANSWERS, "study"),
+    "answers twice": lambda client: client.submit(ANSWERS, ANSWERS),
+    "an id and rows the wrong way round": lambda client: client.submit_many([ANSWERS], "study"),
+    "an id and a frame the wrong way round": lambda client: client.submit_many(pd.DataFrame([ANSWERS]), "study"),
+    "answers as a survey": lambda client: client.survey(ANSWERS),
+    "answers as a link": lambda _: SurveyClient.from_link(ANSWERS),
+    "a column as an option beside a link": lambda _: SurveyClient.from_link("https://survey.example.org/s/study", outbox=ROWS),
+    "answers as a pin beside a link": lambda _: SurveyClient.from_link("https://survey.example.org/s/study", pin=ANSWERS),
+    **{f"answers as {name}": lambda client, name=name: client.submit("study", {}, **{name: ANSWERS}) for name in ("group", "invitation")},
+    "answers as person": lambda client: client.submit("study", {}, person=ANSWERS),
+    **{
+        f"a column as {name}": lambda client, name=name: client.submit_many("study", iter([]), **{name: ROWS})
+        for name in ("group", "invitation", "job", *WRONG_OF_MANY)
+    },
+    **{
+        f"answers as {name} of a client": lambda _, name=name: SurveyClient(**{"url": "https://survey.example.org", name: ANSWERS})
+        for name in ("url", "outbox", "ledger", *WRONG)
+    },
+}
+
+
+@pytest.mark.parametrize("mistake", MISPLACED)
+def test_answers_in_the_wrong_place_are_in_no_message_and_in_no_frame_of_ours(mistake):
+    """Rows are also where the survey's id belongs if both are given the wrong way round."""
+    client = SurveyClient("http://127.0.0.1:9", outbox=":memory:", retries=0)  # nothing listens there
+    with client, pytest.raises((ValueError, RefusedError, DeliveryError)) as caught:
+        MISPLACED[mistake](client)
+    trace = caught.value.__traceback__
+    while trace.tb_frame.f_code.co_filename == __file__:  # the caller's own
+        trace = trace.tb_next
+    report = traceback.TracebackException.from_exception(caught.value.with_traceback(trace), capture_locals=True)
+    shown = "".join([str(caught.value), *(str(frame.locals) for frame in report.stack)])
+    assert [word for word in ("CANARY", "smokes") if word in shown] == []
+
+
+def test_a_long_text_where_an_id_belongs_is_not_quoted():
+    with SurveyClient("http://127.0.0.1:9", outbox=":memory:") as client, pytest.raises(RefusedError, match=r"got 148 characters$"):
+        client.submit_many("smokes,\n" + "CANARY\n" * 20, "study")
+
+
+def test_a_code_to_withdraw_in_the_place_of_the_id_is_not_quoted():
+    with SurveyClient("http://127.0.0.1:9", outbox=":memory:") as client, pytest.raises(ValueError, match=r"something in it was mistyped$"):
+        client.withdraw(access_codes.written(bytes(15)), "study")
+
+
+@pytest.mark.parametrize("person", [b"ada", ("ada",), ANSWERS, 2.5, True, ""])
+def test_a_person_who_is_neither_text_nor_a_whole_number_is_refused_before_anything_is_sent(tmp_path, person):
+    kept = {"outbox": ":memory:", "ledger": tmp_path / "ledger", "retries": 0}
+    with SurveyClient("http://127.0.0.1:9", **kept) as client:
+        client._surveys["study"] = Survey.from_text(STUDY)
+        with pytest.raises(ValueError, match="person must be text or a whole number") as caught:
+            client.submit("study", {"smokes": "yes"}, person=person)
+    assert str(caught.value).endswith(f"got {'an empty text' if person == '' else type(person).__name__}")

@@ -146,6 +146,7 @@ def test_what_is_hidden_from_a_person_is_sent_as_no_answer() -> None:
         ({}, None, "n must be given"),
         ({}, 0, "n must be a whole number"),
         ({}, True, "n must be a whole number"),
+        ({}, {"smokes": "yes"}, "1, got dict$"),
     ],
 )
 def test_a_truth_that_breaks_a_rule_is_refused(change: dict[str, Any], n: int | None, rule: str) -> None:

@@ -80,7 +80,8 @@ def _of_a_server(address: Any, personal: str) -> SplitResult | None:
 
 def _quotable(address: Any) -> str:
     """Without what may be a code or a password, in whatever way it is written wrongly."""
-    return _SECRET.split(re.sub(r"(?s).*@", "…@", str(address)))[0]
+    text = address if isinstance(address, str) else type(address).__name__
+    return _SECRET.split(re.sub(r"(?s).*@", "…@", text))[0]
 
 
 def _refuse_before_the_fragment(query: str) -> None:
