@@ -65,13 +65,18 @@ def make_page() -> Callable[[Chrome], Page]:
     return Page
 
 
+@pytest.fixture(scope="session")
+def blanks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("blanks")
+
+
 @pytest.fixture
-def study(proxy: Proxy, tmp_path: Path) -> Iterator[Callable[..., Study]]:
+def study(proxy: Proxy, tmp_path: Path, blanks: Path) -> Iterator[Callable[..., Study]]:
     """`study(engine, **keys)`; browsers that a test leaves open are ended with it."""
     made: list[Study] = []
 
     def make(engine: str, **keys: Any) -> Study:
-        made.append(Study(engine, proxy, tmp_path / str(len(made)), **keys))
+        made.append(Study(engine, proxy, tmp_path / str(len(made)), blanks, **keys))
         return made[-1]
 
     yield make

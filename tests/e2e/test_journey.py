@@ -26,7 +26,6 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.kit.pages.page import Page
-from tests.kit.pages.profile_windows import own_window
 from tests.kit.pages.researcher import Researcher
 from tests.kit.pages.visits import Visit
 from tests.kit.servers.process import ServerProcess
@@ -163,7 +162,7 @@ READERS: Mapping[str, Callable[[Path], int]] = {
 
 
 def test_from_an_invitation_to_data_in_every_format(new_browser: Callable[..., Chrome], server: ServerProcess, tmp_path: Path) -> None:
-    eve = Researcher(new_browser(profile=tmp_path / "profile"), server, tmp_path)
+    eve = Researcher(new_browser(), server, tmp_path)
     makes_an_account(eve)
     writes_a_survey(eve)
     asks_people(eve)
@@ -225,8 +224,8 @@ def asks_people(eve: Researcher) -> None:
     address = eve.driver.find_element(By.CSS_SELECTOR, ".sheet .address").text
     eve.click("Back to the survey", "Life on campus: invite")
     for code, answers in zip(codes, PEOPLE.values(), strict=True):
-        with own_window(eve.driver):
-            answer(Page(eve.driver), f"{address}#digest={WANTED.digest}&group=South&code={code}", answers)
+        with eve.somebody_else() as page:
+            answer(page, f"{address}#digest={WANTED.digest}&group=South&code={code}", answers)
     eve.choose(group="North")
     eve.driver.find_element(By.ID, "count").clear()
     eve.fill(count=str(len(SENT)))
@@ -283,9 +282,9 @@ def closes_and_archives(eve: Researcher) -> None:
     eve.driver.find_element(By.XPATH, "//summary[.='Close it']").click()
     eve.driver.find_element(By.XPATH, "//button[.='Close for good']").click()
     eve.reads("[aria-labelledby=closing]", "This survey is closed")
-    with own_window(eve.driver):
-        assert Page(eve.driver).open(str(Link(eve.server.url, WANTED.id, WANTED.digest))) == "closed"
-        assert WANTED.closed in Page(eve.driver).text()
+    with eve.somebody_else() as page:
+        assert page.open(str(Link(eve.server.url, WANTED.id, WANTED.digest))) == "closed"
+        assert WANTED.closed in page.text()
     eve.go("Watch", "Life on campus: watch")
     assert f"{N} records counted" in eve.text
     assert f"{N} of {N}" in eve.text  # codes

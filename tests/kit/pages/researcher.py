@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.virtual_authenticator import VirtualAuthenticatorOptions
 from selenium.webdriver.support.ui import Select
+from tests.kit.pages.page import Page
+from tests.kit.pages.profile_windows import own_window
 from tests.kit.pages.writer import Writer
 from tests.kit.patience import patient
 from tests.kit.servers.process import PASSWORD, ServerProcess
@@ -19,8 +23,18 @@ class Researcher(Writer):
     def __init__(self, driver: Chrome, server: ServerProcess, folder: Path) -> None:
         super().__init__(driver, server)
         self.folder = folder
-        driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+        self._keep_files()
         driver.add_virtual_authenticator(VirtualAuthenticatorOptions(is_user_verified=True, has_user_verification=True))
+
+    def _keep_files(self) -> None:
+        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(self.folder)})
+
+    @contextlib.contextmanager
+    def somebody_else(self) -> Iterator[Page]:
+        """A page on a device of their own; Chromium's shell forgets meanwhile where to put files."""
+        with own_window(self.driver):
+            yield Page(self.driver)
+        self._keep_files()
 
     def fill(self, **fields: str) -> None:
         for key, text in fields.items():

@@ -168,9 +168,12 @@ class Session:
 
 
 class Study:
-    """`keys` are the survey's own; `more` stands in the link, before its end. Without `disk`, nobody looks at the profiles."""
+    """`keys` are the survey's own; `more` stands in the link, before its end. Without `disk`, nobody looks at the profiles.
 
-    def __init__(self, engine: str, proxy: Any, folder: Path, *, disk: bool = True, more: str = "", **keys: Any) -> None:
+    Everybody begins with a profile that has been used before, of which `blanks` has one for each engine.
+    """
+
+    def __init__(self, engine: str, proxy: Any, folder: Path, blanks: Path, *, disk: bool = True, more: str = "", **keys: Any) -> None:
         self.engine, self.proxy, self.folder, self.disk = engine, proxy, folder, disk
         self.survey: Survey = proxy.site.publish(id=f"state-{engine}-{next(_numbers)}", **{**SURVEY, **keys})
         self.link = proxy.link(self.survey).replace("#", f"{more}#")
@@ -179,9 +182,11 @@ class Study:
         folder.mkdir()
         self.opened: list[Any] = []
         self.sessions = 0
-        blank = self.open(folder / "blank")
-        blank.get(f"{proxy.url}/static/base.css")
-        blank.quit()
+        self.blank = blanks / engine
+        if not self.blank.exists():
+            driver = self.open(self.blank)
+            driver.get(f"{proxy.site.url}/static/base.css")  # opened again by everybody: it outlives the proxy
+            driver.quit()
 
     def open(self, profile: Path) -> Any:
         driver = ENGINES[self.engine](profile)
@@ -191,7 +196,7 @@ class Study:
     def session(self, which: int) -> Session:
         self.sessions += 1
         profile = self.folder / f"run-{self.sessions}"
-        shutil.copytree(self.folder / "blank", profile, symlinks=True)
+        shutil.copytree(self.blank, profile, symlinks=True)
         session = Session(self, which, profile)
         session.script()
         return session
