@@ -6,6 +6,7 @@ What leaves is a `Submission`; it is in the outbox before its first attempt.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from deniable.arguments import (
     NAME,
     check_columns,
     check_on_invalid,
-    check_person,
     checked_batch,
     checked_cap,
     checked_file,
@@ -41,6 +41,7 @@ from deniable.device.perturb import perturb_one
 from deniable.device.sealed import Sealed
 from deniable.device.sources import as_rows
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.files import File
 from deniable.listed import Listed, surveys
 from deniable.privacy.ledger import Ledger, Use
 from deniable.session import Receipt, Session, check_named
@@ -58,6 +59,10 @@ if TYPE_CHECKING:
     from deniable.estimate import Analysis, Results
     from deniable.estimate.samples.sample import Sample
     from deniable.plan import Progress
+
+
+_LIKE_AN_ID = re.compile(r"[\w. -]{0,64}")
+"""What may be an id with a mistake in it; other texts may be a line of answers, or a link with a code."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class SurveyClient:
         to keep them no longer than this process. It is opened when it is first needed.
     ledger: the file that keeps, for each person whom `submit` and `submit_many` then must name, the sum of what they gave away, or True
         for the one in the user's data folder.
-    person_cap: that sum's cap, as max_epsilon.
+    person_cap: that sum's cap, as max_epsilon; it needs a ledger.
     auth: a researcher's name and password, for `results`, `analysis` and `bundle` only.
     key: what `deniable-server key make` printed, for submissions of many records, and for these three where there is no auth; nothing
         else carries it.
@@ -122,6 +127,8 @@ class SurveyClient:
         self.invitation: str | None = None
         self.max_epsilon = checked_cap("max_epsilon", max_epsilon)
         self.person_cap = checked_cap("person_cap", person_cap)
+        if self.person_cap != HIGH and not ledger:
+            raise ValueError("person_cap needs a ledger: SurveyClient(ledger=True), or the path of one")
         self._pin = checked_pin(pin)
         self._auth = login or held
         self._transport = Transport(self.url, checked_timeout(timeout), checked_retries(retries))
@@ -248,9 +255,8 @@ class SurveyClient:
         del answers  # from here on no frame shows them
         survey_id, group, invitation, person = readable(survey_id, group, invitation, person)  # nor if they stand here by mistake
         check_named("person", person is not None, self._ledger)
-        check_person(person)
         session = self.survey(survey_id)
-        unsent = session.keep(perturbed, self._public(survey_id, group, invitation), person)
+        unsent = session.keep(perturbed, session.public(group, invitation), person)
         del perturbed, person  # from here on no frame has them
         return session.send(unsent)
 
@@ -306,11 +312,11 @@ class SurveyClient:
         Raises ValueError where another argument is not as above. AnswerError naming rows, questions and rules, never answers; RefusedError,
         RejectedError, DeliveryError.
         """
-        read = Sealed(as_rows, rows)
+        read, sheet = Sealed(as_rows, rows), rows.sheet if isinstance(rows, File) else None
         del rows  # from here on no frame shows them, nor if they or a column of them stand in another's place
         survey_id, group, invitation, job, batch, on_invalid = readable(survey_id, group, invitation, job, batch, on_invalid)
         group_column, person_column, row_key = readable(group_column, person_column, row_key)
-        columns = readable_by_name(columns, NAME)
+        (progress,), columns = readable(progress), readable_by_name(columns, NAME)
         size = None if batch is None else checked_batch(batch)
         check_columns(columns, group_column=group_column, person_column=person_column, row_key=row_key, job=job)
         check_on_invalid(on_invalid)
@@ -337,8 +343,8 @@ class SurveyClient:
             if row_key is not None:
                 begun = self.outbox.begin(self.url, survey.id, BY_ROW_KEY, survey.digest, "", f"rows by the column {row_key}")
             else:
-                named = "" if person_column is None else f", persons from the column {person_column}"
-                begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, f"{public}{named}".removeprefix(", "))
+                which = _which_answers(public, sheet, columns, person_column)
+                begun = self.outbox.begin(self.url, survey.id, str(name), survey.digest, mark, which)
             return bulk.run(begun, progress)
         finally:
             if begun:
@@ -367,6 +373,7 @@ class SurveyClient:
 
         refused: also what the server turned down before. Raises DeliveryError once an attempt fails; the rest keeps waiting.
         """
+        (refused,) = readable(refused)
         delivered = 0
 
         def send(survey_id: str, submission: Submission) -> None:
@@ -384,6 +391,7 @@ class SurveyClient:
         The server takes it out of its counts, and does not say whether it had it. Raises ValueError for a mistyped code;
         RejectedError, DeliveryError.
         """
+        survey_id, code = readable(survey_id, code)
         secret = access_codes.read(code)  # first: one that stands in the id's place is not quoted
         self._delivery.withdraw(_checked_id(survey_id), secret)
 
@@ -413,6 +421,7 @@ class SurveyClient:
         """
         from deniable.estimate import Results
 
+        (survey_id,) = readable(survey_id)
         params = {"confidence": confidence, "method": method, "target": target, **_part(group, by_hand)}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
@@ -424,6 +433,7 @@ class SurveyClient:
         """How far a survey is, how it grew, and what is wrong with it; for whoever may have its results. Raises as `results` does."""
         from deniable.plan import Progress
 
+        (survey_id,) = readable(survey_id)
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/progress", {}, self._auth)
         try:
             return Progress.from_dict(strict_json(raw))
@@ -455,6 +465,7 @@ class SurveyClient:
         """
         import deniable.estimate  # noqa: F401 - what is missing shows before anything is fetched
 
+        (survey_id,) = readable(survey_id)
         collected = Collected(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
         interval: dict[str, Any] = {"confidence": confidence, "method": method, "target": target, "simultaneous": simultaneous}
         if sample is None:
@@ -472,6 +483,7 @@ class SurveyClient:
         Raises RefusedError where the survey is not the pinned one, RejectedError (400 for another file or licence, 401 or 403 without the
         right to it), DeliveryError; OSError as `open` does.
         """
+        (survey_id,) = readable(survey_id)
         survey, target = self._published(survey_id), Path(path)
         name = "" if only is None else f"/{quote(only)}"
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as made:
@@ -489,9 +501,17 @@ def _part(group: str | None, by_hand: bool) -> dict[str, str | int]:
     return {**({} if group is None else {"group": group}), **({"by_hand": 1} if by_hand else {})}
 
 
+def _which_answers(public: Public, sheet: str | None, columns: Mapping[str, str] | None, person_column: str | None) -> str:
+    """What of an input a job sends, in words: with another group, sheet or columns it is not the same job."""
+    read = ", ".join(f"{question} from {column}" for question, column in sorted((columns or {}).items()) if question != column)
+    persons = person_column and f"persons from the column {person_column}"
+    parts = [str(public), sheet and f"sheet {sheet}", read and f"columns {read}", persons]
+    return ", ".join(filter(None, parts))
+
+
 def _checked_id(survey_id: Any) -> str:
     if isinstance(survey_id, str) and SURVEY_ID.fullmatch(survey_id):
         return survey_id
-    long = isinstance(survey_id, str) and len(survey_id) > 64
+    long = isinstance(survey_id, str) and not _LIKE_AN_ID.fullmatch(survey_id)
     told = f"{len(survey_id):,} characters" if long else repr(*readable(survey_id))
     raise RefusedError(f"survey id must be 1 to 64 of a-z, 0-9, - and _, got {told}")

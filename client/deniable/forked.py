@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import Lock
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -30,12 +31,14 @@ class PerProcess(Generic[T]):
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
         self._made: dict[int, T] = {}
+        self._making: dict[int, Lock] = {}  # a child's own: its parent's may be held by a thread that it does not have
 
     def get(self) -> T:
         """This process's own. What an ancestor made stays referred to, since forgetting it could close it."""
-        if _forks not in self._made:
-            self._made.setdefault(_forks, self._make())
-        return self._made[_forks]
+        with self._making.setdefault(_forks, Lock()):
+            if _forks not in self._made:
+                self._made[_forks] = self._make()
+            return self._made[_forks]
 
     def given_up(self) -> T | None:
         """This process's own for the last time, for whoever closes it; None where it made none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from deniable.arguments import check_person, readable
 from deniable.delivery.account import charge_one
 from deniable.delivery.sender import Delivery
 from deniable.device.perturb import perturb_one
@@ -62,12 +63,20 @@ class Session:
         """
         perturbed = Sealed(perturb_one, answers)
         del answers  # from here on no frame shows them
-        unsent = self.keep(perturbed, Public(self.group, None, self.invitation), person)
+        (person,) = readable(person)  # nor if they stand here by mistake
+        unsent = self.keep(perturbed, self.public(), person)
         self.delivery.outbox.release([unsent.submission.id])  # any process may send it
         return unsent
 
     def send(self, unsent: Unsent) -> Receipt:
-        """Sends what `perturb` gave, the same bytes each time: it is counted once. Raises RejectedError, DeliveryError."""
+        """Sends what `perturb` gave, the same bytes each time: it is counted once.
+
+        Raises ValueError for anything else, which may be answers; RejectedError, DeliveryError.
+        """
+        if not isinstance(unsent, Unsent):
+            kind = type(unsent).__name__
+            del unsent
+            raise ValueError(f"unsent must be what `perturb` gave, got {kind}; answers are for `submit`")
         self.delivery.send(self.definition.id, unsent.submission)
         survey = self.definition
         return Receipt(unsent.submission.id.hex(), survey.id, survey.digest, survey.epsilon, unsent.code, self.pinned)
@@ -76,13 +85,19 @@ class Session:
         """Randomizes and sends one respondent's answers, as `SurveyClient.submit` does."""
         perturbed = Sealed(perturb_one, answers)
         del answers  # from here on no frame shows them
-        unsent = self.keep(perturbed, Public(self.group, None, self.invitation), person)
+        (person,) = readable(person)  # nor if they stand here by mistake
+        unsent = self.keep(perturbed, self.public(), person)
         del perturbed  # from here on no frame has them
         return self.send(unsent)
+
+    def public(self, group: str | None = None, invitation: str | None = None) -> Public:
+        """What is named here, else what the link had."""
+        return Public(self.group if group is None else group, None, self.invitation if invitation is None else invitation)
 
     def keep(self, perturbed: Sealed[tuple[Submission, str]], public: Public, person: str | int | None) -> Unsent:
         """Charges the person, tosses the coins under the seal, and puts what came out into the outbox, owned by this process."""
         check_named("person", person is not None, self.ledger)
+        check_person(person)
         charged = self.ledger.hashed(person) if self.ledger else None
         del person
         submission, code = perturbed(self.definition, public)

@@ -12,6 +12,7 @@ from tests.kit.surveys import STUDY
 from deniable.arguments import checked_batch, checked_cap
 from deniable.client import SurveyClient
 from deniable.errors import DeliveryError, RefusedError
+from deniable.session import Session
 from deniable.survey import Survey
 from deniable.wire import access_codes
 
@@ -88,12 +89,29 @@ def test_a_batch_may_be_a_number_of_numpy():
     assert [checked_batch(rows) for rows in (1, np.int64(5), 100_000)] == [1, 5, 100_000]
 
 
-ANSWERS = {"smokes": "CANARY"}
+ANSWERS = {"often smokes": "CANARY"}
+CODE = access_codes.written(bytes(15))
+
+
+def session(client: SurveyClient) -> Session:
+    client._surveys["study"] = Survey.from_text(STUDY)
+    return client.survey("study")
+
+
 MISPLACED = {
     "an id and answers the wrong way round": lambda client: client.submit(ANSWERS, "study"),
     "answers twice": lambda client: client.submit(ANSWERS, ANSWERS),
     "an id and rows the wrong way round": lambda client: client.submit_many([ANSWERS], "study"),
     "an id and a frame the wrong way round": lambda client: client.submit_many(pd.DataFrame([ANSWERS]), "study"),
+    "answers in the place of what was perturbed": lambda client: session(client).send(ANSWERS),
+    "answers in a session's place of a person": lambda client: session(client).submit({"smokes": "yes"}, person=ANSWERS),
+    "answers as what is perturbed for a person": lambda client: session(client).perturb({"smokes": "yes"}, person=ANSWERS),
+    **{
+        f"rows as the id of {name}": lambda client, name=name, more=more: getattr(client, name)([ANSWERS], *more)
+        for name, more in {"results": (), "progress": (), "analysis": (), "bundle": ("bundle.zip",), "withdraw": (CODE,)}.items()
+    },
+    "answers as a code": lambda client: client.withdraw("study", ANSWERS),
+    "rows as progress": lambda client: client.submit_many("study", iter([]), progress=[ANSWERS]),
     "answers as a survey": lambda client: client.survey(ANSWERS),
     "answers as a link": lambda _: SurveyClient.from_link(ANSWERS),
     "a column as an option beside a link": lambda _: SurveyClient.from_link("https://survey.example.org/s/study", outbox=ROWS),
@@ -122,17 +140,21 @@ def test_answers_in_the_wrong_place_are_in_no_message_and_in_no_frame_of_ours(mi
         trace = trace.tb_next
     report = traceback.TracebackException.from_exception(caught.value.with_traceback(trace), capture_locals=True)
     shown = "".join([str(caught.value), *(str(frame.locals) for frame in report.stack)])
-    assert [word for word in ("CANARY", "smokes") if word in shown] == []
+    assert [word for word in ("CANARY", "often smokes") if word in shown] == []
 
 
 def test_a_long_text_where_an_id_belongs_is_not_quoted():
-    with SurveyClient("http://127.0.0.1:9", outbox=":memory:") as client, pytest.raises(RefusedError, match=r"got 148 characters$"):
-        client.submit_many("smokes,\n" + "CANARY\n" * 20, "study")
+    with SurveyClient("http://127.0.0.1:9", outbox=":memory:") as client:
+        for text in ("smokes,\n" + "CANARY\n" * 20, "smokes\nCANARY", '{"smokes": "CANARY"}', f"http://a.org/s/i#code={CODE}", "C" * 65):
+            with pytest.raises(RefusedError, match=rf"got {len(text)} characters$"):
+                client.submit_many(text, "study")
+        with pytest.raises(RefusedError, match=r"got 'My study 2'$"):
+            client.submit_many("My study 2", [])
 
 
 def test_a_code_to_withdraw_in_the_place_of_the_id_is_not_quoted():
     with SurveyClient("http://127.0.0.1:9", outbox=":memory:") as client, pytest.raises(ValueError, match=r"something in it was mistyped$"):
-        client.withdraw(access_codes.written(bytes(15)), "study")
+        client.withdraw(CODE, "study")
 
 
 @pytest.mark.parametrize("person", [b"ada", ("ada",), ANSWERS, 2.5, True, ""])

@@ -28,6 +28,7 @@ from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 from deniable.device import perturb as perturb_module
 from deniable.errors import AnswerError, DeliveryError, DeniableError, MissingExtraError, RefusedError, RejectedError
+from deniable.files import File
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id, written
 from deniable.wire.record import unpack
@@ -721,6 +722,30 @@ def test_a_job_goes_on_with_its_own_group_only(client, server, clinics, csv_file
             client.submit_many("clinics", csv_file, **other)
     assert client.submit_many("clinics", csv_file, group="7").accepted == 10
     assert server.counted == 10
+
+
+def test_a_file_with_two_people_a_row_is_not_taken_for_sent_when_the_second_comes(client, server, study, tmp_path):
+    """Their rows would be left out and counted as accepted."""
+    path = tmp_path / "pairs.csv"
+    path.write_text("hers,his,party\n" + "yes,no,Red\n" * 4)
+    hers, his = {"smokes": "hers"}, {"smokes": "his"}
+    assert client.submit_many("study", path, columns=hers).accepted == 4
+    with pytest.raises(RefusedError, match="it began with columns smokes from hers, and now comes with columns smokes from his"):
+        client.submit_many("study", path, columns=his)
+    assert client.submit_many("study", path, columns={**hers, "party": "party"}).resumed == 4
+    assert client.submit_many("study", path, columns=his, job="his").accepted == 4
+    assert server.counted == 8
+
+
+def test_a_second_sheet_is_not_taken_for_sent(client, server, study, tmp_path):
+    path = tmp_path / "regions.xlsx"
+    with pd.ExcelWriter(path) as book:
+        for sheet, n in (("North", 3), ("South", 5)):
+            pd.DataFrame({"smokes": ["yes"] * n, "party": ["Red"] * n}).to_excel(book, sheet_name=sheet, index=False)
+    assert client.submit_many("study", File(path, sheet="North")).accepted == 3
+    with pytest.raises(RefusedError, match=r"sheet North, and now comes with sheet South\. Rows of another sheet"):
+        client.submit_many("study", File(path, sheet="South"))
+    assert client.submit_many("study", File(path, sheet="South"), job="South").accepted == server.counted - 3 == 5
 
 
 def test_a_job_whose_invitation_was_turned_down_offers_the_same_bytes_with_the_next_one(client, server, invited, fault):

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -55,6 +56,21 @@ def test_workers_of_one_client_send_over_connections_of_their_own(server, outbox
     parent, *others = {seen.port: None for seen in server.posts}
     assert [sum(seen.port == port for seen in server.posts) for port in (parent, *others)] == [2, 1, 1]
     assert server.counted == 4
+
+
+def test_threads_that_are_the_first_at_once_share_one_outbox_and_leave_no_lock(server, outbox, tmp_path):
+    made, together = [], threading.Barrier(8)
+    own = PerProcess(lambda: made.append(sleep(0.02)) or object())
+    first = [threading.Thread(target=lambda: (together.wait(), own.get())) for _ in range(8)]
+    with SurveyClient(server.url, outbox=outbox, retries=0) as client:
+        first += [threading.Thread(target=lambda: client.submit("study", ANSWERS)) for _ in range(4)]
+        for thread in first:
+            thread.start()
+        for thread in first:
+            thread.join()
+    assert len(made) == 1
+    assert server.counted == 4
+    assert [path.name for path in outbox.parent.iterdir() if path.name.endswith("lock")] == []
 
 
 def test_the_control_a_connection_from_before_the_fork_is_the_parents(server, outbox, monkeypatch):

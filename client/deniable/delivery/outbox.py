@@ -291,7 +291,11 @@ def _refuse_changed(name: str, rows: int, old: Sequence[str], new: Sequence[str]
             f"randomized twice: put new rows into a file of their own, or give a job name of your own if all rows are new"
         )
     if public != new_public:
-        raise RefusedError(f"job {name}: it began with {public or 'no group'}, and now comes with {new_public or 'no group'}")
+        began, comes = (one or f"no {other.split()[0]}" for one, other in ((public, new_public), (new_public, public)))
+        raise RefusedError(
+            f"job {name}: it began with {began}, and now comes with {comes}. "
+            f"Rows of another sheet, or answers in other columns, take a job name of their own if none of them was sent"
+        )
 
 
 def _refuse_elsewhere(db: sqlite3.Connection, job: Sequence[str]) -> None:

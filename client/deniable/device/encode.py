@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Protocol
 
@@ -128,4 +129,7 @@ def _position(question: Encodable, answer: Answer) -> float | None:
 def _blank(answer: Answer) -> bool:
     if isinstance(answer, str):
         return answer.strip() in ("", NO_ANSWER)
-    return isinstance(answer, float | np.floating) and math.isnan(answer)
+    if isinstance(answer, float | np.floating):
+        return math.isnan(answer)
+    pandas = sys.modules.get("pandas")  # who has its NA has loaded it
+    return pandas is not None and answer is pandas.NA

@@ -32,7 +32,13 @@ def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Wor
 
     Each row has exactly d bits set. Takes from `words`, for all n at once, first the coin, then d
     choices, or two for a window; which of them are used depends on the coin, how many are drawn does not.
+
+    Raises ValueError, which quotes none, for categories that are no such integers: -1, as `encode_column` gives where an answer means none,
+    has no coin, and would be sent as it is.
     """
+    if problem := _problem(channel, categories):
+        del categories  # no frame of ours shows them
+        raise ValueError(problem)
     n, k, outputs = len(categories), channel.k, channel.outputs
     bits = np.empty((n, outputs), dtype=np.bool_)
     if outputs <= FEW:
@@ -48,6 +54,15 @@ def randomize(channel: Channel, categories: NDArray[np.integer[Any]], words: Wor
     bits[np.arange(k) != categories[:, None]] = others.ravel()
     bits[np.arange(n), categories] = kept
     return bits
+
+
+def _problem(channel: Channel, categories: NDArray[Any]) -> str | None:
+    if categories.ndim != 1 or categories.dtype.kind not in "iu":
+        return f"categories must be an array of n integers, got {categories.ndim} dimensions of {categories.dtype}"
+    if not categories.size or (categories.min() >= 0 and categories.max() < channel.k):
+        return None
+    wrong = np.count_nonzero((categories < 0) | (categories >= channel.k))
+    return f"categories must be from 0 to {channel.k - 1}, and {wrong:,} of {len(categories):,} are not"
 
 
 def numbers(channel: Channel, categories: NDArray[np.integer[Any]], words: Words) -> NDArray[np.unsignedinteger[Any]]:

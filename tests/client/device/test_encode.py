@@ -33,6 +33,14 @@ def test_a_refused_answer_is_quoted_nowhere(question: Any, answer: Any) -> None:
     assert f"{question.id}: the answer must be one of" in told
 
 
+def test_pandas_own_mark_of_a_missing_answer_is_none_in_any_column() -> None:
+    optional = SimpleNamespace(**{**vars(COLOUR), "required": False})
+    pd = pytest.importorskip("pandas")
+    assert encode(optional, pd.NA) == encode(optional, None)
+    with pytest.raises(AnswerError):
+        encode(COLOUR, pd.NA)
+
+
 @pytest.mark.parametrize("missing", [None, float("nan"), np.nan, "", " ", [], {}, object()], ids=lambda value: type(value).__name__)
 def test_a_missing_answer_is_refused(missing: Any) -> None:
     for question in (YES_NO, COLOUR):

@@ -364,6 +364,25 @@ def test_no_respondents_give_no_bits(k: int) -> None:
     assert randomize(Channel(k, 1, 5), np.array([], dtype=np.int64), os_words).shape == (0, k)
 
 
+@pytest.mark.parametrize("k", [2, 3, 7, 100, 256])
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, ">i4"])
+def test_a_category_that_has_no_coin_is_refused(k, dtype):
+    """-1 stands where an answer means none: with two categories its report would be the same for everybody."""
+    right = np.array([0, min(k - 1, 100)] * 3, dtype=dtype)
+    assert randomize(Channel(k, 1, 5), right, os_words).sum() == 6
+    for wrong in (-1, k, 2**64 - 1):
+        if np.iinfo(dtype).min <= wrong <= np.iinfo(dtype).max:
+            with pytest.raises(ValueError, match=f"categories must be from 0 to {k - 1}, and 1 of 7 are not") as caught:
+                randomize(Channel(k, 1, 5), np.append(right, np.array([wrong], dtype=dtype)).astype(dtype), os_words)
+            assert "categories" not in caught.tb.tb_next.tb_frame.f_locals
+
+
+@pytest.mark.parametrize("wrong", [np.array([0.5, 1]), np.array([True]), np.array([[0]]), np.array(["yes"]), np.array([None])])
+def test_what_is_no_column_of_categories_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"categories must be an array of n integers, got [12] dimensions of "):
+        randomize(Channel(2, 1, 5), wrong, os_words)
+
+
 def same_either_way(few: ModuleType, many: ModuleType) -> bool:
     """Whether two randomizers make the same bits of the same words, for sets of every kind, and where draws are rejected."""
     rng = np.random.default_rng(3)
