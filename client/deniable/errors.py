@@ -15,11 +15,21 @@ DeniableError
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class DeniableError(Exception):
     """Base of the tree above; catch it to catch all of them."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Python would call the class with `args`, the message alone. Some classes take more, and a pool of processes whose worker raised
+        # what it cannot read waits for ever.
+        return _remade, (type(self), self.args), vars(self)
+
+
+def _remade(kind: type[DeniableError], args: tuple[Any, ...]) -> DeniableError:
+    """An error with the same message, as a copy or another process has it; its attributes are set by whoever asked for it."""
+    return kind.__new__(kind, *args)
 
 
 @dataclass(frozen=True)
@@ -92,3 +102,7 @@ class ExportError(DeniableError):
 
 class MissingExtraError(DeniableError, ModuleNotFoundError):
     """Something needs packages that come with an extra of `deniable`; the message names both."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # knows `name` and `path`, which are not kept where other attributes are
+        return ModuleNotFoundError.__reduce__(self)  # type: ignore[return-value]

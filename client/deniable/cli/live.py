@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from deniable.cli.options import key_option, opened_client, survey_option
+from deniable.cli.options import key_option, opened_client, survey_option, unset
 from deniable.client import SurveyClient
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -71,5 +71,5 @@ def account(options: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError("--user is missing (or a key, in the environment variable that --key-env names)")
     password = os.environ.get(password_env) if password_env else click.prompt("Password", hide_input=True, err=True)
     if password is None:
-        raise click.BadParameter(f"the environment variable {password_env} is not set", param_hint="--password-env")
+        raise unset(str(password_env), "--password-env")
     return {"auth": (user, password)}

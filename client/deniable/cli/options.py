@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from deniable.survey.types.base import printable
 from deniable.wire.link import Link
 
 Decorated = Callable[..., Any]
+_VARIABLE = re.compile(r"(?!dk_)[A-Za-z_][A-Za-z0-9_]*")
+"""A usual name of an environment variable. One that begins like a key may be a key."""
 
 
 def cap(ctx: click.Context, param: click.Parameter, written: str) -> float:
@@ -33,11 +36,18 @@ outbox_option = click.option(
 )
 
 
+def unset(variable: str, option: str | None = None) -> click.BadParameter:
+    """What to raise where a variable is not set. It does not quote what may be a key or a password, given in the place of the name."""
+    if _VARIABLE.fullmatch(variable):
+        return click.BadParameter(f"the environment variable {variable} is not set", param_hint=option)
+    return click.BadParameter("takes the name of an environment variable, not what is in it", param_hint=option)
+
+
 def _key(ctx: click.Context, param: click.Parameter, variable: str) -> str | None:
     """The key in the environment variable; none where the usual one is not set."""
     key = os.environ.get(variable)
     if key is None and ctx.get_parameter_source(str(param.name)) is not click.core.ParameterSource.DEFAULT:
-        raise click.BadParameter(f"the environment variable {variable} is not set")
+        raise unset(variable)
     return key
 
 

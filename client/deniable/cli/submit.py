@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
+from deniable.cli import rejects_file
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
 from deniable.delivery.jobs import Report, counted
-from deniable.errors import Rejected
 from deniable.files import File
 from deniable.survey.total import HIGH
 
@@ -74,7 +73,7 @@ _BY_PATH = (
 @click.option(
     "--rejects",
     metavar="FILE",
-    type=click.File("w", encoding="utf-8", lazy=False),
+    type=click.Path(dir_okay=False, readable=False, writable=True, allow_dash=True),
     help="Write the rows left out, as CSV: row, question, reason.",
 )
 @click.option(
@@ -103,7 +102,7 @@ def submit_command(
     sheet: str | None,
     batch: int | None,
     skip_invalid: bool,
-    rejects: IO[str] | None,
+    rejects: str | None,
     row_key: str | None,
     job: str | None,
     key: str | None,
@@ -131,9 +130,12 @@ def submit_command(
       deniable submit https://example.org/s/health --row-key staff_id staff.xlsx
       export-answers | deniable submit https://example.org/s/health --job monday -
     """
+    if rejects is not None:
+        rejects_file.check(rejects, file)
+    _check_persons(person_column)
     if row_key is not None and (job is not None or invitation is not None):
         raise click.UsageError("--row-key goes with neither --job nor --invitation")
-    if rejects and not skip_invalid:
+    if rejects is not None and not skip_invalid:
         raise click.UsageError("--rejects needs --skip-invalid: without it, a wrong row stops everything")
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
@@ -161,9 +163,11 @@ def submit_command(
         click.echo(_UNPINNED, err=True)
     if not report.resumed and file != "-" and job is None and row_key is None:
         click.echo(_BY_PATH, err=True)
-    if rejects:
-        _write_rejects(rejects, report.rejected)
-    click.echo(json.dumps(_summary(report)) if as_json else _told(report))
+    try:
+        if rejects is not None:
+            rejects_file.write(rejects, report.rejected)
+    finally:  # the rows are sent, and the code to erase them is kept nowhere else
+        click.echo(json.dumps(_summary(report)) if as_json else _told(report))
 
 
 def _columns(written: Sequence[str]) -> dict[str, str]:
@@ -173,10 +177,15 @@ def _columns(written: Sequence[str]) -> dict[str, str]:
     return {question: column for question, _, column in pairs}
 
 
-def _write_rejects(file: IO[str], rejected: Sequence[Rejected]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(Rejected._fields)
-    writer.writerows(rejected)
+def _check_persons(person_column: str | None) -> None:
+    """Raises click.UsageError for options that do nothing without --person-column. DENIABLE_LEDGER only says where a ledger would be."""
+    source, typed = click.get_current_context().get_parameter_source, click.core.ParameterSource.COMMANDLINE
+    given = [option for option, name in (("--person-cap", "person_cap"), ("--ledger", "ledger")) if source(name) is typed]
+    if given and person_column is None:
+        need = "needs" if len(given) == 1 else "need"
+        raise click.UsageError(
+            f"{' and '.join(given)} {need} --person-column: without it, what a person gives away is neither added up nor capped"
+        )
 
 
 def _summary(report: Report) -> dict[str, Any]:
