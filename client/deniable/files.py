@@ -2,34 +2,79 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
 import os
+import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
 _OPTIONS = {"csv": ("encoding", "delimiter"), "jsonl": ("encoding",), "xlsx": ("sheet",)}
+_TEXT = "text, or left out"
+_RULES = {"file": "a path or an open file", "encoding": _TEXT, "delimiter": _TEXT, "sheet": _TEXT, "jsonl": "true or false"}
+_NAME = re.compile(r'[^\0-\x1f,;|"{}]{1,255}')
+"""What a path looks like, and a table or a row in its place does not."""
 
 
-@dataclass(frozen=True)
+class _Another:
+    """Stands for an argument that is not what it must be. It may be answers in the wrong place: no message and no frame shows it."""
+
+    def __init__(self, given: Any) -> None:
+        self._kind = type(given).__name__
+
+    def __repr__(self) -> str:
+        return self._kind
+
+
+def _only(kind: Any, given: Any) -> Any:
+    return given if isinstance(given, kind) else _Another(given)
+
+
+def _input(given: Any) -> Any:
+    if isinstance(given, os.PathLike):
+        return Path(given)
+    return given if isinstance(given, str) or callable(getattr(given, "read", None)) else _Another(given)
+
+
+@dataclass(frozen=True, init=False)
 class File:
     """A file with a respondent a row, by its path or open.
 
     The path's ending says what it is: .jsonl or .ndjson, .parquet, .arrow or .feather, .xlsx, and else CSV. encoding: of text, where it
     is neither UTF-8 nor begins with a mark, e.g. "cp1252". delimiter: of CSV, where the header does not tell. sheet: of a workbook
-    that has several. jsonl: JSON lines, whatever the ending. Raises ValueError for an option that the kind does not have.
+    that has several. jsonl: JSON lines, whatever the ending. Raises ValueError for what is no file, and for an option that the kind does
+    not have.
     """
 
-    file: str | Path | IO[Any]
+    file: str | Path | IO[Any] = field(repr=False)
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
     jsonl: bool = False
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        file: str | os.PathLike[str] | IO[Any],
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        sheet: str | None = None,
+        jsonl: bool = False,
+    ) -> None:
+        vars(self).update(file=_input(file), jsonl=_only(bool, jsonl))
+        encoding, delimiter, sheet = (_only(str | None, given) for given in (encoding, delimiter, sheet))
+        vars(self).update(encoding=encoding, delimiter=delimiter, sheet=sheet)
+        del file, jsonl  # from here on no frame shows what was given, be it answers
+        self._check()
+
+    def _check(self) -> None:
+        for name, rule in _RULES.items():
+            if isinstance(given := getattr(self, name), _Another):
+                raise ValueError(f"{name} must be {rule}, got {given}")
+        del given  # the file, which may be a text of answers
         told = {"encoding": self.encoding, "delimiter": self.delimiter, "sheet": self.sheet}
         if wrong := [name for name, value in told.items() if value is not None and name not in _OPTIONS.get(self.kind, ())]:
             raise ValueError(f"{' and '.join(wrong)} must be left out: a {self.kind} file has none")
@@ -46,6 +91,11 @@ class File:
         suffix = Path(self.file).suffix.lower() if isinstance(self.file, str | Path) else ""
         return "jsonl" if self.jsonl else _KINDS.get(suffix, "csv")
 
+    @property
+    def codec(self) -> str:
+        """The encoding as Python calls it, however it was written: utf-8 for utf8; "" where none is told."""
+        return codecs.lookup(self.encoding).name if self.encoding else ""
+
 
 class State(NamedTuple):
     """What a file looks like from outside: it is another one where this differs. size: bytes. changed: nanoseconds since 1970."""
@@ -57,7 +107,7 @@ class State(NamedTuple):
     @classmethod
     def of(cls, path: str | Path) -> Self:
         """Raises OSError, for a pipe or a device too."""
-        found = os.stat(path)
+        found = _status(path)
         if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # a directory says so itself
             rule = "must be a file that can be read from its start again, and is a pipe or a device: give it open (on the command line: -)"
             raise OSError(errno.ESPIPE, rule, str(path))
@@ -66,3 +116,15 @@ class State(NamedTuple):
     def __str__(self) -> str:
         """What may be kept of it. Not the size: `no` is shorter than `yes`."""
         return f"changed {self.changed}"
+
+
+def _status(path: str | Path) -> os.stat_result:
+    """Raises OSError, which names only a path that looks like one: a text that is no file's name may be answers."""
+    try:
+        return os.stat(path)
+    except OSError:
+        if isinstance(path, Path) and _NAME.fullmatch(str(path)):
+            raise
+    except ValueError:  # no name of a file has a zero byte, or half a character
+        pass
+    raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")

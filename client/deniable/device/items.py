@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from deniable.device.encode import MISSING, chosen
+from deniable.errors import AnswerError
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.survey.types.base import Answer
+
+_BOTH = object()
+"""No answer to any question."""
 
 
 def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple[Question, Answer]]:
@@ -30,7 +35,27 @@ def item_lists(names: Sequence[str]) -> dict[str, tuple[str, set[str]]]:
 
 
 def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, set[str]]]) -> Answer:
-    if name in row or name not in lists or lists[name][0] not in row:
+    """What a row says of one item; what it says in both forms is no answer, since nobody knows which was meant."""
+    if name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)
     whole, labels = lists[name]
-    return chosen(row[whole], name[len(whole) + 1 : -1], labels)
+    return _BOTH if name in row else chosen(row[whole], name[len(whole) + 1 : -1], labels)
+
+
+class Keys:
+    """The keys by which rows are looked up, and what differs from one only by capitals or spaces, which nobody means as another."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._known = {*names, *(whole for whole, _ in item_lists(names).values())}
+        self._like = {name.strip().casefold(): name for name in self._known}
+
+    def checked(self, row: Any) -> Any:
+        """The row, as it came. Raises AnswerError, which names what is looked for and no key of the row: a key may be an answer."""
+        if isinstance(row, Mapping) and not self._known.issuperset(row):
+            for key in row.keys() - self._known:
+                name = self._like.get(key.strip().casefold()) if isinstance(key, str) else None
+                if name is None:
+                    self._known.add(key)
+                elif name not in row:
+                    raise AnswerError(f"rows must have a key for each question, as written; missing (but for capitals or spaces): {name}")
+        return row

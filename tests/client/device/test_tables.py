@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 import pytest
 
 from deniable.device.entropy import os_words
+from deniable.device.perturb import perturb_one
 from deniable.device.sources import as_rows
 from deniable.device.sources.csv_rows import CsvRows
 from deniable.device.sources.json_rows import JsonRows
@@ -17,6 +19,8 @@ from deniable.device.sources.mappings import Mappings
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, Rejected
 from deniable.files import File
+from deniable.survey import Survey
+from deniable.wire.public import Public
 
 
 def read(study, rows, size=3, **options):
@@ -30,9 +34,9 @@ def csv(text: str) -> CsvRows:
     return CsvRows(File(io.StringIO(text, newline="")))
 
 
-def broken(study, rows) -> str:
+def broken(study, rows, **options) -> str:
     with pytest.raises(AnswerError) as caught:
-        read(study, rows)
+        read(study, rows, **options)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
     return str(caught.value)
@@ -115,6 +119,87 @@ def test_a_line_that_is_no_json_object_is_left_out(study):
         "row 4, party: is missing",
         "row 5: must be a JSON object with each name once",
     ]
+
+
+MOODS = Survey.from_dict(
+    {
+        "deniable": 1,
+        "id": "moods",
+        "title": "T",
+        "about": "A",
+        "epsilon": 4,
+        "questions": [
+            {"id": "smokes", "text": "Q", "type": "yes_no"},
+            {"id": "mood", "text": "Q", "type": "choice", "options": ["good", "bad"], "required": False},
+        ],
+    }
+)
+DRUGS = Survey.from_dict(
+    {
+        "deniable": 1,
+        "id": "drugs",
+        "title": "T",
+        "about": "A",
+        "epsilon": 4,
+        "questions": [{"id": "drugs", "text": "Q", "type": "multi_choice", "options": ["tea", "plum"], "required": False}],
+    }
+)
+
+
+def lines(rows) -> JsonRows:
+    return JsonRows(File(io.StringIO("".join(f"{json.dumps(row)}\n" for row in rows))))
+
+
+@pytest.mark.parametrize("made", [list, iter, lines], ids=["a list", "a generator", "JSON lines"])
+@pytest.mark.parametrize(
+    ("survey", "key", "columns", "wanted"),
+    [
+        (MOODS, "Mood", {}, "mood"),
+        (MOODS, " mood ", {}, "mood"),
+        (MOODS, "stimmung", {"mood": "Stimmung"}, "Stimmung"),
+        (DRUGS, "Drugs", {}, "drugs"),
+        (DRUGS, "drugs[Tea]", {}, "drugs[tea]"),
+    ],
+)
+def test_a_key_that_is_nearly_a_questions_is_refused_in_a_row_without_that_question(survey, made, key, columns, wanted):
+    """It would count as no answer, for everybody. Other rows may leave the question out."""
+    rows = [{"smokes": "yes", "CANARY": "CANARY"}, {"smokes": "yes", key: "CANARY"}]
+    message = broken(survey, made(rows), columns=columns)
+    assert message == f"rows must have a key for each question, as written; missing (but for capitals or spaces): {wanted}"
+
+
+@pytest.mark.parametrize("made", [list, iter, lines], ids=["a list", "a generator", "JSON lines"])
+def test_an_optional_question_may_be_left_out_and_other_keys_are_left_alone(made):
+    rows = [{"smokes": "yes", "note": "x"}, {"smokes": "no", "mood": "bad", "Mood": "a note"}, {"smokes": "no", "moods": 1}] * 2
+    assert read(MOODS, made(rows)) == ([[0, 1, 1] * 2, [2, 1, 2] * 2], [])
+    assert read(MOODS, made([{"smokes": "yes"}])) == ([[0], [2]], [])
+    if made is not lines:
+        assert read(MOODS, made([{"smokes": "yes", 5: 1, ("mood",): 2}])) == ([[0], [2]], [])
+
+
+def test_a_key_that_is_nearly_a_questions_is_noticed_after_rows_that_have_both():
+    rows = [{"smokes": "no", "mood": "bad", "Mood": "a note"}, {"smokes": "no", "Mood": "bad"}]
+    assert broken(MOODS, rows).endswith("(but for capitals or spaces): mood")
+
+
+def test_a_multiple_choice_in_both_forms_is_a_wrong_answer():
+    """Nobody knows which was meant, even where they agree."""
+    rows = [{"drugs": ["tea"], "drugs[tea]": said} for said in ("no", "yes")]
+    for source in (rows, lines(rows)):
+        assert [str(found) for found in read(DRUGS, source)[1]] == [
+            f"row {row}, drugs[tea]: must be one of yes, no, no answer" for row in (1, 2)
+        ]
+    for row in rows:
+        with pytest.raises(AnswerError) as caught:
+            perturb_one(row, DRUGS, Public())
+        assert str(caught.value) == "drugs[tea]: the answer must be one of yes, no, no answer"
+
+
+def test_a_multiple_choice_in_either_form_is_an_answer():
+    assert read(DRUGS, [{"drugs": ["tea"]}, {"drugs[tea]": "yes", "drugs[plum]": "no"}, {"drugs[tea]": "no"}]) == (
+        [[0, 0, 1], [1, 1, 2]],
+        [],
+    )
 
 
 def test_missing_columns_are_told_all_at_once(study):

@@ -6,10 +6,8 @@ under a seal, and no message has a cell in it.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from deniable.device.sources.arrow_rows import ArrowRows
@@ -32,11 +30,7 @@ def as_rows(rows: Any) -> Rows:
         return rows
     if isinstance(rows, File):
         return _KINDS[rows.kind](rows)
-    if isinstance(rows, str) and not os.path.exists(rows):
-        raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
-    if isinstance(rows, str | os.PathLike):
-        return as_rows(File(Path(rows)))
-    if hasattr(rows, "read"):
+    if isinstance(rows, str | os.PathLike) or callable(getattr(rows, "read", None)):  # a column of a data frame may be called read
         return as_rows(File(rows))
     if hasattr(rows, "columns") and (hasattr(rows, "iloc") or (hasattr(rows, "slice") and hasattr(rows, "__len__"))):
         return Frame(rows)

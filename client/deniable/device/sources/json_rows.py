@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
-from deniable.device.sources.mappings import of_mapping
-from deniable.device.sources.rows import Raw, row_by_row
+from deniable.device.sources.mappings import of_mappings
+from deniable.device.sources.rows import Raw
 from deniable.device.sources.text_rows import TextRows, without_text_errors
 
 _RULE = "must be a JSON object with each name once"
@@ -18,7 +19,8 @@ class JsonRows(TextRows):
 
     def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         lines = without_text_errors(self.lines(), lambda: self.label)
-        return row_by_row(map(of_mapping(names, _RULE), map(_json_or_none, filter(str.strip, lines))), len(names), size, skip)
+        rows = islice(map(_json_or_none, filter(str.strip, lines)), skip, None)
+        return of_mappings(lambda: islice(rows, size), names, _RULE)
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from deniable.device.items import item_lists, lookup
+from deniable.device.items import Keys, item_lists, lookup
 from deniable.device.sealed import callers_own
 from deniable.device.sources.rows import Raw, raw_of
 
@@ -24,11 +25,15 @@ class Mappings:
         self.total: int | None = len(rows) if isinstance(rows, Sequence) else None
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        rows, read = callers_own(itertools.islice, self._given(), skip, None), of_mapping(names)
-        return iter(lambda: raw_of(list(map(read, callers_own(list, itertools.islice(rows, size)))), len(names)), None)
+        rows = callers_own(itertools.islice, self._given(), skip, None)
+        return of_mappings(lambda: callers_own(list, itertools.islice(rows, size)), names, "must be a mapping from question to answer")
 
 
-def of_mapping(names: Sequence[str], rule: str = "must be a mapping from question to answer") -> Callable[[Any], list[Any] | str]:
-    """What makes a row's cells of a mapping; of anything else, `rule`."""
-    lists = item_lists(names)
-    return lambda row: [lookup(row, name, lists) for name in names] if isinstance(row, Mapping) else rule
+def of_mappings(taken: Callable[[], Iterable[Any]], names: Sequence[str], rule: str) -> Iterator[Raw]:
+    """Stretches of the rows that `taken` gives; of the first, the keys are looked at, too. What is no mapping is told `rule`."""
+    lists, first = item_lists(names), [partial(map, Keys(names).checked)]
+
+    def cells(row: Any) -> list[Any] | str:
+        return [lookup(row, name, lists) for name in names] if isinstance(row, Mapping) else rule
+
+    return iter(lambda: raw_of(list(map(cells, (first.pop() if first else iter)(taken()))), len(names)), None)

@@ -28,22 +28,24 @@ class TextRows(FileRows, ABC):
             with open(self._file, encoding=encoding, newline="") as text:
                 yield from text
         elif isinstance(self._file.read(0), str):
-            yield from self._file
+            yield from map(str, self._file)  # without map it would be closed where its reader stops early
         else:
             buffer = self._file if isinstance(self._file, io.BufferedReader) else io.BufferedReader(self._file)  # type: ignore[type-var]
-            wrapper = io.TextIOWrapper(buffer, self.encoding(buffer.peek(8)), newline="")
+            layers: list[Any] = [] if buffer is self._file else [buffer]  # what is not taken off closes the file when it is collected
             try:
-                yield from wrapper
+                layers.append(io.TextIOWrapper(buffer, self.encoding(buffer.peek(8)), newline=""))
+                yield from map(str, layers[-1])
             finally:
                 with suppress(ValueError):  # it is closed already
-                    wrapper.detach()
+                    while layers:
+                        layers.pop().detach()
 
     def encoding(self, start: bytes) -> str:
         if found := next((suffix for mark, suffix in _NO_TEXT.items() if start.startswith(mark)), None):
             raise AnswerError(f"{self.label}: must be text, and begins as {found} files do; if it is one, say so by its name")
         told = self._told.encoding
         mark = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
-        if told and mark and not told.lower().replace("_", "-").startswith(mark[:6].rstrip("-")):
+        if told and mark and not self._told.codec.startswith(mark[:6].rstrip("-")):
             raise AnswerError(f"{self.label}: begins with the mark of {mark[:6].rstrip('-').upper()}, and not with {told} text")
         if not (told or mark) and b"\0" in start[:8]:
             rule = "must be text, and has zero bytes, as UTF-16 without a mark has"

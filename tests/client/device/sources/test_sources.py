@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import gc
+import gzip
 import io
 import json
 import os
 import tempfile
 import traceback
 import warnings
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -179,6 +182,61 @@ def test_a_mark_and_another_encoding_that_is_named_are_refused(tmp_path):
     path.write_bytes(text([("", "yes", "Käse", 10)]).encode("utf-16"))
     assert "begins with the mark of UTF-16, and not with cp1252 text" in refused(File(path, encoding="cp1252"))
     assert read(File(path, encoding="utf-16-le")) == read(path)
+
+
+def test_an_encoding_is_known_however_its_name_is_written(tmp_path):
+    path = tmp_path / "a.csv"
+    for marked, names in {"utf-8-sig": ("utf8", "U8", "utf_8", "UTF-8", "utf-8-sig"), "utf-16": ("utf16", "U16", "UTF_16LE")}.items():
+        path.write_bytes(text([("", "yes", "Käse", 10)]).encode(marked))
+        for name in names:
+            assert read(File(path, encoding=name)) == ([[0], [0], [1]], []), name
+    assert "begins with the mark of UTF-16, and not with utf8 text" in refused(File(path, encoding="utf8"))
+
+
+def opened(folder: Path, raw: bytes):
+    """An open file of each kind, all with the same in it."""
+    (folder / "a.csv").write_bytes(raw)
+    (folder / "a.gz").write_bytes(gzip.compress(raw))
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.writestr("a.csv", raw)
+    yield from (io.BytesIO(raw), io.StringIO(raw.decode()), io.TextIOWrapper(io.BytesIO(raw), "utf-8"))
+    for options in ({}, {"buffering": 0}, {"mode": "rb+"}):
+        yield open(folder / "a.csv", **{"mode": "rb", **options})  # noqa: SIM115 - whoever asked for it closes it
+    yield gzip.open(folder / "a.gz", "rb")  # noqa: SIM115 - likewise
+    archive = zipfile.ZipFile(folder / "a.zip")
+    yield archive.open("a.csv")
+    archive.close()
+
+
+def test_a_file_that_was_given_open_stays_open(tmp_path):
+    for file in opened(tmp_path, text([("", "yes", "Käse", 10)]).encode()):
+        assert read(file)[0] == [[0], [0], [1]]
+        gc.collect()
+        assert not file.closed, file
+        file.close()
+
+
+def test_a_file_that_was_given_open_stays_open_when_it_is_refused_or_left(tmp_path):
+    rows = text([("", "yes", "Käse", 10)] * 9).encode()
+    for file in opened(tmp_path, b"PK\3\4smokes\nyes\n"):
+        refused(file)  # text, for want of the columns
+        gc.collect()
+        assert not file.closed, file
+        file.close()
+    for file in opened(tmp_path, rows):
+        assert next(as_rows(file).stretches(["smokes"], 2, 0)).size == 2
+        gc.collect()
+        assert not file.closed, file
+        file.close()
+
+
+def test_a_file_that_its_owner_closes_meanwhile_is_no_harm(tmp_path):
+    for file in opened(tmp_path, text([("", "yes", "Käse", 10)] * 9).encode()):
+        rows = as_rows(file).stretches(["smokes"], 2, 0)
+        next(rows)
+        file.close()
+        del rows
+        gc.collect()
 
 
 @pytest.mark.parametrize("name", ["a.xlsx", "a.parquet", "a.arrow"])
