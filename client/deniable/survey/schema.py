@@ -1,7 +1,8 @@
 """The JSON Schema (2020-12) of a survey file, made from the same tables that the parser reads.
 
 It holds for a file as a YAML 1.2 or JSON reader gives it. What the parser accepts, the schema accepts. The
-parser is stricter where a schema cannot be: ids and options that repeat, the bits and the epsilon in all, and a logarithm's value.
+parser is stricter where a schema cannot be: ids and options that repeat, scores and ranges that are far from 0 beside
+their spread, the bits and the epsilon in all, and a logarithm's value.
 """
 
 from __future__ import annotations

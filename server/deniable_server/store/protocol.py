@@ -128,8 +128,9 @@ class Submissions(Protocol):
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
         """The counted records of a part, whole ones back to back, some at a time and in no order; all of one state of the database.
 
-        They are those that `tally` counts: a record that was withdrawn leaves both at the same time. Otherwise whoever reads again and
-        again would see whose was taken back.
+        They are those that `tally` counts: a record that was withdrawn leaves both at the same time. So it does not leave at the moment
+        when it is withdrawn. But whoever reads before and after it leaves sees which one it was, perturbed as it is; and whoever may
+        submit can make it leave at once, with a bulk of their own.
         """
 
 

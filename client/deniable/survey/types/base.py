@@ -11,6 +11,8 @@ from deniable.mechanism import Channel
 MAX_OPTIONS = 1024
 MAX_OPTION_LENGTH = 200
 MAX_NUMBER = 1_000_000_000
+MIN_SPREAD = Fraction(1, 10**9)
+MIN_PART = Fraction(1, 10_000)  # of the number that is further from 0: less, and the variance of a mean loses its digits in doubles
 NO_ANSWER = "no answer"  # one more category of every question that is not required: skipping is randomized too
 
 Answer = Any
@@ -115,6 +117,19 @@ def number(written: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return value + 0.0 if abs(value) <= MAX_NUMBER else None  # -0.0 becomes 0.0
+
+
+def spread_problem(least: float, greatest: float, which: str) -> str | None:
+    """The rule that numbers break whose mean is estimated, if any. It holds exactly, for the decimals as written. which: all of them."""
+    ends = Fraction(repr(least)), Fraction(repr(greatest))
+    spread, furthest = ends[1] - ends[0], max(map(abs, ends))
+    rule, came = "the greatest less the least must be", f"got {float(spread):.12g}"
+    if spread < MIN_SPREAD:
+        return f"{rule} {float(MIN_SPREAD):.9f} or more, {came}; count in a smaller unit"
+    if spread < MIN_PART * furthest:
+        beside = f"{came} beside {float(furthest):.12g}; take the same number off {which}"
+        return f"{rule} a ten-thousandth or more of the one that is further from 0, {beside}"
+    return None
 
 
 def printable(text: str) -> bool:

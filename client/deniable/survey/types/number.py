@@ -11,8 +11,8 @@ import numpy as np
 import rfc8785
 
 from deniable.mechanism import Channel, Window
-from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, Answer, QuestionType, label_problems, number
-from deniable.survey.types.window import MOST_LEVELS, best_window
+from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, Answer, QuestionType, label_problems, number, spread_problem
+from deniable.survey.types.window import best_window
 
 _DECIMAL = re.compile(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 _SPACE = " \t\r\n"
@@ -67,13 +67,11 @@ class Number(QuestionType):
                 if key in source:
                     yield key, "must not stand beside bins; keep one of the two"
             return
-        if "levels" not in source and None not in ends and len(set(_grid(ends[0] or 0.0, ends[1] or 0.0, MOST_LEVELS))) < MOST_LEVELS:
-            yield "high", "must be further from low: between them there are hardly any numbers"
+        if ends[0] is not None and ends[1] is not None and (broken := spread_problem(ends[0], ends[1], "both")):
+            yield "high", f"must be further from low: {broken}"
         levels = _whole_number(source.get("levels", 2))
         if levels is None or not 2 <= levels <= MAX_OPTIONS:
             yield "levels", f"must be a whole number from 2 to {MAX_OPTIONS:,}"
-        elif None not in ends and len(set(_grid(ends[0] or 0.0, ends[1] or 0.0, levels))) < levels:
-            yield "levels", "must be fewer: low and high are too close for so many"
         if "window" in source:
             yield from _window_problems(source, levels)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, number
+from deniable.survey.types.base import MAX_NUMBER, MAX_OPTIONS, number, spread_problem
 from deniable.survey.types.choice import Choice
 
 
@@ -32,11 +32,11 @@ class Scale(Choice):
         if "scores" in source and isinstance(source["options"], list | tuple) and len(scores) != len(source["options"]):
             yield "scores", f"must be one number for each of the {len(source['options']):,} options, got {len(scores):,}"
         numbers = [number(score) for score in scores]
-        for index, score in enumerate(numbers):
-            if score is None:
-                yield f"scores[{index}]", f"must be a number from -{MAX_NUMBER:,} to {MAX_NUMBER:,}"
-            elif index and (before := numbers[index - 1]) is not None and score <= before:
-                yield f"scores[{index}]", "must be above the score before it"
+        wrong = list(_score_problems(numbers))
+        yield from wrong
+        known = [score for score in numbers if score is not None]
+        if not wrong and len(known) > 1 and (broken := spread_problem(known[0], known[-1], "all of them")):
+            yield "scores", f"must be further apart: {broken}"
 
     def settings(self, source: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
         scores = source.get("scores", range(1, len(source["options"]) + 1))
@@ -44,3 +44,12 @@ class Scale(Choice):
 
     def scores(self, settings: Mapping[str, Any]) -> tuple[float, ...] | None:
         return tuple(settings["scores"])
+
+
+def _score_problems(scores: Sequence[float | None]) -> Iterator[tuple[str, str]]:
+    """Yields (place, rule broken) for each score that is none, or not above the one before it."""
+    for index, score in enumerate(scores):
+        if score is None:
+            yield f"scores[{index}]", f"must be a number from -{MAX_NUMBER:,} to {MAX_NUMBER:,}"
+        elif index and (before := scores[index - 1]) is not None and score <= before:
+            yield f"scores[{index}]", "must be above the score before it"

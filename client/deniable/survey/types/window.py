@@ -22,8 +22,6 @@ _SIZES = (  # from this epsilon on: outputs, of them in a window
     (9.8, 33, 1),
 )
 
-MOST_LEVELS = max(outputs - window + 1 for _, outputs, window in _SIZES)
-
 
 def best_window(epsilon: float) -> tuple[int, int]:
     """(levels, window) for this privacy loss."""

@@ -127,7 +127,7 @@ class SubmissionShelf:
         return self._read(survey_id, part)
 
     def _read(self, survey_id: str, part: Part) -> Iterator[bytes]:
-        """With what is erased and has not left the counts yet: otherwise whoever asks again and again would see which one it was."""
+        """With what is erased and has not left the counts yet: otherwise a withdrawal would show at its very moment."""
         with self._database.scanning() as connection:
             yield from (reports for n, reports in tallies.scanned(connection, survey_id, [part]) if n)
             for place, waiting in intake.read(connection, self._database.seal, survey_id):
