@@ -51,7 +51,10 @@ ROOMS = {
     "listed": ("which surveys a server has", "errors survey wire delivery"),
     "arguments": ("what a client is made with", "survey wire"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery arguments"),
-    "client": ("the SDK's door", "errors persons files survey privacy wire device delivery estimate plan collected listed arguments session"),
+    "client": (
+        "the SDK's door",
+        "errors persons files survey privacy wire device delivery estimate plan collected listed arguments session",
+    ),
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
     "cli": (
         "the command line",

@@ -117,6 +117,24 @@ def test_wrong_usage_is_explained(run, words, message):
     assert message in " ".join(result.stderr.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--half-width", "1e-160"], "half_width must be from 1e-15 to 1, got 1e-160"),
+        (["--half-width", "5e-324"], "half_width must be from 1e-15 to 1, got 5e-324"),
+        (["--n", "9" * 400], "n must be at most 1,000,000,000,000, got 999"),
+        (["--n", "10", "--confidence", "1e-17"], "confidence must be from 0.01 to 1, got 1e-17"),
+        (["--n", "99", "--clusters", "9", "--rho", ".1", "--confidence", "1e-9"], "confidence must be from 0.01 to 1"),
+        (["--n", "99", "--clusters", "9", "--rho", "nan"], "rho must be from 0 to 1, got nan"),
+    ],
+)
+def test_numbers_of_no_sane_size_are_refused_by_name_in_one_line(run, words, message):
+    result = run(*words)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert len(result.stderr) < 200
+
+
 def test_a_survey_file_with_a_mistake_is_reported(run, tmp_path):
     (tmp_path / "survey.yaml").write_text(FILE.replace("ln 27", "0"))
     result = run("--n", "10")

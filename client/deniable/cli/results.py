@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -213,7 +214,10 @@ def _compared(changed: Any, reference: Any, names: tuple[str, str]) -> Any:
 
 def _times(written: str) -> list[float]:
     try:
-        return [float(time) for time in written.split(",")]
+        when = [float(time) for time in written.split(",")]
+        if not all(map(math.isfinite, when)):
+            raise ValueError
+        return when
     except ValueError:
         raise click.BadParameter(f"must be numbers with commas between them, got {written!r}", param_hint="--times") from None
 

@@ -6,10 +6,16 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count, check_probability
+from deniable.plan.checked import check_count, check_number, check_probability, shown
 from deniable.plan.precision import Mechanism, private, std_error
+
+_MOST_QUESTIONS = 10_000
+_MOST_CATEGORIES = 1_025  # the options of a question, and "no answer"
+_MOST_EPSILON = 1_000.0  # coins of more toss nothing
 
 
 @dataclass(frozen=True)
@@ -36,19 +42,27 @@ def split_or_sample(
     hardest. r = questions is the plain split. The draw is made without looking at any answer, so it costs nothing.
     Raises EstimateError.
     """
-    check_count("questions", questions)
-    check_count("n", n)
-    rows = []
-    for r in ask if ask is not None else range(1, questions + 1):
-        if not 1 <= r <= questions:
-            raise EstimateError(f"ask must be from 1 to {questions}, the number of questions, got {r!r}")
-        rows.append(_asked(r, epsilon / r, n * r // questions, k, share))
-    return tuple(rows)
+    questions, n, k = check_count("questions", questions, _MOST_QUESTIONS), check_count("n", n), _categories(k)
+    epsilon = check_number("epsilon", epsilon, 0, _MOST_EPSILON)
+    numbers = range(1, questions + 1) if ask is None else [_ask(r, questions) for r in ask]
+    return tuple(_asked(r, epsilon / r, n * r // questions, k, share) for r in numbers)
 
 
 def best(ways: Iterable[Asked]) -> Asked:
     """The way with the smallest standard error; the one that asks fewer questions on a tie."""
     return min(ways, key=lambda way: (way.std_error, way.ask))
+
+
+def _categories(k: int) -> int:
+    if check_count("k", k, _MOST_CATEGORIES) < 2:
+        raise EstimateError(f"k must be at least 2 categories, got {k}")
+    return int(k)
+
+
+def _ask(r: int, questions: int) -> int:
+    if isinstance(r, bool) or not isinstance(r, int | np.integer) or not 1 <= r <= questions:
+        raise EstimateError(f"ask must be from 1 to {questions}, the number of questions, got {shown(r)}")
+    return int(r)
 
 
 def _asked(ask: int, epsilon: float, reports: int, k: int, share: float | None) -> Asked:

@@ -2,33 +2,73 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
 import numpy as np
 
 from deniable.errors import EstimateError
 
+MOST_PEOPLE = 10**12
+LARGEST = 1e100
+"""Of any other number: squares of it are numbers still."""
 
-def check_probability(name: str, value: float) -> float:
+_LEAST_HALF_WIDTH = 1e-15  # far below what MOST_PEOPLE give; squares of it are numbers still
+_LEAST_CONFIDENCE = 0.01  # limits that are nearer to an estimate are lost in rounding
+_LEAST_ALPHA = 1e-12  # so that the confidence 1 - alpha is below 1
+_SHOWN = 60  # characters of what came instead
+
+
+def check_number(name: str, value: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
+    """A finite number in this range; true and false are none. Raises EstimateError."""
+    number = _number(value)
+    if not least <= number <= most:  # which nan is not either
+        raise EstimateError(f"{name} must be from {least:g} to {most:g}, got {shown(value)}")
+    return number
+
+
+def check_probability(name: str, value: Any) -> float:
     """A number from 0 to 1. Raises EstimateError."""
-    if not 0 <= value <= 1:
-        raise EstimateError(f"{name} must be from 0 to 1, got {value!r}")
-    return value
+    return check_number(name, value, 0, 1)
 
 
-def check_count(name: str, value: int) -> int:
-    """A whole number of at least 1. Raises EstimateError."""
+def check_count(name: str, value: Any, most: int = MOST_PEOPLE) -> int:
+    """A whole number of at least 1 and at most so many. Raises EstimateError."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise EstimateError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise EstimateError(f"{name} must be a whole number of at least 1, got {shown(value)}")
+    if value > most:
+        raise EstimateError(f"{name} must be at most {most:,}, got {shown(value)}")
     return int(value)
 
 
-def check_inside(name: str, value: float) -> float:
-    """A number above 0 and below 1. Raises EstimateError."""
-    if not 0 < value < 1:
-        raise EstimateError(f"{name} must be above 0 and below 1, got {value!r}")
-    return value
+def check_inside(name: str, value: Any, least: float = 0.0, most: float = 1.0) -> float:
+    """A number above 0 and below 1, and in a range where that is smaller. Raises EstimateError."""
+    number = _number(value)
+    if not 0 < number < 1:
+        raise EstimateError(f"{name} must be above 0 and below 1, got {shown(value)}")
+    if not least <= number <= most:
+        raise EstimateError(f"{name} must be from {least:g} to {most:.12g}, got {shown(value)}")
+    return number
 
 
-def check_sizes(value: tuple[int, int]) -> tuple[int, int]:
+def check_half_width(value: Any, name: str = "half_width") -> float:
+    """Half the width of an interval of a share. Raises EstimateError."""
+    return check_inside(name, value, _LEAST_HALF_WIDTH)
+
+
+def check_confidence(value: Any) -> float:
+    """How sure an interval is to be. Raises EstimateError."""
+    return check_inside("confidence", value, _LEAST_CONFIDENCE)
+
+
+def check_alpha(value: Any) -> float:
+    """How often a test may alarm for nothing: what a confidence leaves. Raises EstimateError."""
+    return check_inside("alpha", value, _LEAST_ALPHA, 1 - _LEAST_CONFIDENCE)
+
+
+def check_sizes(value: Sequence[Any]) -> tuple[int, int]:
     """The people in each of two groups. Raises EstimateError."""
     if len(value) != 2:
         raise EstimateError(f"groups must be two sizes, got {len(value)}")
@@ -38,3 +78,28 @@ def check_sizes(value: tuple[int, int]) -> tuple[int, int]:
 def both_sizes(n: int | tuple[int, int]) -> tuple[int, int]:
     """The same, where one number is that of each group. Raises EstimateError."""
     return check_sizes(n) if isinstance(n, tuple) else (check_count("n", n), check_count("n", n))
+
+
+def check_scores(value: Sequence[Any], categories: int) -> tuple[float, ...]:
+    """A number for each of the first categories, not all alike. Raises EstimateError."""
+    found = tuple(check_number("scores", score) for score in value)
+    if not 2 <= len(found) <= categories or max(found) - min(found) < 1 / LARGEST:
+        raise EstimateError(f"scores must be 2 to {categories} numbers, not all alike, got {shown(value)}")
+    return found
+
+
+def shown(value: Any) -> str:
+    """What came instead, cut where it is long. Python writes no whole number of thousands of digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = f"a number of {value.bit_length():,} bits" if isinstance(value, int) else type(value).__name__
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _number(value: Any) -> float:
+    """nan for what is no number, true and false included; numpy's booleans are no `Real`."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return math.inf

@@ -21,10 +21,11 @@ import scipy
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import check_count, check_inside, check_probability
-from deniable.plan.precision import Mechanism, fewest, planned_half_width, std_error
+from deniable.plan.checked import check_confidence, check_count, check_half_width, check_inside, check_number, check_probability
+from deniable.plan.precision import MOST, Mechanism, fewest, planned_half_width, std_error
 
 _FAR = 40.0  # log odds
+_RARE = 1e-12  # of a share: its log odds are less than _FAR away
 _NODES = 60  # of the Gauss-Hermite rule
 
 
@@ -60,15 +61,14 @@ def clusters_needed(
     design: Mechanism, half: float, people: int, rho: float, *, confidence: float = 0.95, share: float | None = None
 ) -> int:
     """The fewest clusters, at least 2, of so many people each whose `cluster_half_width` is at most `half`. Raises EstimateError."""
-    _check_half(half)
-    each = check_count("people", people)
+    half, each = check_half_width(half), check_count("people", people)
 
     def enough(clusters: int) -> bool:
         if clusters < 2:
             return False
         return cluster_half_width(design, clusters * each, clusters, rho, confidence=confidence, share=share) <= half
 
-    return fewest(enough)
+    return fewest(enough, most=max(1, MOST // each))
 
 
 def people_in_each(
@@ -78,15 +78,14 @@ def people_in_each(
 
     Raises EstimateError, also where no number is enough: the clusters themselves differ, and only more of them help.
     """
-    _check_half(half)
-    most = 10**9
+    half, most = check_half_width(half), min(10**9, MOST // check_count("clusters", clusters))
 
     def enough(people: int) -> bool:
         return cluster_half_width(design, clusters * people, clusters, rho, confidence=confidence, share=share) <= half
 
     if not enough(most):
         raise EstimateError(f"no number of people in each of {clusters:,} clusters gives a half-width of {half:g}: it takes more clusters")
-    return fewest(enough)
+    return fewest(enough, most=most)
 
 
 def rho_of_log_odds(sd: float, share: float) -> float:
@@ -94,9 +93,7 @@ def rho_of_log_odds(sd: float, share: float) -> float:
 
     rho = Var(p) / (share (1 - share)), p the share in a cluster: integrals by the Gauss-Hermite rule. Raises EstimateError.
     """
-    if not (math.isfinite(sd) and 0 <= sd <= 10):
-        raise EstimateError(f"sd must be from 0 to 10, got {sd!r}")
-    check_inside("share", share)
+    sd, share = check_number("sd", sd, 0, 10), check_inside("share", share, _RARE, 1 - _RARE)
     nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
     weights = weights / weights.sum()
     middle = root(lambda at: float(weights @ scipy.special.expit(at + sd * nodes)) - share, -_FAR - 10 * sd, _FAR + 10 * sd)
@@ -115,10 +112,5 @@ def _share(design: Mechanism, people: float, rho: float, share: float | None) ->
 
 def _stretch(df: int, confidence: float) -> float:
     """How much farther limits are than the normal distribution's, at the median of the errors that clusters tell."""
-    tail = (1 - check_inside("confidence", confidence)) / 2
+    tail = (1 - check_confidence(confidence)) / 2
     return float(scipy.special.stdtrit(df, tail) / scipy.special.ndtri(tail)) * math.sqrt(float(scipy.special.chdtri(df, 0.5)) / df)
-
-
-def _check_half(half: float) -> None:
-    if not 0 < half < 1:
-        raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")

@@ -12,7 +12,7 @@ import scipy
 
 from deniable.estimate.moments.pseudo_answers import second_moments
 from deniable.mechanism import Channel
-from deniable.plan.checked import both_sizes, check_count, check_inside
+from deniable.plan.checked import both_sizes, check_confidence, check_count
 from deniable.plan.groups import median_half_width
 from deniable.plan.precision import Mechanism, half_width
 
@@ -27,7 +27,7 @@ def difference_half_width(design: Mechanism, n: int | tuple[int, int], *, confid
     sizes = both_sizes(n)
     if design.noise:
         return min(1.0, math.hypot(*(half_width(design, size, confidence=confidence, share=share) for size in sizes)))
-    return median_half_width(design, sizes, check_inside("confidence", confidence), share)
+    return median_half_width(design, sizes, check_confidence(confidence), share)
 
 
 def cell_half_width(first: Channel, second: Channel, n: int, *, confidence: float = 0.95) -> float:
@@ -44,4 +44,4 @@ def cell_half_width(first: Channel, second: Channel, n: int, *, confidence: floa
 
 
 def _z(confidence: float) -> float:
-    return -float(scipy.special.ndtri((1 - check_inside("confidence", confidence)) / 2))
+    return -float(scipy.special.ndtri((1 - check_confidence(confidence)) / 2))

@@ -14,7 +14,7 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.moments.pseudo_answers import score_of_bits, second_moments
 from deniable.mechanism import Channel, Window
-from deniable.plan.checked import check_count, check_inside
+from deniable.plan.checked import check_confidence, check_count, check_number, check_scores
 
 _Floats = NDArray[np.float64]
 _MEANS = 41  # true means that are tried, evenly spaced
@@ -45,7 +45,8 @@ def mean_half_width(channel: Channel, scores: Sequence[float], n: int, *, confid
 def uncut_half_width(channel: Channel, scores: Sequence[float], n: int, *, confidence: float = 0.95, mean: float | None = None) -> float:
     """The same were there no end of the scale; infinite where nothing is known of how many answered. Raises EstimateError."""
     t = _t(confidence, n)
-    most, answered = _variances(channel, tuple(map(float, scores)), mean)
+    values = check_scores(scores, channel.k)
+    most, answered = _variances(channel, values, None if mean is None else check_number("mean", mean, min(values), max(values)))
     known = 1 - t**2 * answered / n
     return t * math.sqrt(most / n / known) if known > 0 else math.inf
 
@@ -92,5 +93,4 @@ def _squares(channel: Channel, weights: _Floats) -> _Floats:
 
 def _t(confidence: float, n: int) -> float:
     """How many standard errors the limits of a mean of n reports are away."""
-    check_inside("confidence", confidence)
-    return -float(scipy.special.stdtrit(max(check_count("n", n) - 1, 1), (1 - confidence) / 2))
+    return -float(scipy.special.stdtrit(max(check_count("n", n) - 1, 1), (1 - check_confidence(confidence)) / 2))

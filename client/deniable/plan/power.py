@@ -15,9 +15,11 @@ import scipy
 from deniable.errors import EstimateError
 from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
-from deniable.plan.checked import both_sizes, check_count, check_inside, check_probability
+from deniable.plan.checked import both_sizes, check_alpha, check_confidence, check_count, check_inside, check_probability
 from deniable.plan.groups import chance_of_showing
 from deniable.plan.precision import MOST, Mechanism, at_most, fewest, std_error
+
+_LEAST = 1e-12  # of the shares and differences that are looked at
 
 
 def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 0.0, alpha: float = 0.05) -> float:
@@ -26,7 +28,7 @@ def power_of_share(design: Mechanism, n: int, share: float, *, against: float = 
     Normal approximation: with s0 and s1 the standard errors under the two shares, the estimate is compared with
     against +- z s0. Exact where the null allows one count only, as 0 does without privacy. Raises EstimateError.
     """
-    z = -float(scipy.special.ndtri(check_inside("alpha", alpha)))
+    z = -float(scipy.special.ndtri(check_alpha(alpha)))
     away = abs(check_probability("share", share) - check_probability("against", against))
     if not design.noise and design.rate(against) in (0, 1):
         return 1 - (1 - design.gap * away) ** check_count("n", n)
@@ -48,7 +50,7 @@ def power_of_difference(design: Mechanism, n: int | tuple[int, int], shares: tup
     groups of one size only, it is a normal approximation: under no difference both have the mean share. Raises EstimateError.
     """
     first, second = (check_probability("shares", share) for share in shares)
-    check_inside("alpha", alpha)
+    check_alpha(alpha)
     if isinstance(n, tuple) or not design.noise:
         return chance_of_showing(_without_noise(design), both_sizes(n), (first, second), 1 - alpha)
     alike = math.sqrt(2) * std_error(design, n, (first + second) / 2)
@@ -62,10 +64,11 @@ def sample_size_for_difference(design: Mechanism, shares: tuple[float, float], *
     Since counts are whole, power may fall by a little where n grows by one: it is the fewest about the normal distribution's number.
     """
     _different("shares", shares[0], "shares", shares[1])
-    reached, z = check_inside("power", power), -float(scipy.special.ndtri(check_inside("alpha", alpha) / 2))
+    reached, z = check_inside("power", power), -float(scipy.special.ndtri(check_alpha(alpha) / 2))
     apart = math.hypot(*(std_error(design, 1, check_probability("shares", share)) for share in shares))
-    near = math.ceil(((z + float(scipy.special.ndtri(reached))) * apart / (shares[1] - shares[0])) ** 2)
-    return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached, near=min(MOST, max(1, near)))
+    ratio = (z + float(scipy.special.ndtri(reached))) * apart / abs(shares[1] - shares[0])
+    near = math.ceil(min(MOST, ratio * min(ratio, MOST)))  # of shares that hardly differ the square would be no number
+    return fewest(lambda n: power_of_difference(design, n, shares, alpha=alpha) >= reached, near=max(1, near))
 
 
 def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: float = 0.95) -> float:
@@ -73,6 +76,7 @@ def power_of_interval(design: Mechanism, n: int, share: float, *, confidence: fl
 
     Exact: the least count whose interval does, and the chance of that many. For designs without noise. Raises EstimateError.
     """
+    check_confidence(confidence)
     rate = _without_noise(design).rate(check_probability("share", share))
     return 1 - at_most(_least_count_above_0(design, check_count("n", n), confidence) - 1, n, rate)
 
@@ -94,10 +98,10 @@ def smallest_share(design: Mechanism, n: int, *, alpha: float = 0.05, power: flo
     Of reports, by the interval of confidence 1 - alpha that is printed (`power_of_interval`), whose end at 0 is one-sided; of a
     curator's noisy count by `power_of_share`.
     """
-    reached = check_inside("power", power)
+    reached, alpha = check_inside("power", power), check_alpha(alpha)
     if design.noise:
-        return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha) - reached)
-    return _smallest(lambda share: power_of_interval(design, n, share, confidence=1 - alpha) - reached)
+        return _smallest(lambda share: power_of_share(design, n, share, alpha=alpha), reached)
+    return _smallest(lambda share: power_of_interval(design, n, share, confidence=1 - alpha), reached)
 
 
 def smallest_difference(design: Mechanism, n: int | tuple[int, int], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
@@ -107,7 +111,7 @@ def smallest_difference(design: Mechanism, n: int | tuple[int, int], *, alpha: f
     group has the larger share. None where not even 0 against 1 is found.
     """
     reached = check_inside("power", power)
-    return _smallest(lambda apart: power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha=alpha) - reached)
+    return _smallest(lambda apart: power_of_difference(design, n, (0.5 - apart / 2, 0.5 + apart / 2), alpha=alpha), reached)
 
 
 def _chance(margin: float, spread: float) -> float:
@@ -115,11 +119,13 @@ def _chance(margin: float, spread: float) -> float:
     return float(scipy.special.ndtr(margin / spread)) if spread > 0 else float(margin > 0)
 
 
-def _smallest(excess: Callable[[float], float]) -> float | None:
-    """Where a growing function of a share in (0, 1] becomes 0; None if it stays below."""
-    if excess(1.0) < 0:
+def _smallest(chance: Callable[[float], float], power: float) -> float | None:
+    """Where a chance that grows with a share in (0, 1] reaches the power; None where none does. Raises EstimateError where all do."""
+    if chance(1.0) < power:
         return None
-    return root(excess, 1e-12, 1.0)
+    if (least := chance(_LEAST)) >= power:
+        raise EstimateError(f"power must be above {least:.3g}, with which the smallest of all shows by chance, got {power!r}")
+    return root(lambda share: chance(share) - power, _LEAST, 1.0)
 
 
 def _without_noise(design: Mechanism) -> Mechanism:

@@ -20,10 +20,19 @@ from deniable.estimate import share as estimate_share
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments.output_values import largest_variance
 from deniable.mechanism import Channel, Window
-from deniable.plan.checked import check_count, check_inside, check_probability
+from deniable.plan.checked import (
+    LARGEST,
+    MOST_PEOPLE,
+    check_confidence,
+    check_count,
+    check_half_width,
+    check_number,
+    check_probability,
+    shown,
+)
 from deniable.plan.means import mean_half_width, uncut_half_width
 
-MOST = 10**12  # respondents that are looked at
+MOST = MOST_PEOPLE  # respondents that are looked at
 _ALL = 0.5  # half of what a share can be: no interval tells less
 # Steps in which the expected width of an interval is summed: a sum over counts 0.3 standard deviations apart is exact where it is smooth.
 _COUNTS = 40
@@ -49,10 +58,9 @@ class Mechanism:
     number: Window | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.q0 < self.q1 <= 1:
+        if not check_probability("q0", self.q0) < check_probability("q1", self.q1):
             raise EstimateError(f"q0 and q1 must be probabilities with q0 below q1, got {self.q0!r} and {self.q1!r}: there is no estimate")
-        if not (self.noise >= 0 and math.isfinite(self.noise)):
-            raise EstimateError(f"noise must be a finite number of at least 0, got {self.noise!r}")
+        check_number("noise", self.noise, 0)
 
     @property
     def gap(self) -> float:
@@ -86,9 +94,10 @@ def private(channel: Channel) -> Mechanism:
 
 def curator(epsilon: float) -> Mechanism:
     """Everybody trusts one party, who adds Laplace noise of scale 1/epsilon to the count."""
-    if not epsilon > 0:
-        raise EstimateError(f"epsilon must be above 0, got {epsilon!r}: there is no estimate")
-    return Mechanism(0.0, 1.0, 1 / epsilon)
+    number = check_number("epsilon", epsilon)
+    if not number >= 1 / LARGEST:
+        raise EstimateError(f"epsilon must be above 0, at least {1 / LARGEST:g}, got {shown(epsilon)}: there is no estimate")
+    return Mechanism(0.0, 1.0, 1 / number)
 
 
 def std_error(design: Mechanism, n: int, share: float | None = None) -> float:
@@ -106,9 +115,15 @@ def half_width(design: Mechanism, n: int, *, confidence: float = 0.95, share: fl
 
     Of a number by Student's t. It is not cut at 0 and 1; `expected_half_width` is what an estimate will really have. Raises EstimateError.
     """
-    alpha = 1 - check_inside("confidence", confidence)
+    alpha = 1 - check_confidence(confidence)
     if design.number:
-        return uncut_half_width(design.number, _levels(design.number), n, confidence=confidence, mean=share)
+        return uncut_half_width(
+            design.number,
+            _levels(design.number),
+            n,
+            confidence=confidence,
+            mean=None if share is None else check_probability("share", share),
+        )
     if not design.noise:
         return -float(scipy.special.ndtri(alpha / 2)) * std_error(design, n, share)
     rate = design.rate(_share(design, share))
@@ -135,8 +150,10 @@ def expected_half_width(design: Mechanism, n: int, *, confidence: float = 0.95, 
     """
     if design.noise:
         raise EstimateError(f"noise must be 0 for the intervals of reports, got {design.noise!r}")
+    check_confidence(confidence)
     if design.number:
-        return mean_half_width(design.number, _levels(design.number), n, confidence=confidence, mean=share)
+        mean = None if share is None else check_probability("share", share)
+        return mean_half_width(design.number, _levels(design.number), n, confidence=confidence, mean=mean)
     if share is None:
         share = widest_share(design, n, confidence=confidence)
     rate = design.rate(check_probability("share", share))
@@ -201,9 +218,7 @@ def sample_size(design: Mechanism, half: float, *, confidence: float = 0.95, sha
 
     Raises EstimateError, where they are more than `MOST` TooManyError.
     """
-    if not 0 < half < 1:
-        raise EstimateError(f"half_width must be above 0 and below 1, got {half!r}")
-    if half >= _ALL:
+    if (half := check_half_width(half)) >= _ALL:
         return 1
     near = fewest(lambda n: n >= MOST or half_width(design, n, confidence=confidence, share=share) <= half)
     for _ in range(_GUESSES):  # as widths fall with the square root of n
@@ -224,16 +239,16 @@ def at_most(count: int, n: int, rate: float) -> float:
     return float(scipy.special.betainc(n - count, count + 1, 1 - rate)) if 0 <= count < n else float(count == n)
 
 
-def fewest(enough: Callable[[int], bool], near: int = 1) -> int:
+def fewest(enough: Callable[[int], bool], near: int = 1, most: int = MOST) -> int:
     """The smallest n >= 1 that is enough, where more always is; looked for around `near`.
 
-    Raises TooManyError where none up to `MOST` is.
+    Raises TooManyError where none up to `most` is, as many as have `MOST` respondents.
     """
     low, high, step = near - 1, near, max(1, near // 256)
     while not enough(high):
-        if high >= MOST:
+        if high >= most:
             raise TooManyError(f"respondents must be at most {MOST:,}, and that is not enough for what is asked")
-        low, high, step = high, min(high + step, MOST), 2 * step
+        low, high, step = high, min(high + step, most), 2 * step
     if low == near - 1:  # near itself is enough: fewer may be
         while low > 0 and enough(low):
             low, high, step = max(0, low - step), low, 2 * step

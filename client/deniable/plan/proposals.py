@@ -12,6 +12,7 @@ from typing import Any
 
 from deniable.errors import SurveyError
 from deniable.mechanism import Channel
+from deniable.plan.checked import check_count
 from deniable.plan.power import smallest_difference
 from deniable.plan.precision import (
     NO_PRIVACY,
@@ -77,7 +78,7 @@ def widest(survey: Survey, n: int) -> float:
 
 def verdict(survey: Survey, n: int) -> str:
     """All of it in one line: "12 questions, 800 people: 21 points"."""
-    count = len(survey.questions)
+    n, count = check_count("n", n), len(survey.questions)
     return f"{count} question{'s' * (count != 1)}, {n:,} {'people' if n != 1 else 'person'}: {points(widest(survey, n))} points"
 
 
@@ -184,7 +185,8 @@ def _rough(survey: Survey, n: int) -> float:
 
 
 def _asked(survey: Survey, n: int) -> int:
-    """How many people are asked each question."""
+    """How many people are asked each question. Raises EstimateError."""
+    n = check_count("n", n)
     return n if survey.ask is None else max(1, n * survey.ask // len(survey.blocks))
 
 

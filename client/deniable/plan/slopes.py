@@ -20,7 +20,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.regression.families import FAMILIES
 from deniable.estimate.regression.likelihood import Reports, derivatives
 from deniable.mechanism import Channel
-from deniable.plan.checked import check_count, check_inside
+from deniable.plan.checked import check_confidence, check_count, check_inside
 
 _Floats = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def logit_slope(
             "since a share is best explained by 0 or 1 there"
         )
     covariance = np.linalg.inv(derivatives(reports, parameters).observed)
-    slope, error, z = float(parameters[1]), math.sqrt(covariance[1, 1]), normal_quantile(1 - check_inside("confidence", confidence))
+    slope, error, z = float(parameters[1]), math.sqrt(covariance[1, 1]), normal_quantile(1 - check_confidence(confidence))
     power = float(scipy.special.ndtr(abs(slope) / error - z) + scipy.special.ndtr(-abs(slope) / error - z))
     return Slope(slope, error, z * error, power, refused)
 

@@ -11,7 +11,7 @@ from typing import Any
 from deniable.errors import EstimateError
 from deniable.mechanism import Channel, Window
 from deniable.plan import power, precision
-from deniable.plan.checked import check_count, check_inside, check_probability, check_sizes
+from deniable.plan.checked import check_confidence, check_count, check_half_width, check_probability, check_sizes
 from deniable.plan.clusters import cluster_half_width, effective_people
 from deniable.plan.figures import cell_half_width, difference_half_width
 from deniable.plan.means import mean_half_width
@@ -51,10 +51,11 @@ def plan(
     """
     if (n is None) == (half_width is None):
         raise EstimateError("n or half_width must be given, and not both")
-    if n is not None:
-        check_count("n", n)
-    check_probability("rare", rare)
-    check_inside("group_half_width", group_half_width)
+    n = None if n is None else check_count("n", n)
+    half_width = None if half_width is None else check_half_width(half_width)
+    share = None if share is None else check_probability("share", share)
+    confidence, rare = check_confidence(confidence), check_probability("rare", rare)
+    group_half_width = check_half_width(group_half_width, "group_half_width")
 
     part = _part_asked(survey)
     pairs = _part_asked_another(survey)
@@ -113,6 +114,7 @@ def people_needed(survey: Survey, half_width: float = 0.10, *, confidence: float
     The less privacy a question takes, the fewer. rough: at once, from the standard error alone; where intervals are cut at 0 and 1, as
     they are with few people, that is somewhat too many. Raises EstimateError.
     """
+    half_width, confidence = check_half_width(half_width), check_confidence(confidence)
     channels = {item.channel for item in survey.items}
     one = _rough_size if rough else _sample_size
     return math.ceil(max(one(channel, half_width, confidence) for channel in channels) / _part_asked(survey))
@@ -124,7 +126,7 @@ def half_width_of(survey: Survey, n: int, *, confidence: float = 0.95, rough: bo
     It is that of the plan, before anybody looks at estimates: the same whatever people answered. rough: as in `people_needed`, somewhat
     too large. Raises EstimateError.
     """
-    asked = max(1, int(n * _part_asked(survey)))
+    asked = max(1, int(check_count("n", n) * _part_asked(survey)))
     channels = {item.channel for item in survey.items}
     if rough:
         return max(min(0.5, precision.half_width(private(channel), asked, confidence=confidence)) for channel in channels)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 _Floats = NDArray[np.float64]
 
+MAX_EPSILON = 1e6
+"""Of any use: far beyond what hides anything, and its sums are numbers still."""
+MAX_COUNT = 10**12
+
+_MAX_ADVANCED = 700.0  # whose exponential is a number still
 _MAX_ATOMS = 2_000_000  # values of the privacy loss that `mixed` enumerates
 
 
@@ -48,7 +54,7 @@ def posterior_range(prior: float, epsilon: float) -> tuple[float, float]:
     prior: the probability, from 0 to 1, that somebody gave to a statement about the answers before. Bayes' rule with a
     likelihood ratio between e^-epsilon and e^epsilon. Raises ValueError.
     """
-    if not 0 <= prior <= 1:
+    if _number(prior) is None or not 0 <= prior <= 1:
         raise ValueError(f"prior must be a probability from 0 to 1, got {prior!r}")
     shrink = math.exp(-check_epsilon("epsilon", epsilon))
     return prior * shrink / (prior * shrink + 1 - prior), prior / (prior + (1 - prior) * shrink)
@@ -60,10 +66,14 @@ def advanced(epsilon: float, k: int, delta: float) -> float:
     Source: C. Dwork, G. Rothblum and S. Vadhan, "Boosting and differential privacy", FOCS 2010, theorem III.3. It can
     exceed the plain sum k epsilon; `exact` is never worse. Raises ValueError.
     """
-    epsilon, k, delta = check_epsilon("epsilon", epsilon), check_count("k", k), _delta(delta)
+    epsilon, k, delta = check_epsilon("epsilon", epsilon), check_count("k", k), check_delta(delta)
     if delta == 0:
         raise ValueError("delta must be above 0 and below 1, got 0: without slack the epsilons add, see `waves`")
-    return math.sqrt(2 * k * math.log(1 / delta)) * epsilon + k * epsilon * math.expm1(epsilon)
+    if epsilon > _MAX_ADVANCED:
+        raise ValueError(
+            f"epsilon must be at most {_MAX_ADVANCED:g} for this bound, got {epsilon!r}: the plain sum is far less, see `waves`"
+        )
+    return math.sqrt(2 * k * -math.log(delta)) * epsilon + k * epsilon * math.expm1(epsilon)
 
 
 def exact(epsilon: float, k: int, delta: float = 0.0) -> float:
@@ -85,10 +95,12 @@ def mixed(uses: Iterable[tuple[float, int]], delta: float = 0.0) -> float:
     """
     times: dict[float, int] = {}
     for epsilon, k in uses:
-        times[check_epsilon("epsilon", epsilon)] = times.get(epsilon, 0) + check_count("times", k)
+        checked = check_epsilon("epsilon", epsilon)
+        times[checked] = times.get(checked, 0) + check_count("times", k)
     if (atoms := math.prod(k + 1 for k in times.values())) > _MAX_ATOMS:
         raise ValueError(f"uses must have at most {_MAX_ATOMS:,} values of the privacy loss, got {atoms:,}: round to fewer epsilons")
-    if _delta(delta) == 0:
+    delta = check_delta(delta)
+    if delta == 0:
         return math.fsum(epsilon * k for epsilon, k in times.items())
     log_p, loss = np.zeros(1), np.zeros(1)
     for epsilon, k in times.items():
@@ -123,19 +135,41 @@ def _least_epsilon(log_p: _Floats, loss: _Floats, delta: float) -> float:
     return max(0.0, float(log_sum_p[last] - log_sum_q[last]) + math.log1p(-slack))
 
 
-def check_epsilon(name: str, value: float) -> float:
-    if not (value >= 0 and math.isfinite(value)):
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
-    return value
+def check_epsilon(name: str, value: Any) -> float:
+    """A finite number of at least 0 and at most MAX_EPSILON. Raises ValueError."""
+    number = _number(value)
+    if number is None or not (number >= 0 and math.isfinite(number)):
+        raise ValueError(f"{name} must be a finite number of at least 0, got {_shown(value)}")
+    if number > MAX_EPSILON:
+        raise ValueError(f"{name} must be at most {MAX_EPSILON:,.0f}, got {_shown(value)}")
+    return number
 
 
-def check_count(name: str, value: int) -> int:
+def check_count(name: str, value: Any, most: int = MAX_COUNT) -> int:
+    """A whole number of at least 1 and at most so many. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise ValueError(f"{name} must be a whole number of at least 1, got {_shown(value)}")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:,}, got {_shown(value)}")
     return int(value)
 
 
-def _delta(value: float) -> float:
-    if not 0 <= value < 1:
-        raise ValueError(f"delta must be at least 0 and below 1, got {value!r}")
-    return value
+def check_delta(value: Any, least: float = 0.0) -> float:
+    """A number of at least `least` and below 1. Raises ValueError."""
+    number = _number(value)
+    if number is None or not least <= number < 1:
+        raise ValueError(f"delta must be at least {least:g} and below 1, got {_shown(value)}")
+    return number
+
+
+def _number(value: Any) -> float | None:
+    """None for what is no number, true and false included; numpy's booleans are no `Real`."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _shown(value: Any) -> str:
+    """What came instead. Python writes no whole number of thousands of digits, and nobody reads one of hundreds."""
+    return f"a number of {value.bit_length():,} bits" if isinstance(value, int) and value.bit_length() > 200 else repr(value)

@@ -28,13 +28,15 @@ from numpy.typing import NDArray
 
 from deniable.extras import missing
 from deniable.mechanism import Channel, Window
-from deniable.privacy.accounting import check_count, check_epsilon
+from deniable.privacy.accounting import check_count, check_delta, check_epsilon
 
 _Floats = NDArray[np.float64]
 
 _TAIL = 1e-15  # chance of a count outside the range that is summed; it is added to delta
 _LEAST_DELTA = 1e-12  # below, _TAIL and rounding would show
 _CLOSE = 1e-10  # the relative width at which the bisection stops
+_MOST_CLONES = 10**7  # people among whom one is hidden: more hide each of them better, and take minutes to sum over
+_MOST_EPSILON = 500.0  # above, nobody's report is a clone, whoever they are, and the odds are soon no number
 _CLASSES = 40  # of counts that are rounded down together
 
 
@@ -46,8 +48,11 @@ def shuffled(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     whoever can tell which report came from whom: for them it stays epsilon0. Never more than epsilon0.
     Needs the extra `deniable[estimate]`: raises MissingExtraError without it, and ValueError; delta must be 1e-12 or more.
     """
-    _check(epsilon0, n, delta)
-    return _crossing(lambda epsilon: _among_clones(epsilon, epsilon0, n), epsilon0, delta)[1]
+    epsilon0, n, delta = _check(epsilon0, n, delta)
+    if epsilon0 > _MOST_EPSILON:
+        return epsilon0
+    people = min(n, _MOST_CLONES)
+    return _crossing(lambda epsilon: _among_clones(epsilon, epsilon0, people), epsilon0, delta)[1]
 
 
 _MOST = 10_000
@@ -82,17 +87,17 @@ def shuffled_at_least(epsilon0: float, n: int, delta: float = 1e-6) -> float:
     A lower bound: no rule for every way of randomizing and every set of answers can promise less.
     Raises MissingExtraError and ValueError as `shuffled` does.
     """
-    _check(epsilon0, n, delta)
+    epsilon0, n, delta = _check(epsilon0, n, delta)
+    check_count("n", n, _MOST_CLONES)  # of fewer people the bound would be larger, which is none then
+    if epsilon0 > _MOST_EPSILON:
+        raise ValueError(f"epsilon0 must be at most {_MOST_EPSILON:g} for this bound, got {epsilon0!r}")
     return _crossing(lambda epsilon: _among_equals(epsilon, epsilon0, n), epsilon0, delta)[0]
 
 
-def _check(epsilon0: float, n: int, delta: float) -> None:
+def _check(epsilon0: float, n: int, delta: float) -> tuple[float, int, float]:
     if error := missing("deniable.privacy.shuffling", "estimate"):
         raise error
-    check_epsilon("epsilon0", epsilon0)
-    check_count("n", n)
-    if not _LEAST_DELTA <= delta < 1:
-        raise ValueError(f"delta must be at least {_LEAST_DELTA:g} and below 1, got {delta!r}")
+    return check_epsilon("epsilon0", epsilon0), check_count("n", n), check_delta(delta, _LEAST_DELTA)
 
 
 def _crossing(delta_at: Callable[[float], float], highest: float, delta: float, close: float = _CLOSE) -> tuple[float, float]:

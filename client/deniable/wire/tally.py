@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from deniable.wire import planes
 
+_CHUNK = 1 << 18  # pairs that are looked at together, in a cache
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -65,6 +67,23 @@ class Tally:
     def extent(self) -> tuple[int, int]:
         """The least and the greatest count of a pair; there must be a bit."""
         return int(self.pairs.min()), int(self.pairs.max())
+
+    @cached_property
+    def contradiction(self) -> tuple[int, int] | None:
+        """Two bits, or one twice, whose counts no reports have, if there are such; counts are from 0 to n.
+
+        Each bit was counted in all n reports, those where it was not asked included. So a and b of them that have one bit and the other
+        have both in max(0, a + b - n) to min(a, b) reports, whichever the bits are, and as many the other way round.
+        """
+        ones, step = np.diagonal(self.pairs).astype(np.int64), max(1, _CHUNK // len(self.pairs))
+        for start in range(0, len(ones), step):
+            here = slice(start, start + step)
+            both, a = self.pairs[here], ones[here, None]
+            wrong = (both > np.minimum(a, ones)) | (both < a + (ones - int(self.n))) | (both != self.pairs[:, here].T)
+            if wrong.any():
+                i, j = np.argwhere(wrong)[0].tolist()
+                return start + i, j
+        return None
 
     def to_bytes(self) -> bytes:
         """The upper triangle, row by row, as little-endian 64-bit integers; n is kept beside it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -238,3 +239,28 @@ def test_epsilon_0_is_refused_by_the_survey_and_by_the_estimator() -> None:
     assert pad.epsilon == 0
     with pytest.raises(EstimateError, match="epsilon is 0"):
         share(30, 100, q0=pad.phi, q1=pad.theta)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: household(1e308, 3), "epsilon must be at most 1,000,000, got 1e\\+308"),
+        (lambda: household(10**400, 3), "epsilon must be a finite number of at least 0, got a number of 1,329 bits"),
+        (lambda: household(True, 3), "epsilon must be a finite number of at least 0, got True"),
+        (lambda: household(np.True_, 3), "epsilon must be a finite number of at least 0, got np.True_"),
+        (lambda: household("1", 3), "epsilon must be a finite number of at least 0, got '1'"),
+        (lambda: household(1.0, 10**400), "people must be at most 1,000,000,000,000, got a number of 1,329 bits"),
+        (lambda: advanced(1e4, 10, 1e-6), "epsilon must be at most 700 for this bound, got 10000.0"),
+        (lambda: advanced(1.0, 10, "x"), "delta must be at least 0 and below 1, got 'x'"),
+        (lambda: exact(1e18, 10, 1e-6), "epsilon must be at most 1,000,000"),
+        (lambda: posterior_range(np.True_, 1.0), "prior must be a probability from 0 to 1"),
+    ],
+)
+def test_what_no_finite_figure_is_of_is_refused_by_name(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_smallest_delta_there_is_has_a_finite_bound() -> None:
+    assert 122 < advanced(1.0, 10, 5e-324) - 10 * math.expm1(1.0) < 123
+    assert exact(1e6, 10, 1e-6) == pytest.approx(1e7)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -157,3 +158,34 @@ def test_less_slack_costs_more_and_nothing_costs_nothing() -> None:
 def test_an_argument_that_makes_no_sense_is_refused(arguments: tuple[float, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         shuffled(*arguments)
+
+
+def test_so_many_people_that_no_sum_goes_over_them_have_the_bound_of_fewer() -> None:
+    """More people hide each of them better, so it holds for them too."""
+    assert shuffled(1.0, 10**12) == shuffled(1.0, 10**7) < shuffled(1.0, 10**6)
+
+
+def test_a_lower_bound_of_so_many_people_is_refused_since_that_of_fewer_is_larger() -> None:
+    with pytest.raises(ValueError, match="n must be at most 10,000,000, got 1000000000000"):
+        shuffled_at_least(1.0, 10**12)
+
+
+def test_where_nobody_can_be_a_clone_shuffling_hides_nothing() -> None:
+    assert shuffled(1_000.0, 100) == 1_000.0
+    with pytest.raises(ValueError, match="epsilon0 must be at most 500 for this bound, got 1000"):
+        shuffled_at_least(1_000.0, 100)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1e308, 10), "epsilon0 must be at most 1,000,000"),
+        ((True, 10), "epsilon0 must be a finite number"),
+        ((1.0, 10**400), "n must be at most 1,000,000,000,000, got a number of 1,329 bits"),
+        ((1.0, 10, "x"), "delta must be at least 1e-12 and below 1, got 'x'"),
+    ],
+)
+def test_numbers_of_no_sane_size_are_refused_by_name(arguments: tuple[Any, ...], message: str) -> None:
+    for bound in (shuffled, shuffled_at_least):
+        with pytest.raises(ValueError, match=message):
+            bound(*arguments)

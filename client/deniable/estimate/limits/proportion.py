@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from deniable.errors import EstimateError
 from deniable.estimate.limits import closed_form, feldman_cousins, finite_population, likelihood_ratio
 from deniable.estimate.limits.interval import DEFAULT_METHOD, METHODS, Interval
@@ -161,7 +163,7 @@ def _probability(name: str, value: Any) -> float:
 
 def _number(name: str, value: Any) -> float:
     try:
-        if isinstance(value, bool | str | bytes):
+        if isinstance(value, bool | np.bool_ | str | bytes):
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):

@@ -93,7 +93,7 @@ def asked(survey: Survey, bits: NDArray[np.bool_], names: Sequence[str]) -> NDAr
 
 
 def check(survey: Survey, tally: Tally) -> None:
-    """Raises EstimateError unless the tally has this survey's bits, each pair of which was counted in 0 to n reports."""
+    """Raises EstimateError unless the tally has this survey's bits, and counts of each pair of them that n reports can have."""
     bits = survey.record.bits
     if tally.pairs.shape != (bits, bits):
         raise EstimateError(f"the tally must have {bits} bits, as survey {survey.id} has, got {len(tally.pairs)}")
@@ -104,6 +104,12 @@ def check(survey: Survey, tally: Tally) -> None:
     least, greatest = tally.extent
     if least < 0 or greatest > tally.n:
         raise EstimateError(f"the tally must hold counts from 0 to n = {tally.n}, got {least} to {greatest}")
+    if (pair := tally.contradiction) is not None:
+        (i, j), both = pair, int(tally.pairs[pair])
+        raise EstimateError(
+            f"the tally must hold counts that n = {tally.n} reports can have, got {both} with bits {i} and {j} both set, "
+            f"{tally.pairs[j, i]} with {j} and {i}, where {tally.pairs[i, i]} have the one and {tally.pairs[j, j]} the other"
+        )
 
 
 def _among(tally: Tally, bits: slice, mask: int | None) -> NDArray[np.int64]:

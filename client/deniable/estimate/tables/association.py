@@ -148,13 +148,20 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
 
     Both map a question of the table to an option or several. Limits: Fieller's, where few reports name a part with the errors that its
     own limits show; where the share of those `given` may be 0 they can be the whole range, and the warning says so.
-    Raises EstimateError of a number on a grid, and where that share is estimated at 0 or less.
+    Raises EstimateError of a number on a grid, where that share is estimated at 0 or less, and where nobody or everybody of those `given`
+    can be in `of`, whatever was answered.
     """
     applicability.require("conditional share", [name for name in table.on_grid if name in {*of, *given}])
+    if not of:
+        raise EstimateError("of must name options of a question or more, got none")
+    if not given:
+        return table.share(of)
     under = table.cells(given)
     over = under * table.cells(of)
     parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
+    if not over.any() or not (under - over).any():
+        raise EstimateError(f"of must divide those given, got {what}, which is {'nobody' if not over.any() else 'everybody'}")
     if isinstance(table, LinearTable) and table.impossible.any():
         for part in (over, under - over):
             table.require_possible(part, what)

@@ -6,7 +6,7 @@ The products of pseudo-answers are unbiased for a cell's share. docs/reference/j
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -98,7 +98,7 @@ class Crosstab(Tabular):
         inside = np.ones(self.shares.shape)
         for name, wanted in chosen.items():
             axis = self.axis(name)
-            labels = [wanted] if isinstance(wanted, str) else list(wanted)
+            labels = _labels(name, wanted)
             if unknown := [label for label in labels if label not in self.options[axis]]:
                 raise EstimateError(f"the option must be one of question {name} ({', '.join(self.options[axis][:8])}), got {unknown[0]!r}")
             along = np.array([label in labels for label in self.options[axis]], dtype=np.float64)
@@ -112,7 +112,12 @@ class Crosstab(Tabular):
         return self.questions.index(name)
 
     def share(self, chosen: Mapping[str, str | Sequence[str]]) -> normal.Estimate:
-        """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells."""
+        """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells.
+
+        Raises EstimateError, also where no question is named.
+        """
+        if not chosen:
+            raise EstimateError("the options must be of a question of the table or more, got none")
         return self.share_of(self.cells(chosen), in_words(chosen))
 
     def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
@@ -259,6 +264,13 @@ def joint(
         raise EstimateError(f"the table must have at most {MAX_CELLS:,} cells, got {cells:,}")
     axes = [Axis.of(question) for question in found]
     return _table(axes, len(parts[0]), counts.count_together(parts), replace(interval, everybody=len(bits)))
+
+
+def _labels(name: str, wanted: str | Sequence[str]) -> list[str]:
+    labels = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else []
+    if not labels:
+        raise EstimateError(f"the options of question {name} must be one or several, as text, got {wanted!r}")
+    return labels
 
 
 def in_words(chosen: Mapping[str, str | Sequence[str]]) -> str:

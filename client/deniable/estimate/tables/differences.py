@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,6 +28,9 @@ from deniable.estimate.tables.homogeneity import Counted, same_shares
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
+
+LARGEST = 1e15
+"""Of a weight or a time, milliseconds since 1970 included: squares of such are numbers still."""
 
 
 class Estimated(Protocol):
@@ -143,8 +148,10 @@ def difference_in_differences(
 def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: str = "the contrast") -> Difference:
     """The sum of weights times estimates, all from different people. The limits come from theirs (see `limits.mover`).
 
-    Raises EstimateError where an estimate is missing, and where targets or confidences differ.
+    Raises EstimateError where an estimate is missing, where targets or confidences differ, and for a weight that is no finite number of
+    sane size.
     """
+    weights = checked_numbers("weights", weights)
     if len(estimates) != len(weights) or len(estimates) < 2:
         raise EstimateError(f"there must be a weight for each of two estimates or more, got {len(weights)} for {len(estimates)}")
     first = estimates[0]
@@ -163,6 +170,17 @@ def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: 
     warnings = [str(getattr(one, "warning", "")) for one in estimates] if _by_normal_errors(*estimates) else []
     warning, n = next(filter(None, warnings), ""), sum(one.n for one in estimates)
     return Difference(what, n, value, std_error, low, high, first.confidence, first.target, warning, middle)
+
+
+def checked_numbers(name: str, values: Any) -> list[float]:
+    """Finite numbers from -LARGEST to LARGEST; true and false are none. Raises EstimateError."""
+    try:
+        found = [float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan for value in values]
+    except (TypeError, OverflowError):  # TypeError: of what is no sequence
+        found = [math.nan]
+    if not all(abs(value) <= LARGEST for value in found):  # which nan is not either
+        raise EstimateError(f"{name} must be finite numbers from {-LARGEST:g} to {LARGEST:g}, got {reprlib.repr(values)}")
+    return found
 
 
 def _side(one: Estimated) -> mover.Side:

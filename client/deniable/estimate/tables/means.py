@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,9 +170,11 @@ def without_weak_value(found: Quantile, asked: Question, order: NDArray[np.intp]
 def order_for(survey: Survey, question: str, q: float, leave_out: Sequence[str]) -> NDArray[np.intp]:
     """The options in whose order a quantile is, by number. Raises EstimateError as `quantile` does."""
     applicability.require_of("quantile", survey, (question,))
-    if not 0 < q < 1:
+    if not isinstance(q, Real) or isinstance(q, bool) or not 0 < q < 1:
         raise EstimateError(f"q must be above 0 and below 1, got {q!r}")
     asked, _ = counts.find(survey, question)
+    if isinstance(leave_out, str) or not isinstance(leave_out, Iterable):
+        raise EstimateError(f"leave_out must be a list of options of question {asked.id}, got {leave_out!r}")
     order = np.delete(np.arange(asked.k), [counts.option_index(asked, option) for option in leave_out])
     if not order.size:
         raise EstimateError(f"leave_out must leave at least one option of question {asked.id}")

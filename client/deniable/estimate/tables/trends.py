@@ -11,10 +11,12 @@ from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import four_digits, p_value, percent, signed
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.tables.differences import Difference, Estimated, contrast
+from deniable.estimate.tables.differences import Difference, Estimated, checked_numbers, contrast
 from deniable.estimate.tables.results import Results, Row
 from deniable.estimate.tables.waves import compare_waves, mirror_images, sides_of
 from deniable.survey import Survey
+
+_APART = 1e-9  # times are at least: of a unit, and of the largest of them, since nearer ones differ by rounding as much as by time
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,13 @@ def trend(estimates: Sequence[Estimated], times: Sequence[float], *, what: str =
         sum of (t - mean t) x_t  /  sum of (t - mean t)^2
 
     a contrast, whose limits come from theirs (see `limits.mover`). Where the truth is no line it is the slope of the line through it.
-    Raises EstimateError for fewer than two different times.
+    Raises EstimateError for fewer than two different times, and for times that are no finite numbers of sane size, or too near.
     """
+    times = checked_numbers("times", times)
     if len(estimates) != len(times) or len(set(times)) < 2:
         raise EstimateError(f"there must be a time for each estimate, two different ones at least, got {len(times)} for {len(estimates)}")
+    if max(times) - min(times) < _APART * max(1.0, *map(abs, times)):
+        raise EstimateError(f"times must be farther apart for a slope to be computed, got {min(times)!r} to {max(times)!r}")
     middle = sum(times) / len(times)
     squares = sum((time - middle) ** 2 for time in times)
     return contrast(estimates, [(time - middle) / squares for time in times], what=what)
@@ -77,9 +82,10 @@ def trend(estimates: Sequence[Estimated], times: Sequence[float], *, what: str =
 def trends(surveys: Sequence[Survey], results: Sequence[Results], times: Sequence[float] | None = None) -> Trends:
     """The trend of everything that all waves share, as `compare_waves` says what two share. times: by default 1, 2, 3 ..
 
-    Raises EstimateError for fewer than three waves, other times than one each, and where two waves share no question.
+    Raises EstimateError for fewer than three waves, other times than one each, such as `trend` refuses, and where two waves share no
+    question.
     """
-    times = list(range(1, len(surveys) + 1)) if times is None else list(times)
+    times = checked_numbers("times", range(1, len(surveys) + 1) if times is None else times)
     if len(surveys) < 3 or len(times) != len(surveys) or len(set(times)) != len(times):
         raise EstimateError(
             f"there must be three waves or more, each with a time of its own, got {len(surveys)} waves and {len(times)} times"
@@ -94,7 +100,7 @@ def trends(surveys: Sequence[Survey], results: Sequence[Results], times: Sequenc
         sides = [sides_of(change)[0], *(sides_of(pair[key])[1] for pair in by_pair)]
         whole = [side for side in sides if side is not None and side.estimate is not None]
         rows.append(Trend(*key, tuple(sides), trend(whole, times) if len(whole) == len(sides) else None))
-    return Trends(tuple(map(float, times)), results[0].confidence, tuple(rows), tuple(left_out.items()))
+    return Trends(tuple(times), results[0].confidence, tuple(rows), tuple(left_out.items()))
 
 
 def _cells(row: Trend, tests: tuple[float | None, ...]) -> tuple[str, ...]:

@@ -218,3 +218,9 @@ def test_many_reports_with_rare_bits_are_still_exact() -> None:
     rare = 3e-5
     assert share(1, 20_000, q0=rare, q1=0.95).method == "feldman-cousins"
     assert share(1, 1_000_000, q0=rare, q1=0.95).method == "likelihood-ratio"
+
+
+@pytest.mark.parametrize("name", ["q0", "q1"])
+def test_a_truth_value_of_numpy_is_no_probability(name: str) -> None:
+    with pytest.raises(EstimateError, match=f"{name} must be a number, got np.True_"):
+        share(30, 100, **{"q0": 0.25, "q1": 0.75, name: np.True_})

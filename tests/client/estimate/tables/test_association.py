@@ -239,3 +239,25 @@ def test_phi_is_for_two_options_each() -> None:
         odds_ratio(table)
     with pytest.raises(EstimateError, match=r"two different options of question a must be named"):
         odds_ratio(table, ("a0", "a0"))
+
+
+@pytest.mark.parametrize("n", [2000, 400_000])
+@pytest.mark.parametrize(
+    ("of", "given", "message"),
+    [
+        ({"a": "yes"}, {"a": "no"}, "of must divide those given, got a = yes among a = no, which is nobody"),
+        ({"a": "yes"}, {"a": "yes"}, "of must divide those given, got a = yes among a = yes, which is everybody"),
+        ({"a": ["yes", "no"]}, {"b": "yes"}, "of must divide those given, got a = yes or no among b = yes, which is everybody"),
+        ({}, {"a": "yes"}, "of must name options of a question or more, got none"),
+        ({"a": []}, {"b": "yes"}, r"the options of question a must be one or several, as text, got \[\]"),
+        ({"a": "yes"}, {"b": []}, r"the options of question b must be one or several, as text, got \[\]"),
+        ({"a": 3}, {"b": "yes"}, "the options of question a must be one or several, as text, got 3"),
+    ],
+)
+def test_a_share_that_is_known_of_everybody_has_no_figure(n: int, of: Any, given: Any, message: str) -> None:
+    with pytest.raises(EstimateError, match=message):
+        conditional_share(worked(n), of, given)
+
+
+def test_the_share_among_all_is_the_share() -> None:
+    assert conditional_share(worked(), {"a": "yes"}, {}) == worked().share({"a": "yes"})

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from deniable.cli import main
 from deniable.errors import EstimateError
 from deniable.estimate import Analysis, analyse, difference, share
 from deniable.estimate.tables import compare_changes, contrast, difference_in_differences, trend
@@ -144,3 +146,45 @@ def test_what_cannot_be_contrasted_is_refused() -> None:
         contrast([one, one], [1])
     with pytest.raises(EstimateError, match="must have a figure"):
         contrast([one, analyse(SURVEY, Tally.empty(SURVEY.record.bits)).results.rows[0]], [1, 2])
+
+
+@pytest.mark.parametrize(
+    "times", [[1, 2, np.nan], [1, 2, np.inf], [1, 2, 1e308], [1, 2, 10**400], [1, True, 3], [1, np.False_, 3], ["a", "b", "c"], 3]
+)
+def test_times_are_finite_numbers_of_sane_size_or_refused_by_name(times: Any) -> None:
+    """A nan among them would be differed from by all, itself included, and every slope would be nan."""
+    with pytest.raises(EstimateError, match="times must be finite numbers from -1e\\+15 to 1e\\+15, got "):
+        trend([of_yes(ones, 1000) for ones in (300, 340, 335)], times)
+    with pytest.raises(EstimateError, match="times must be finite numbers from -1e\\+15 to 1e\\+15, got "):
+        wave(0.3).trend(wave(0.3), wave(0.3), times=times)
+
+
+@pytest.mark.parametrize("times", [[0, 1e-320, 2e-320], [0, 1e-200, 2e-200], [1e14, 1e14 + 1, 1e14 + 2]])
+def test_times_so_near_that_no_slope_can_be_computed_are_refused(times: list[float]) -> None:
+    with pytest.raises(EstimateError, match="times must be farther apart"):
+        trend([of_yes(ones, 1000) for ones in (300, 340, 335)], times)
+
+
+def test_a_trend_of_days_in_seconds_since_1970_is_that_of_the_days() -> None:
+    waves, day = [of_yes(ones, 1000) for ones in (300, 340, 335)], 86_400
+    by_second, by_day = trend(waves, [1.8e9, 1.8e9 + day, 1.8e9 + 5 * day]), trend(waves, [0, 1, 5])
+    assert by_second.estimate * day == pytest.approx(by_day.estimate)
+    assert by_second.high * day == pytest.approx(by_day.high)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [[1, np.nan], [1, -np.inf], [1e308, -1e308], [True, -1], [np.True_, -1], ["1", "-1"], 10**400],
+    ids=lambda given: repr(given)[:20],
+)
+def test_weights_of_a_contrast_are_finite_numbers_of_sane_size_or_refused_by_name(weights: Any) -> None:
+    with pytest.raises(EstimateError, match="weights must be finite numbers from -1e\\+15 to 1e\\+15, got "):
+        contrast([of_yes(300, 1000), of_yes(330, 900)], weights)
+
+
+@pytest.mark.parametrize("times", ["1,2,nan", "1,inf,2", "1,2,1e309"])
+def test_times_that_are_no_numbers_are_refused_before_a_server_is_asked(times: str) -> None:
+    words = ["waves", "https://nobody.invalid", "--survey", "a", "--second", "b", "--second", "c", "--times", times]
+    result = CliRunner().invoke(main, [*words, "--user", "ada", "--password-env", "PASSWORD"], env={"PASSWORD": "x" * 12})
+    assert result.exit_code == 2
+    assert "must be numbers with commas between them, got" in result.stderr

@@ -287,3 +287,16 @@ def test_tables_of_too_many_cells_are_refused(monkeypatch: pytest.MonkeyPatch) -
         joint(TWO_COINS, np.zeros((5, 2), dtype=np.bool_), ["a", "b"])
     with pytest.raises(EstimateError, match="a covariance needs a table of at most 3 cells, got 4"):
         _ = worked().covariance
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({}, "the options must be of a question of the table or more, got none"),
+        ({"a": []}, r"the options of question a must be one or several, as text, got \[\]"),
+        ({"a": None}, "the options of question a must be one or several, as text, got None"),
+    ],
+)
+def test_a_share_of_no_options_is_refused(chosen: Any, message: str) -> None:
+    with pytest.raises(EstimateError, match=message):
+        worked().share(chosen)

@@ -221,3 +221,18 @@ def test_a_few_reports_give_a_mean_or_a_reason_and_never_an_impossible_variance(
             assert 0 <= found.low < found.high <= 50
     assert min(plain) < 0, "control: the plain formula does fail here"
     assert refused > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"leave_out": "never"}, "leave_out must be a list of options of question how_often, got 'never'"),
+        ({"leave_out": 3}, "leave_out must be a list of options of question how_often, got 3"),
+        ({"q": None}, "q must be above 0 and below 1, got None"),
+        ({"q": "0.5"}, "q must be above 0 and below 1, got '0.5'"),
+        ({"q": np.nan}, "q must be above 0 and below 1, got nan"),
+    ],
+)
+def test_an_argument_of_a_quantile_of_the_wrong_kind_is_refused_by_name(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(EstimateError, match=message):
+        quantile(SURVEY, expected(SURVEY, SHARES), "how_often", **wrong)

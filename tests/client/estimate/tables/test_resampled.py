@@ -72,7 +72,9 @@ def test_statistics_of_many_surveys_at_once_are_those_of_each_alone() -> None:
     tables = next(resampled.tables(MARGINS, few, N, rng))[:40]
     tables[0, :, 0] = 0  # an option that nobody names
     bits = tables[1]
-    pairs = np.block([[np.diag(bits.sum(axis=1)), bits], [bits.T, np.diag(bits.sum(axis=0))]])
+    alone = [bits.sum(axis=axis) // channel.d for axis, channel in zip((1, 0), reversed(few), strict=True)]
+    within = [np.minimum.outer(ones, ones) for ones in alone]
+    pairs = np.block([[within[0], bits], [bits.T, within[1]]])
     stored = np.array([0, 1, 2, 3, 5, 6])  # all bits of a question but the last
     table = crosstab(survey, Tally(N, pairs[np.ix_(stored, stored)]), "a", "b")
     at_once = _statistic(tables, table)

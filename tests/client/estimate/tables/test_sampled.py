@@ -187,11 +187,10 @@ def test_where_questions_are_drawn_the_groups_that_were_not_asked_add_nothing() 
     survey = Survey.from_dict({**SURVEY.to_dict(), "ask": 1})
     made = tallies(survey=survey)
     for group, tally in made.items():  # masks first: all were asked the first question, none the others, but in one clinic
-        pairs = tally.pairs.copy()
-        for mask, asked in enumerate((tally.n, 0, 0)):
-            pairs[mask, :3] = pairs[:3, mask] = 0
-            pairs[mask, mask] = asked
-        pairs[0, survey.record.fields[0].bits] = pairs[survey.record.fields[0].bits, 0] = tally.ones[survey.record.fields[0].bits]
+        pairs, first = np.zeros_like(tally.pairs), survey.record.fields[0].bits
+        pairs[first, first] = tally.pairs[first, first]
+        pairs[0, 0], pairs[0, first] = tally.n, tally.ones[first]
+        pairs[first, 0] = pairs[0, first]
         made[group] = Tally(tally.n, pairs)
     found = analyse(survey, made, sample=CLUSTERS).results
     assert found["smokes", "yes"].n == 960

@@ -13,7 +13,7 @@ from scipy import stats
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.errors import EstimateError
-from deniable.estimate import Results, estimate, mean, share
+from deniable.estimate import Results, crosstab, estimate, mean, share
 from deniable.estimate.checks import plausibility
 from deniable.estimate.moments import counts as bit_counts
 from deniable.survey import Survey
@@ -44,7 +44,8 @@ def tally_of(answers: list[np.ndarray[Any, np.dtype[np.int64]]], survey: Survey 
 
 
 def tally_with(ones: list[int], n: int) -> Tally:
-    return Tally(n, np.diag(np.array(ones, dtype=np.int64)))
+    """Reports can have such bits: whoever has a rarer one has all that are less rare."""
+    return Tally(n, np.minimum.outer(ones, ones))
 
 
 def one_question(options: list[str] | None = None, epsilon: str | float = "ln 3") -> Survey:
@@ -270,3 +271,52 @@ def test_a_search_for_each_question_would_be_noticed(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(bit_counts, "place_of", searched)
     assert walks(60) > walks(3) + 50
+
+
+PAIR = Survey.from_dict(
+    {
+        "deniable": 1, "id": "pair", "title": "T", "about": "A", "epsilon": 4,
+        "questions": [{"id": name, "text": "?", "type": "yes_no"} for name in ("q", "r")],
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([[40, 60], [60, 45]], "got 60 with bits 0 and 1 both set, 60 with 1 and 0, where 40 have the one and 45 the other"),
+        ([[60, 0], [0, 60]], "got 0 with bits 0 and 1 both set, 0 with 1 and 0, where 60 have the one and 60 the other"),
+        ([[40, 5], [20, 45]], "got 5 with bits 0 and 1 both set, 20 with 1 and 0, where 40 have the one and 45 the other"),
+    ],
+)
+def test_pairs_of_bits_that_no_reports_can_have_are_refused_wherever_they_come_in(pairs: list[list[int]], message: str) -> None:
+    for door in (estimate, lambda *given: mean(*given, "q", [1, 0]), lambda *given: crosstab(*given, "q", "r")):
+        with pytest.raises(EstimateError, match=f"the tally must hold counts that n = 100 reports can have, {message}"):
+            door(PAIR, Tally(100, np.array(pairs)))
+
+
+def test_the_fewest_and_the_most_reports_that_can_have_both_bits_are_estimated() -> None:
+    for both in (20, 60):
+        assert estimate(PAIR, Tally(100, np.array([[60, both], [both, 60]]))).n == 100
+
+
+def test_the_pairs_of_many_bits_are_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.wire.tally._CHUNK", 14)
+    pairs = Tally.from_bits(np.random.default_rng(3).random((50, 7)) < 0.5).pairs
+    assert Tally(50, pairs).contradiction is None
+    for i, j in ((0, 6), (3, 2), (6, 5)):
+        wrong = pairs.copy()
+        wrong[i, j] += 1
+        assert set(Tally(50, wrong).contradiction or ()) == {i, j}
+
+
+def test_records_of_a_survey_that_asks_some_of_its_questions_contradict_nothing() -> None:
+    """A bit that was not asked is 0, in as many reports as all others."""
+    survey = Survey.from_dict({**SURVEY.to_dict(), "ask": "1"})
+    columns = [randomize(item.channel, np.random.default_rng(1).integers(0, item.k, 400), os_words) for item in survey.items]
+    asked = np.random.default_rng(2).integers(0, 2, 400)
+    bits = unpack(SURVEY, pack(SURVEY, columns), 400)
+    masks = np.column_stack([asked == 0, asked == 1])
+    whole = np.column_stack([masks, bits[:, :1] & masks[:, :1], bits[:, 1:] & masks[:, 1:]])
+    assert survey.record.bits == whole.shape[1]
+    assert estimate(survey, Tally.from_bits(whole)).n == 400
