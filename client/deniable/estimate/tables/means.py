@@ -112,11 +112,29 @@ def mean(
         found = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
         low, high = _wider(found, interval, bounds)
         return replace(found, low=low, high=high, warning=warning)
-    weights = np.stack([values, counted.astype(np.float64)])
+    middle, weights = about_middle(values, counted)
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = _covariance(weights, shares, ones, n, channel, interval) / n
-    found = normal.ratio(what, n, parts, covariance, interval, bounds)
+    found = ratio_about(middle, what, n, parts, covariance, interval, bounds)
     return replace(found, warning=found.warning or warning)
+
+
+def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _Floats]:
+    """The middle of the scores that count, and the two weights of the ratio that is their mean less it.
+
+    Scores far from 0 would lose their digits in the ratio's squares.
+    """
+    middle = float(values[counted].min() + values[counted].max()) / 2
+    return middle, np.stack([np.where(counted, values - middle, 0.0), counted.astype(np.float64)])
+
+
+def ratio_about(
+    middle: float, what: str, n: int, parts: tuple[float, float], covariance: _Floats, interval: Interval, bounds: tuple[float, float]
+) -> Estimate:
+    """`normal.ratio` of what is less the middle by `about_middle`, with the middle added again; bounds: of the whole."""
+    found = normal.ratio(what, n, parts, covariance, interval, (bounds[0] - middle, bounds[1] - middle))
+    low, high = max(found.low + middle, bounds[0]), min(found.high + middle, bounds[1])  # not beyond them by a rounding
+    return replace(found, estimate=found.estimate + middle, low=low, high=high)
 
 
 def _wider(found: Estimate, interval: Interval, bounds: tuple[float, float]) -> tuple[float, float]:

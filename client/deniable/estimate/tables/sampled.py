@@ -99,13 +99,14 @@ def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, 
     values, counted = means.checked_scores(scores, asked)
     plain = pseudo_answers.invert(ones / n, [asked.channel])
     rounding = respondents.about_mean(interval, 0, asked, np.where(counted, values, np.nan), plain).rounding
-    weights, shares = np.stack([values, counted.astype(np.float64)]), drawn.linear(question, rounding=rounding)
-    found = shares.sums(weights)
+    shares = drawn.linear(question, rounding=rounding)
     what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), drawn.about(interval)
     if counted.all():
+        found = shares.sums(values[None, :])
         return normal.limited(what, n, float(found.shares[0]), float(found.variances[0]), interval, bounds)
-    parts = float(found.shares[0]), float(found.shares[1])
-    return normal.ratio(what, n, parts, shares.covariance_of(weights), interval, bounds)
+    middle, weights = means.about_middle(values, counted)
+    over, under = shares.sums(weights).shares.tolist()
+    return means.ratio_about(middle, what, n, (over, under), shares.covariance_of(weights), interval, bounds)
 
 
 def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:

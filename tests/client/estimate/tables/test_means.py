@@ -236,3 +236,15 @@ def test_a_few_reports_give_a_mean_or_a_reason_and_never_an_impossible_variance(
 def test_an_argument_of_a_quantile_of_the_wrong_kind_is_refused_by_name(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(EstimateError, match=message):
         quantile(SURVEY, expected(SURVEY, SHARES), "how_often", **wrong)
+
+
+@pytest.mark.parametrize("target", ["population", "respondents"])
+def test_scores_far_from_0_have_the_limits_of_those_near_it(target: str) -> None:
+    """With "no answer" the mean is a ratio, in whose squares a million reports about years lost the digits of their limits."""
+    optional = survey_of([*OPTIONS, "no answer"], 8.0)
+    tally = expected(optional, np.append(SHARES * 0.7, 0.3), 10**6)
+    near = mean(optional, tally, "how_often", [*SCORES, None], target=target)
+    for base in (2024.0, 65_000.0):
+        far = mean(optional, tally, "how_often", [*(score + base for score in SCORES), None], target=target)
+        assert (far.estimate - base, far.low - base, far.high - base) == pytest.approx((near.estimate, near.low, near.high), abs=1e-9)
+        assert far.std_error == pytest.approx(near.std_error, rel=1e-9)
