@@ -110,6 +110,7 @@ def test_the_list_is_never_the_file_of_answers(submit, server, answers, named):
         assert answers.read_text() == WRONG
 
 
+@pytest.mark.slow
 def test_the_list_is_never_the_file_of_answers_on_standard_input(server, outbox, answers):
     with answers.open() as stdin:
         result = subprocess.run(
@@ -225,6 +226,7 @@ def test_a_dash_is_standard_output(submit, answers):
     assert "row was left out" in result.stdout.removeprefix(LIST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to_a_file", [False, True])
 def test_standard_output_by_its_path_has_the_list_and_then_the_summary(server, outbox, answers, tmp_path, to_a_file):
     words = ["submit", f"{server.url}/s/study", "--skip-invalid", "--rejects", "/dev/stdout", str(answers)]

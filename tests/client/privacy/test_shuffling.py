@@ -160,6 +160,7 @@ def test_an_argument_that_makes_no_sense_is_refused(arguments: tuple[float, int]
         shuffled(*arguments)
 
 
+@pytest.mark.slow
 def test_so_many_people_that_no_sum_goes_over_them_have_the_bound_of_fewer() -> None:
     """More people hide each of them better, so it holds for them too."""
     assert shuffled(1.0, 10**12) == shuffled(1.0, 10**7) < shuffled(1.0, 10**6)
