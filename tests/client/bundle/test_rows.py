@@ -253,6 +253,7 @@ def test_a_single_wrong_cell_is_found(make: Callable[[str], Made], reader: str) 
         assert decoded(made, (changed, values, labels)) != made.records
 
 
+@pytest.mark.slow
 def test_what_was_not_asked_is_missing_and_nothing_else_is(make: Callable[[str], Made]) -> None:
     for survey in SURVEYS:
         made = make(survey)
