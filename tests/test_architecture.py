@@ -29,7 +29,8 @@ ROOMS = {
     "persons": ("one form for the key of a person", ""),
     "forked": ("what a process shares with none that is forked from it", ""),
     "private_files": ("files that only their owner may read", ""),
-    "files": ("which file has the rows; it is opened elsewhere", ""),
+    "unshown": ("what stands in the place of an argument that nobody may see", ""),
+    "files": ("which file has the rows; it is opened elsewhere", "unshown"),
     "extras": ("which extra brings what is missing", "errors"),
     "unwarned": ("what openpyxl warns of, said to nobody", ""),
     "mechanism": ("what a coin does; it never tosses one", ""),
@@ -49,7 +50,7 @@ ROOMS = {
     "verify": ("is the page the one that was released", "errors extras survey wire joined"),
     "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
     "listed": ("which surveys a server has", "errors survey wire delivery"),
-    "arguments": ("what a client is made with", "survey wire"),
+    "arguments": ("what a client is made with", "unshown survey wire"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery arguments"),
     "client": (
         "the SDK's door",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable.survey.epsilon import parse_epsilon
+from deniable.unshown import Unshown
 from deniable.wire.link import DIGEST, Link
 from deniable.wire.submission import MAX_COUNT
 
@@ -24,22 +25,12 @@ LONGEST = 86_400
 """The seconds of the longest wait that may be asked for: a day."""
 
 
-class Another:
-    """Stands for an argument that is nothing to read. It may be rows of answers in the wrong place: no message and no frame shows it."""
-
-    def __init__(self, given: Any) -> None:
-        self._kind = type(given).__name__
-
-    def __repr__(self) -> str:
-        return self._kind
-
-
-_READABLE = (str, Number, os.PathLike, Link, type(None), Another)
+_READABLE = (str, Number, os.PathLike, Link, type(None), Unshown)
 
 
 def readable(*given: Any) -> tuple[Any, ...]:
-    """Arguments as they are where they are text, numbers, paths, links or None; `Another` for everything else."""
-    return tuple(one if isinstance(one, _READABLE) else Another(one) for one in given)
+    """Arguments as they are where they are text, numbers, paths, links or None; `Unshown` for everything else."""
+    return tuple(one if isinstance(one, _READABLE) else Unshown(one) for one in given)
 
 
 def readable_by_name(given: Any, each: re.Pattern[str]) -> Any:
@@ -48,7 +39,7 @@ def readable_by_name(given: Any, each: re.Pattern[str]) -> Any:
         return readable(given)[0]
     read = dict(given)
     right = all(isinstance(part, str) for pair in read.items() for part in pair) and all(map(each.fullmatch, read.values()))
-    return read if right else Another(given)
+    return read if right else Unshown(given)
 
 
 def checked_cap(name: str, written: float | str) -> float:
@@ -112,7 +103,7 @@ def check_columns(columns: Any, **named: Any) -> None:
 
 def check_person(person: Any) -> None:
     """Somebody's key; which text and which numbers are one, the ledger knows."""
-    if isinstance(person, Another):
+    if isinstance(person, Unshown):
         raise ValueError(f"person must be text or a whole number, the same in each survey, got {person!r}")
 
 

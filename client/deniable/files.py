@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
+from deniable.unshown import Unshown
+
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
 _OPTIONS = {"csv": ("encoding", "delimiter"), "jsonl": ("encoding",), "xlsx": ("sheet",)}
 _TEXT = "text, or left out"
@@ -20,24 +22,14 @@ _NAME = re.compile(r'[^\0-\x1f,;|"{}]{1,255}')
 """What a path looks like, and a table or a row in its place does not."""
 
 
-class _Another:
-    """Stands for an argument that is not what it must be. It may be answers in the wrong place: no message and no frame shows it."""
-
-    def __init__(self, given: Any) -> None:
-        self._kind = type(given).__name__
-
-    def __repr__(self) -> str:
-        return self._kind
-
-
 def _only(kind: Any, given: Any) -> Any:
-    return given if isinstance(given, kind) else _Another(given)
+    return given if isinstance(given, kind) else Unshown(given)
 
 
 def _input(given: Any) -> Any:
     if isinstance(given, os.PathLike):
         return Path(given)
-    return given if isinstance(given, str) or callable(getattr(given, "read", None)) else _Another(given)
+    return given if isinstance(given, str) or callable(getattr(given, "read", None)) else Unshown(given)
 
 
 @dataclass(frozen=True, init=False)
@@ -72,7 +64,7 @@ class File:
 
     def _check(self) -> None:
         for name, rule in _RULES.items():
-            if isinstance(given := getattr(self, name), _Another):
+            if isinstance(given := getattr(self, name), Unshown):
                 raise ValueError(f"{name} must be {rule}, got {given}")
         del given  # the file, which may be a text of answers
         told = {"encoding": self.encoding, "delimiter": self.delimiter, "sheet": self.sheet}

@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -16,7 +16,9 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from click.testing import CliRunner, Result
 
+from deniable.cli import main
 from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
 from deniable.wire.record import unpack
@@ -217,3 +219,15 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.fixture
 def fault() -> type[Fault]:
     return Fault
+
+
+@pytest.fixture
+def submit(server: Server, outbox: Path, no_waiting: list[float], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """`deniable submit` for the study, with the server's key."""
+    monkeypatch.setenv("DENIABLE_OUTBOX", str(outbox))
+    monkeypatch.setenv("DENIABLE_KEY", server.key)
+
+    def submit(*words: object, stdin: str | bytes | None = None) -> Result:
+        return CliRunner().invoke(main, ["submit", f"{server.url}/s/study", *map(str, words)], input=stdin)
+
+    return submit

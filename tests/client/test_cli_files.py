@@ -6,24 +6,13 @@ import shutil
 
 import openpyxl
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from deniable.cli import main
 
 ROWS = [("yes", "Red", "4711"), ("no", "1", "4712"), ("no", "Blue", "4713")]
 TABLE = "smokes;party;staff\n" + "".join(f"{';'.join(row)}\n" for row in ROWS)
 NOTE = "A copy, or the same file under another name, would be sent again in full"
-
-
-@pytest.fixture
-def submit(server, outbox, no_waiting, monkeypatch):
-    monkeypatch.setenv("DENIABLE_OUTBOX", str(outbox))
-    monkeypatch.setenv("DENIABLE_KEY", server.key)
-
-    def submit(*words: object, stdin: bytes | None = None) -> Result:
-        return CliRunner().invoke(main, ["submit", f"{server.url}/s/study", *map(str, words)], input=stdin)
-
-    return submit
 
 
 def test_a_file_is_read_as_it_is_or_as_it_is_told_to_be(server, submit, tmp_path):

@@ -737,6 +737,18 @@ def test_a_file_with_two_people_a_row_is_not_taken_for_sent_when_the_second_come
     assert server.counted == 8
 
 
+@pytest.mark.parametrize("mistake", [{"columns": {"smokes": "CANARY"}}, {"row_key": "CANARY"}])
+def test_what_is_given_as_a_column_is_written_nowhere_before_the_columns_are_read(client, server, csv_file, outbox, mistake):
+    """Else answers given as columns by mistake would stay on the disk."""
+    with pytest.raises(AnswerError, match="must have a column for each question"):
+        client.submit_many("study", csv_file, **mistake)
+    assert [path.name for path in outbox.parent.iterdir() if b"CANARY" in path.read_bytes()] == []
+    assert client.submit_many("study", csv_file).accepted == 10
+    pd.DataFrame(ROWS).rename(columns={"smokes": "CANARY"}).to_csv(csv_file.with_name("b.csv"), index=False)
+    assert client.submit_many("study", csv_file.with_name("b.csv"), columns={"smokes": "CANARY"}).accepted == 10
+    assert b"columns smokes from CANARY" in b"".join(path.read_bytes() for path in outbox.parent.glob(f"{outbox.name}*"))
+
+
 def test_a_second_sheet_is_not_taken_for_sent(client, server, study, tmp_path):
     path = tmp_path / "regions.xlsx"
     with pd.ExcelWriter(path) as book:

@@ -61,12 +61,13 @@ _STEPS = (_TABLES, _PUBLIC, _ROWS, _MODE, _NO_SIZES)
 
 @dataclass(frozen=True)
 class Job:
-    """How far an input has come: `rows` of it are randomized or rejected, and never looked at again."""
+    """How far an input has come: `rows` of it are randomized or rejected, and never looked at again. public: what of it is sent."""
 
     number: int
     rows: int
     submissions: int
     rejected: tuple[Rejected, ...]
+    public: str
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,9 @@ class Outbox:
     def begin(self, url: str, survey: str, name: str, digest: str, mark: str, public: str = "") -> Job:
         """Takes up a job, new or begun. `mark` is what the input looks like from outside: its time, say.
 
-        public: the group of its rows, in words. Raises RefusedError if the job began with another definition, mark or group, or for the
-        same survey at another address; DeliveryError if somebody alive is working on it.
+        public: what of the input is sent, in words: group, sheet, columns. It is kept from the first rows on, since until these are read
+        it may be anything, answers in the place of columns too. Raises RefusedError if the job began with another definition, mark or
+        `public`, or for the same survey at another address; DeliveryError if somebody alive is working on it.
         """
         with self._file.transaction() as db:
             key = [url, survey, name]
@@ -140,10 +142,9 @@ class Outbox:
                 _refuse_changed(name, rows, old, [digest, mark, public])
             else:
                 _refuse_elsewhere(db, [url, survey, name, digest])
-            values = [self.owner, digest, mark, public, number]
-            db.execute("UPDATE job SET owner = ?, digest = ?, mark = ?, public = ? WHERE number = ?", values)
+            db.execute("UPDATE job SET owner = ?, digest = ?, mark = ? WHERE number = ?", [self.owner, digest, mark, number])
             rejected = db.execute("SELECT row, question, reason FROM rejected WHERE job = ? ORDER BY rowid", [number]).fetchall()
-            job = self._at_work[number] = Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected))
+            job = self._at_work[number] = Job(number, rows, submissions, tuple(Rejected(*found) for found in rejected), public)
         return job
 
     def end(self, job: Job) -> None:
@@ -190,9 +191,8 @@ class Outbox:
             self._insert(db, url, survey, submissions, job)
             db.executemany("INSERT INTO sent_row VALUES (?)", [(mark,) for mark in marks])
             db.executemany("INSERT INTO rejected VALUES (?, ?, ?, ?)", [(job.number, *found) for found in rejected])
-            db.execute(
-                "UPDATE job SET rows = rows + ?, submissions = submissions + ? WHERE number = ?", [rows, len(submissions), job.number]
-            )
+            values = [rows, len(submissions), job.public, job.number]
+            db.execute("UPDATE job SET rows = rows + ?, submissions = submissions + ?, public = ? WHERE number = ?", values)
 
     def _insert(self, db: sqlite3.Connection, url: str, survey: str, submissions: Sequence[Submission], job: Job | None) -> None:
         rest = (url, survey, job.number if job else None, self.owner)

@@ -10,25 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-
-from deniable.cli import main
 
 TABLE = "smokes,party,who\n" + "yes,Red,ada\n" * 3
 WRONG = TABLE + "perhaps,Red,bob\n"
 LIST = 'row,question,reason\n4,smokes,"must be one of yes, no"\n'
 EARLIER = "row,question,reason\n9,party,an earlier list\n"
-
-
-@pytest.fixture
-def submit(server, outbox, no_waiting, monkeypatch):
-    monkeypatch.setenv("DENIABLE_OUTBOX", str(outbox))
-    monkeypatch.setenv("DENIABLE_KEY", server.key)
-
-    def submit(*words: object, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(main, ["submit", f"{server.url}/s/study", *map(str, words)], input=stdin)
-
-    return submit
 
 
 @pytest.fixture

@@ -222,6 +222,18 @@ def test_a_job_that_has_begun_refuses_a_changed_file_or_definition(box):
         box.begin(URL, "s", "j", "new", "new", "group North")
 
 
+def test_what_a_job_sends_is_known_from_its_first_rows_on(box):
+    box.end(box.begin(URL, "s", "j", "d", "m", "sheet North"))
+    job = box.begin(URL, "s", "j", "d", "m", "sheet South")  # nothing was randomized yet
+    box.advance(URL, "s", job, 4, [], [])
+    box.end(job)
+    with pytest.raises(RefusedError, match="job j: it began with sheet South, and now comes with sheet North"):
+        box.begin(URL, "s", "j", "d", "m", "sheet North")
+    box.end(box.begin(URL, "s", "j", "d", "m", "sheet South"))
+    with pytest.raises(RefusedError, match="sheet North"):
+        box.begin(URL, "s", "j", "d", "m", "sheet North")
+
+
 def test_what_the_server_refused_is_kept_with_the_reason(box):
     box.add(URL, "s", PERTURBED)
     box.refused(PERTURBED.id, "closed")
