@@ -1,11 +1,13 @@
 """What an error report can show: errors are provoked at every line between an answer and its acknowledgement, and searched for answers.
 
-    python -m tests.client.frames 3000 [BROKEN]
+    python -m tests.client.frames 3000
     python -m tests.client.frames signals 1000
+    python -m tests.client.frames controls
 
-goes that many error paths, or interrupts by a signal as often, and prints, as JSON, what came of them and where an answer was found.
-BROKEN names one of `CONTROLS`, a client that is broken on purpose. Three ways of reporting are searched: a traceback with all local
-variables, sentry-sdk with its defaults, and all that is logged at DEBUG. The caller's own frames, which are in this file, are the caller's.
+goes that many error paths, or interrupts by a signal as often, and prints, as JSON, what came of them and where an answer was found; or
+how many were found in each of `CONTROLS`, clients that are broken on purpose. Three ways of reporting are searched: a traceback with all
+local variables, sentry-sdk with its defaults, and all that is logged at DEBUG. The caller's own frames, which are in this file, are the
+caller's.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import faulthandler
 import io
 import json
 import logging
+import multiprocessing
 import os
 import random
 import re
@@ -27,6 +30,7 @@ import traceback
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
@@ -671,14 +675,30 @@ def _where(error: BaseException) -> tuple[str, int] | None:
     return places[-1] if any(file.startswith(PACKAGE) for file, _ in places) else None
 
 
+def found_in_control(broken: str) -> int:
+    """How many answers are found where a client is broken, as soon as there are any."""
+    CONTROLS[broken]()
+    return len(search(0)["hits"])
+
+
+def controls() -> dict[str, int]:
+    """The same for each of `CONTROLS`, in a process of its own, which begins with what is imported here and has broken nothing else."""
+    found = {}
+    for broken in CONTROLS:
+        with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as fresh:
+            found[broken] = fresh.submit(found_in_control, broken).result()
+    return found
+
+
 if __name__ == "__main__":
     first, *rest = sys.argv[1:]
     with redirect_stdout(io.StringIO()):  # what commands say
-        if first == "signals":
-            found = search_by_signals(int(rest[0]))
+        if first == "controls":
+            in_controls = controls()
         else:
-            for broken in rest:
-                CONTROLS[broken]()
-            found = search(int(first))
+            found = search_by_signals(int(rest[0])) if first == "signals" else search(int(first))
+    if first == "controls":
+        print(json.dumps(in_controls))
+        sys.exit()
     print(json.dumps({**found, "found": len(found["hits"]), "hits": found["hits"][:20]}, indent=2, ensure_ascii=False))
     sys.exit(bool(found["hits"]))

@@ -43,8 +43,8 @@ def survey_of(name: str, batch: int = BATCH, **keys: Any) -> Survey:
 
 
 TABLES = {
-    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-    "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()",
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    "postgresql": "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename",
 }
 
 
