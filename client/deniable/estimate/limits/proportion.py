@@ -98,7 +98,7 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
         half = closed_form.normal_quantile(interval.alpha) * std_error
         return Share(ones, n, estimate, std_error, estimate - half, estimate + half, confidence, method, target)
     limits = _of_population if whose == "population" else _of_respondents
-    low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits((ones, n), q0, q1, replace(interval, method=method))))
+    low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits((ones, n), q0, q1, replace(interval, method=method, target=whose))))
     return Share(ones, n, estimate, std_error, low, high, confidence, method, target)
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 from tests.kit.benchmarks import benchmark
 
+from deniable.device.entropy import os_words
+from deniable.device.randomize import randomize
+from deniable.estimate import estimate
 from deniable.estimate.limits.finite_population import exact
-from deniable.estimate.limits.interval import Interval
-from deniable.estimate.limits.proportion import proportion
+from deniable.estimate.limits.interval import METHODS, Interval
+from deniable.estimate.limits.proportion import EXACT_UP_TO, RARE_UP_TO, proportion
 from deniable.simulate import simulate
+from deniable.survey import Survey
+from deniable.wire.record import pack, unpack
+from deniable.wire.tally import Tally
 
 
 @pytest.fixture
@@ -77,3 +84,25 @@ def test_many_who_were_drawn_have_limits_that_meet_the_exact_ones() -> None:
         assert (few.method, many.method) == ("feldman-cousins", "constrained-score")
         for side in ("low", "high"):
             assert getattr(many, side) - many.estimate == pytest.approx((getattr(few, side) - few.estimate) / 2**0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("n", [EXACT_UP_TO, EXACT_UP_TO + 1, RARE_UP_TO + 1])
+@pytest.mark.parametrize("method", METHODS["respondents"])
+def test_where_rounding_makes_all_of_the_answers_random_limits_are_as_wide_as_a_populations_at_every_size(n: int, method: str) -> None:
+    own = proportion(n // 3, n, 0.25, 0.75, Interval(method=method, target="respondents", rounding=1.0))
+    population = proportion(n // 3, n, 0.25, 0.75, Interval())
+    assert (own.low, own.high, own.method) == (population.low, population.high, population.method)
+    assert own.target == "respondents"
+
+
+NUMBER = {"id": "q", "text": "?", "type": "number", "low": 0, "high": 1, "required": False}
+
+
+@pytest.mark.parametrize("question", [NUMBER, {**NUMBER, "levels": 5}, {**NUMBER, "levels": 5, "required": True}])
+def test_a_number_has_limits_about_its_respondents_however_many_they_are(question: dict[str, Any]) -> None:
+    source = {"deniable": 1, "id": "s", "title": "T", "about": "A.", "epsilon": 4, "questions": [question]}
+    survey, n = Survey.from_dict(source), EXACT_UP_TO + 1
+    item = survey.items[0]
+    tally = Tally.from_bits(unpack(survey, pack(survey, [randomize(item.channel, np.arange(n) % item.k, os_words)]), n))
+    [mean] = estimate(survey, tally, target="respondents").means
+    assert mean.low < mean.mean < mean.high
