@@ -33,7 +33,7 @@ compiled: $(VENV)/.dev
 	$(BIN)/python -m pytest --collect-only -q > $(VENV)/compiled 2>&1 || { cat $(VENV)/compiled; exit 1; }
 
 quick: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -n 3 -m "not browser and not slow"
+	$(BIN)/python -m pytest -q -n auto -m "not browser and not slow"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
