@@ -5,11 +5,11 @@
  */
 
 import { number, t, tn } from "./language.mjs";
-import { copy, fill, onPress, show, toTop } from "./page.mjs";
+import { copy, fill, onPress, onSinglePress, show, toTop } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 import { Sections } from "./sections.mjs";
 
-/** Asks `questions`; `send(controls)` is called once, when everything is answered and the respondent has said so. */
+/** Asks `questions`; `send()` is called when everything is answered and the respondent has said so. */
 export class Asking {
   #questions;
   #words;
@@ -18,6 +18,7 @@ export class Asking {
   #controls;
   #sections;
   #step;
+  #before = ["questions", "review"].map((id) => document.getElementById(id).cloneNode(true)); // as they were before the first question
   #at = 0; // the question that is shown, where they come one by one: its place among the visible ones
 
   constructor(questions, words, oneByOne, send) {
@@ -31,7 +32,7 @@ export class Asking {
     fill(this.#step, { [oneByOne ? "survey" : "title"]: words.title, [oneByOne ? "title" : "survey"]: null });
     this.#step.classList.toggle("steps", oneByOne);
     this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#sections.among(this.#controls.elements));
-    onPress(this.#step, "next", () => this.#next());
+    onSinglePress(this.#step, "next", () => this.#next());
     onPress(this.#step, "previous", () => this.#go(this.#at - 1));
     this.#show();
   }
@@ -49,10 +50,15 @@ export class Asking {
     this.#show();
   }
 
-  /** Forgets every answer, in the controls and in the last look at them. */
+  /** The answers, gone from the controls as soon as they are read. */
+  take() {
+    return this.#controls.take();
+  }
+
+  /** Forgets every answer, and what follows from them: how many questions were shown, and which. A page can be saved whole. */
   clear() {
     this.#controls.clear();
-    document.querySelector("#review [data-slot=answers]").replaceChildren();
+    for (const { id, childNodes } of this.#before) if (childNodes.length) document.getElementById(id).replaceChildren(...childNodes);
   }
 
   #show() {
@@ -126,7 +132,7 @@ export class Asking {
     const step = show("review");
     step.querySelector("[data-slot=answers]").replaceChildren(...this.#controls.visible.map((index, place) => this.#answer(index, place)));
     onPress(step, "previous", () => this.#leaveReview(this.#at));
-    onPress(step, "send", () => this.#send(this.#controls));
+    onSinglePress(step, "send", () => this.#send());
   }
 
   #answer(index, place) {

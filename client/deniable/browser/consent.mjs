@@ -56,7 +56,7 @@ export function writeConsent(step, { digest, pinned, survey, epsilon, odds }, wo
 
 /** Whether the same is said of the coins of two items. */
 function alike(one, other) {
-  return one.type === other.type && ["k", "d", "keepThreshold"].every((key) => one.channel[key] === other.channel[key]);
+  return one.type === other.type && Object.keys(one.channel).every((key) => one.channel[key] === other.channel[key]);
 }
 
 /** A short text of the survey's is shown whole; of a long one the first paragraph, and the rest is folded away. */

@@ -201,9 +201,19 @@ export class Device {
     this.#keep({ envelope, epsilon });
   }
 
+  /** Whether what is kept outlives the page. */
+  get lasts() {
+    return !(this.#storage instanceof Memory);
+  }
+
+  /** Writes something else beside or in the place of the envelope that waits, or nothing where another window has removed it. */
+  #amend(changes) {
+    if (this.waiting) this.#keep({ ...this.#entry, ...changes });
+  }
+
   /** Replaces the envelope that waits by one with the same record and another invitation. */
   amend(envelope) {
-    this.#keep({ ...this.#entry, envelope });
+    this.#amend({ envelope });
   }
 
   /** Whether the envelope stays here until its owner says otherwise: the server has not counted it, and they were told so. */
@@ -213,12 +223,12 @@ export class Device {
 
   /** Keeps the envelope from going out by itself, or lets it go again. */
   hold(held) {
-    this.#keep({ ...this.#entry, held });
+    this.#amend({ held });
   }
 
   /** The server has it: what it took stays, the envelope goes. */
   settle() {
-    this.#keep({ epsilon: this.#entry.epsilon });
+    if (this.waiting) this.#keep({ epsilon: this.#entry.epsilon });
   }
 
   /** Removes this survey's entry, and those of all other surveys whose envelopes have arrived. */

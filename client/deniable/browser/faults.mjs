@@ -46,13 +46,18 @@ export function sayFault(error, device) {
   const answering = kept ? undefined : ANSWERING.find((id) => document.getElementById(id)?.hidden === false);
   const step = show("fault");
   fill(step, {
-    reason: kept
-      ? t("Your record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
-      : t("Nothing was sent."),
+    reason: kept ? becomes(device) : t("Nothing was sent."),
     elsewhere: kept ? null : t("Open your link in another browser, or on another device."), // a kept record and a new one would be two
     detail: named(error),
   });
   onPress(step, "again", () => (answering ? show(answering) : location.reload()));
+}
+
+/** What becomes of the record that is kept, here or in the page alone. */
+function becomes({ lasts }) {
+  return lasts
+    ? t("Your record is safe: it waits on this device and goes out once the page works again. You need not answer again.")
+    : t("This browser keeps nothing, so your record goes with this page. It may have reached the server: do not answer again, since two records tell more about you than one.");
 }
 
 /** What went wrong and where, "TypeError, form.mjs:45:12". Not the message: engines write values into it, which may be answers. */

@@ -18,7 +18,7 @@ import { appOf } from "./inapp.mjs";
 import { keeping, storing } from "./keeping.mjs";
 import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
-import { fill, onPress, show } from "./page.mjs";
+import { fill, onPress, onSinglePress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
@@ -132,20 +132,25 @@ function askConsent(context) {
   offerWords(step, definition.digest);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
   let asking;
+  let [checking, declined] = [false, false];
   const backToConsent = () => {
     show("consent");
     document.querySelector(".languages").hidden = true; // answers wait behind this page
     return false;
   };
-  onPress(step, "agree", async () => {
-    context.more = await entry.read((code) => usable(context.check, base64url(code)));
-    if (!context.more) return;
+  onSinglePress(step, "agree", async () => {
+    if (checking) return; // pressed again while the server is asked
+    checking = true;
+    const more = await entry.read((code) => usable(context.check, base64url(code))).finally(() => (checking = false));
+    if (!more || declined) return;
+    context.more = more;
     sayGroup(document.getElementById("review"), context.more.group);
     if (asking) asking.resume();
     else asking = askQuestions(context);
     takeBack(() => context.sending || asking.back() || backToConsent(), () => asking.resume());
   });
   onPress(step, "decline", () => {
+    declined = true;
     giveBack();
     asking?.clear();
     onPress(show("declined"), "back", () => askConsent(context));
@@ -166,10 +171,11 @@ function askQuestions(context) {
   const { definition: { survey }, device, words } = context;
   const asked = storing(() => device.asked(() => draw(survey, cryptoWords())));
   const questions = survey.questions.filter(isAsked(asked));
-  const asking = new Asking(questions, words, survey.layout === "steps", (controls) => {
+  const asking = new Asking(questions, words, survey.layout === "steps", () => {
     if (context.sending) return; // pressed twice
     context.sending = true;
-    finish({ ...context, asked }, controls).catch((error) => {
+    finish({ ...context, asked }, asking).catch((error) => {
+      giveBack();
       asking.clear(); // what has been drawn and not kept is not drawn again
       refuse(error, device);
       onPress(document.getElementById("fault"), "again", () => location.reload());
@@ -180,22 +186,20 @@ function askQuestions(context) {
 }
 
 /** Randomizes, keeps, sends; of all windows of this browser one draws, and the others find what it has drawn. */
-async function finish(context, controls) {
+async function finish(context, asking) {
   const { definition, device, alone, asked, more } = context;
   const code = secret();
   const [id, text] = await Promise.all([submissionId(code), written(code)]);
   let own; // what erases the record, where this page draws it
   await alone(definition.digest, () => {
     if (device.answered || device.waiting) return;
-    const answers = controls.take();
+    const answers = asking.take();
     const perturbed = perturb(definition, answers, cryptoWords(), { id, asked, ...more });
     answers.fill(undefined);
     storing(() => device.keep({ envelope: perturbed, epsilon: definition.epsilon }));
     own = { id: base64url(id), code: text };
   });
-  controls.clear(); // if another window was faster, its noise is the noise
-  document.querySelector("#questions [data-slot=list]").replaceChildren();
-  document.querySelector("#review [data-slot=answers]").replaceChildren();
+  asking.clear(); // if another window was faster, its noise is the noise
   giveBack();
   send({ ...context, own });
 }
@@ -285,12 +289,12 @@ function offerLater(step, { device, words }) {
 function sayUncounted(context) {
   const { closed, definition: { survey }, device, words } = context;
   const step = show("uncounted");
-  step.querySelector("[data-slot=closed]").hidden = !closed;
+  step.querySelector("[data-slot=closed]").hidden = !closed || !device.lasts;
   step.querySelector("[data-slot=reopened]").hidden = closed;
   step.querySelector("[data-action=retry]").hidden = closed;
   step.querySelector("[data-action=forget]").classList.toggle("plain", !closed);
   showCode(step, context, device.waiting);
-  step.querySelector("[data-slot=codeLater]").hidden = step.querySelector(".withdrawal").hidden;
+  step.querySelector("[data-slot=codeLater]").hidden = step.querySelector(".withdrawal").hidden || !device.lasts;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what was sent")));
   onPress(step, "retry", () => {
     storing(() => device.hold(false));
@@ -312,6 +316,7 @@ function sayWithdrawn(context) {
 function offer(context, error) {
   const refused = error instanceof RejectedError;
   const { definition: { survey }, device, words } = context;
+  if (!device.waiting) return location.reload(); // another window has removed it, or has sent it
   if (refused && error.rule === "closed") {
     storing(() => device.hold(true));
     return sayUncounted({ ...context, closed: true });
@@ -323,7 +328,8 @@ function offer(context, error) {
   const reason = reasonOf(error);
   fill(step, { reason: reason ?? t("The server did not take it."), detail: reason ? null : error.message });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
-  step.querySelector("[data-slot=waits]").hidden = refused;
+  step.querySelector("[data-slot=waits]").hidden = refused || !device.lasts;
+  step.querySelector("[data-slot=fleeting]").hidden = device.lasts;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
   const waiting = new AbortController();
   sayGroup(step, JSON.parse(device.waiting).group);
@@ -337,7 +343,7 @@ function offer(context, error) {
     waiting.signal.onabort = () => clearTimeout(timer);
   }
   onPress(step, "retry", async () => {
-    if (!invitation || (await useCode(step, device))) again();
+    if (!invitation || !device.waiting || (await useCode(step, device))) again();
   });
   onPress(step, "forget", () => {
     waiting.abort();

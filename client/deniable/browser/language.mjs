@@ -52,12 +52,12 @@ export function list(texts) {
 
 /**
  * A number as people type it in the page's language, as a plain decimal: 5.000,5 and 5 000,5 in German become 5000.5. A comma
- * or point that groups no thousands is the decimal one, whatever the language. What is no number comes back as it was typed.
+ * or point that groups no thousands is the decimal one, whatever the language; behind a 0 it groups none. What is no number comes back as it was typed.
  */
 export function readNumber(text) {
   const typed = latinDigits(text.trim()).replace("\u2212", "-");
   const groups = SPACES + number(1e6).replace(/\d/g, "");
-  const grouped = new RegExp(`^([+-]?\\d{1,3}(?:[${groups}]\\d{3})+)(?:[${DECIMAL}](\\d+))?$`).exec(typed);
+  const grouped = new RegExp(`^([+-]?[1-9]\\d{0,2}(?:[${groups}]\\d{3})+)(?:[${DECIMAL}](\\d+))?$`).exec(typed);
   if (grouped) return `${grouped[1].replace(new RegExp(`[${groups}]`, "g"), "")}${grouped[2] === undefined ? "" : `.${grouped[2]}`}`;
   return new RegExp(`^[+-]?\\d*[${DECIMAL}]?\\d*$`).test(typed) ? typed.replace(/[,\u066b]/, ".") : typed;
 }

@@ -5,6 +5,9 @@
 
 const FLEETING = ["questions", "review", "thanks"];
 const ANSWERS = ["questions", "review"];
+const TWICE = 500; // milliseconds in which a second press is that of a double click: who walks on in earnest is slower
+
+let obeyed = -TWICE; // when a press of what leads on was obeyed last
 
 /**
  * Shows one step and hides the others, and moves the focus to its heading. Gives the step. The page's title stays as it is: browsers
@@ -52,6 +55,15 @@ export function copy(templateId) {
 /** Calls `action` when the button of `root` with this `data-action` is pressed, and no other any more. */
 export function onPress(root, name, action) {
   root.querySelector(`[data-action=${name}]`).onclick = action;
+}
+
+/** The same for what leads on: the second press of a double click falls on what the first one has brought there, and does nothing. */
+export function onSinglePress(root, name, action) {
+  onPress(root, name, ({ detail, timeStamp }) => {
+    if (detail > 1 && timeStamp - obeyed < TWICE) return;
+    obeyed = timeStamp;
+    action();
+  });
 }
 
 /** Forms are there for their `autocomplete` alone, which keeps WebKit and Chromium from saving what they hold. */

@@ -30,20 +30,26 @@ export class Controls {
       // A number is heard of while it is typed: if its problem went only when it is left, the button pressed next would move away.
       part.element.addEventListener(part.control.type === "text" ? "input" : "change", () => {
         mark(part, false);
-        this.update();
+        this.#show();
+        onChange();
+      });
+      part.element.addEventListener("change", () => {
+        this.#forgetHidden();
         onChange();
       });
     }
-    this.update();
+    this.#show();
   }
 
-  /** Shows the questions that the answers so far call for; an answer that was given to one now hidden is forgotten. */
-  update() {
+  /** Forgets the answers to questions that are hidden by now: not while a number is typed, which is 1 on the way from 15 to 16. */
+  #forgetHidden() {
+    for (const [index, { reset }] of this.#parts.entries()) if (!this.#visible[index]) reset();
+  }
+
+  /** Shows the questions that the answers so far call for. */
+  #show() {
     this.#visible = shown(this.#questions, this.#parts.map(({ answer }) => answer()));
-    for (const [index, { element, reset }] of this.#parts.entries()) {
-      if (!this.#visible[index]) reset();
-      element.hidden = !this.#visible[index];
-    }
+    for (const [index, { element }] of this.#parts.entries()) element.hidden = !this.#visible[index];
     for (const [before, index] of this.visible.entries()) fill(this.#parts[index].element, { place: this.#place(before, this.#questions[index]) });
   }
 
@@ -205,13 +211,14 @@ function boxesOf(element, { required, items }, labels) {
 function fieldOf(element, { required, source: { low, high } }) {
   const field = element.querySelector("input");
   if (low < 0) field.inputMode = "text"; // the decimal keys of phones have no minus
-  const range = { low: number(low), high: number(high) };
+  const exact = (value) => number(value, { maximumFractionDigits: 20 });
+  const range = { low: exact(low), high: exact(high) };
   const hint = required ? t("A number from {low} to {high}", range) : t("A number from {low} to {high}. Leave it empty if you prefer not to say.", range);
   fill(element, { range: hint, problem: t("Enter a number from {low} to {high}.", range) });
   element.querySelector("[data-slot=problem]").hidden = true;
   return {
     answer: () => readNumber(field.value),
-    inWords: () => number(Number(readNumber(field.value)), { maximumFractionDigits: 20 }),
+    inWords: () => exact(Number(readNumber(field.value))),
     reset: () => {
       field.value = "";
     },

@@ -15,7 +15,7 @@ def audit_commands() -> None:
 
 @audit_commands.command("show")
 @database
-@click.option("--most", type=click.IntRange(min=1), metavar="N", help="The newest N entries only.")
+@click.option("--most", type=click.IntRange(1, 2**63 - 1), metavar="N", help="The newest N entries only.")
 @click.option("--json", "as_json", is_flag=True, help="Print each entry as it is kept: canonical JSON.")
 def show(db: Database, most: int | None, as_json: bool) -> None:
     """Print the log, the newest entry last.

@@ -41,13 +41,12 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
     Raises WithheldError where there are too few of them to show anything, what the store raises, and what `exported.write` raises.
     """
     from deniable_server.researchers.records import in_order  # which take longer to load than all other commands
-    from deniable_server.researchers.results import counted, require_enough
+    from deniable_server.researchers.results import require_enough_everywhere
 
     published = store.surveys.published(survey_id)
     survey = published.survey
     counts = store.submissions.counts(survey_id)
     together = (estimated(survey), by_hand(survey))
-    for parts in together:
-        require_enough(store, survey_id, counted(counts, parts))
+    require_enough_everywhere(store, survey)
     there = [part for parts in together for part in parts if counts.get(part)]
     return exported.write(folder, survey, ((part, in_order(store, survey, part)) for part in there), published.is_open)

@@ -7,6 +7,7 @@ has the day only: the moment at which a submission fails is the moment at which 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -40,6 +41,14 @@ class Json(logging.Formatter):
 FORMS: dict[str, type[logging.Formatter]] = {"text": Text, "json": Json}
 
 
+class _Handler(logging.StreamHandler[Any]):
+    """Where a line cannot be made, says so: Python's own handlers write the error down with its message, and with all that it came from."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - Python's name for it
+        with contextlib.suppress(Exception):
+            self.stream.write(f"a line of the log could not be made{self.terminator}")
+
+
 def line(form: str, level: int, event: str) -> str:
     """A line of one event of now, for what goes wrong before anything is logged."""
     return FORMS[form]().format(logging.LogRecord(OWN, level, "", 0, "%s", (event,), None))
@@ -47,7 +56,7 @@ def line(form: str, level: int, event: str) -> str:
 
 def begin(form: str, stream: Any = None) -> None:
     """From now on all that this process logs is written so; form: one of FORMS. What nobody caught is logged, too."""
-    handler = logging.StreamHandler(stream)
+    handler = _Handler(stream)
     handler.setFormatter(FORMS[form]())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.captureWarnings(True)
@@ -72,11 +81,14 @@ def _event(record: logging.LogRecord) -> str:
 def _told(record: logging.LogRecord) -> list[str]:
     """Kinds and places of an error and of those that it came from, as Python shows them, without messages and without lines of code."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-    return [] if error is None else _lines(traceback.TracebackException.from_exception(error, lookup_lines=False))
+    return [] if error is None else _lines(error, ())
 
 
-def _lines(told: traceback.TracebackException) -> list[str]:
-    before = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
-    frames = [f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}' for frame in told.stack]
-    kind = told.exc_type.__qualname__ if told.exc_type else "an error"
-    return [*(_lines(before) if before else ()), "Traceback (most recent call last):", *frames, kind]
+def _lines(error: BaseException, told: tuple[int, ...]) -> list[str]:
+    """told: the ids of those that are told already, since errors may lead to one another."""
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    told = (*told, id(error))
+    stack = traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__), lookup_lines=False)
+    frames = [f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}' for frame in stack]
+    first = _lines(before, told) if before and id(before) not in told else []
+    return [*first, "Traceback (most recent call last):", *frames, type(error).__qualname__]

@@ -25,6 +25,7 @@ from deniable_server.store.webhooks import Message
 SECONDS = 5.0  # for all of one attempt: the name, the connection, the request, the head of the reply
 AGAIN = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # seconds after each attempt that failed; then it is given up
 _NAT64 = IPv6Network("64:ff9b::/96")
+_UNICAST = IPv6Network("2000::/3")  # all that has been given out of the internet at large; Python calls more of it global
 
 Post = Callable[[str, bytes, dict[str, str]], int]
 """Sends a body with headers to an address, and gives the status of the reply; 0 where there is none."""
@@ -112,7 +113,7 @@ def is_public(address: str) -> bool:
     inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
     if inner is not None:
         return is_public(str(inner))
-    return ip.is_global and not ip.is_multicast
+    return ip.is_global and not ip.is_multicast and (ip.version == 4 or ip in _UNICAST)
 
 
 def _embedded(ip: IPv6Address) -> IPv4Address | None:

@@ -12,7 +12,7 @@ from flask import Response, send_file
 from deniable.bundle import LICENCES, Bundle, Counted, in_order
 from deniable.wire.part import Part
 from deniable_server.researchers import records
-from deniable_server.researchers.results import counted, require_enough
+from deniable_server.researchers.results import require_enough_everywhere
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store, by_hand, estimated
 
@@ -64,9 +64,7 @@ def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
     there are too few records to show anything of them; what the store raises; OSError where there is no room.
     """
     survey = store.surveys.published(survey_id).survey
-    counts = store.submissions.counts(survey_id)
-    for together in (estimated(survey), by_hand(survey)):
-        require_enough(store, survey_id, counted(counts, together))
+    require_enough_everywhere(store, survey)
     sizes: dict[Part, int] = {}
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - whoever sends it closes it
     try:

@@ -9,7 +9,7 @@ from deniable_server.context import current_store
 from deniable_server.researchers import bundles, figures
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.pages import Page, routes
-from deniable_server.researchers.results import counted, require_enough
+from deniable_server.researchers.results import counted, require_enough_everywhere
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -32,8 +32,7 @@ def page(survey_id: str) -> Page:
     lengths = {name: figures.length(*told) for name, told in about(survey, n).items()}
     held = ""
     try:
-        for one in sizes.values():
-            require_enough(store, survey_id, one)
+        require_enough_everywhere(store, survey)
     except WithheldError as error:
         held = str(error)
     shown = {

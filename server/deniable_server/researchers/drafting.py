@@ -296,7 +296,7 @@ def planned(draft_id: str) -> Page:
 def _people_planned() -> int:
     """How many people the address says. Raises EstimateError for a number that is none of people."""
     written = request.args.get("n", str(PLANNED))
-    if not written.isascii() or not written.isdigit() or not 0 < int(written[:20]) <= MOST_PEOPLE:
+    if not written.isascii() or not written.isdigit() or len(written) > 20 or not 0 < int(written) <= MOST_PEOPLE:
         raise EstimateError(f"how many people may answer (n) must be a whole number of people from 1 to {MOST_PEOPLE:,}")
     return int(written)
 

@@ -13,6 +13,8 @@ from flask_wtf.file import FileField
 from wtforms import (
     DateField,
     DecimalField,
+    Field,
+    Form,
     HiddenField,
     IntegerField,
     PasswordField,
@@ -36,8 +38,21 @@ _PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LE
 _DAYS = ("close_on", "delete_on")
 
 
-def _people() -> NumberRange:
-    return NumberRange(1, MOST_PEOPLE, "Enter a whole number, 1 or more.")
+class Between(NumberRange):  # type: ignore[misc]
+    """The same for whatever is a number in Python: some are too large to be compared as it does, and one Decimal is not even that."""
+
+    def __call__(self, form: Form, field: Field) -> None:
+        try:
+            super().__call__(form, field)
+        except ValidationError:
+            raise
+        except (ValueError, OverflowError) as error:
+            raise ValidationError(self.message) from error
+
+
+def people() -> Between:
+    """How many people: 1 or more, and no more than the planner knows."""
+    return Between(1, MOST_PEOPLE, "Enter a whole number, 1 or more.")
 
 
 class LoginForm(FlaskForm):  # type: ignore[misc]
@@ -139,13 +154,11 @@ class ActionForm(FlaskForm):  # type: ignore[misc]
 class SettingsForm(FlaskForm):  # type: ignore[misc]
     """How a survey is to be run; what is left empty is nothing. Make one with `of`; `read` gives the settings that it says."""
 
-    points = DecimalField(
-        "Points either way that are wanted", places=None, validators=[NumberRange(0.1, 50, "Enter points from 0.1 to 50.")]
-    )
-    expected = IntegerField("People expected to answer", [Optional(), _people()])
-    least = IntegerField("Show estimates from so many records on", [_people()])
+    points = DecimalField("Points either way that are wanted", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
+    expected = IntegerField("People expected to answer", [Optional(), people()])
+    least = IntegerField("Show estimates from so many records on", [people()])
     close_on = DateField("Last day for answers, in UTC", [Optional()])
-    close_at = IntegerField("Close with so many records", [Optional(), _people()])
+    close_at = IntegerField("Close with so many records", [Optional(), people()])
     delete_on = DateField("Delete its records on", [Optional()])
     revision = HiddenField()  # of the settings that the page was made from
     save = SubmitField("Save")
@@ -248,7 +261,7 @@ class PublishForm(FlaskForm):  # type: ignore[misc]
 class CodesForm(FlaskForm):  # type: ignore[misc]
     """How many invitations to make, for whom, and in which form."""
 
-    count = IntegerField("How many codes?", [NumberRange(1, MOST_CODES, f"Enter a whole number from 1 to {MOST_CODES:,}.")])
+    count = IntegerField("How many codes?", [Between(1, MOST_CODES, f"Enter a whole number from 1 to {MOST_CODES:,}.")])
     group = SelectField("For which group?", validate_choice=True)
     csv = SubmitField("Download as CSV")
     sheet = SubmitField("Show a sheet to print")

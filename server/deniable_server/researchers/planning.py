@@ -29,7 +29,7 @@ class _People(StringField):  # type: ignore[misc]
 
     def pre_validate(self, form: Form) -> None:
         text = str(self.data or "").strip()
-        if text and not (text.isascii() and text.isdigit() and 0 < int(text[:20]) <= MOST_PEOPLE):
+        if text and not (text.isascii() and text.isdigit() and len(text) <= 20 and 0 < int(text) <= MOST_PEOPLE):
             raise StopValidation(_PEOPLE)
         self.number = int(text) if text else None
 

@@ -81,10 +81,19 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
     return Records(survey, parts, described)
 
 
-def require_enough(store: Store, survey_id: str, n: int) -> None:
-    """Raises WithheldError where n records are fewer than the survey's settings want before anything is estimated of them."""
+def require_enough(store: Store, survey_id: str, n: int, group: str | None = None) -> None:
+    """Raises WithheldError where n records are fewer than the survey's settings want before anything is said of them, or of a group."""
     if 0 < n < (least := store.life.settings(survey_id).least):
-        raise WithheldError(f"estimates are shown from {least:,} records on, as the survey's settings say; {n:,} are counted")
+        counted = f"{n:,} are counted{f' of {group}' if group else ''}"
+        raise WithheldError(f"estimates are shown from {least:,} records on, as the survey's settings say; {counted}")
+
+
+def require_enough_everywhere(store: Store, survey: Survey) -> None:
+    """The same for what has the records of each group by themselves, as data do."""
+    counts = store.submissions.counts(survey.id)
+    for group in (None, *survey.groups):
+        for parts in (protocol.estimated(survey, group), protocol.by_hand(survey, group)):
+            require_enough(store, survey.id, counted(counts, parts), group)
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:

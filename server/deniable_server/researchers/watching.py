@@ -58,8 +58,9 @@ def watched(store: Store, survey_id: str) -> Progress:
 
 
 def alarms_of(store: Store, survey: Survey) -> tuple[str, ...]:
-    """What the checks of the method say is wrong, a sentence each; nothing where nothing was found."""
-    return alarms(survey, store.submissions.tally(survey.id, estimated(survey)))
+    """What the checks of the method say is wrong, a sentence each; nothing where nothing was found, or too few to show anything of them."""
+    tally = store.submissions.tally(survey.id, estimated(survey))
+    return alarms(survey, tally) if tally.n >= store.life.settings(survey.id).least else ()
 
 
 def alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:

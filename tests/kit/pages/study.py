@@ -92,10 +92,13 @@ tell(History.prototype, "replaceState", (state) => JSON.stringify(state));
 tell(window, "fetch", (_, more) => `${more?.method} ${more?.body?.length}`);
 """
 """What the page asks of the browser, in turn, with how much of it: whoever watches the device or the clock may see that."""
-PAGE = """return { did: location.pathname.startsWith("/s/") ? window.did.join() : "",
+PAGE = """const answering = document.querySelector("#questions:not([hidden]), #review:not([hidden])") !== null;
+return { did: location.pathname.startsWith("/s/") ? window.did.join() : "",
   address: location.href, title: document.title, name: window.name,
   entries: history.length, state: history.state, scrolled: [scrollX, scrollY],
-  cookies: document.cookie, local: { ...localStorage }, session: { ...sessionStorage } }"""
+  cookies: document.cookie, local: { ...localStorage }, session: { ...sessionStorage },
+  whole: answering ? [] : document.documentElement.outerHTML.replaceAll("><", ">\\n<").split("\\n") }"""
+"""What is in the page: also all that it would be saved with, before the first question and after the last look."""
 IDS = re.compile(r"[0-9a-f]{16,}|\d+")
 
 

@@ -107,6 +107,31 @@ def test_a_log_with_the_messages_of_errors_is_noticed(
 
 
 @pytest.mark.parametrize("form", logs.FORMS)
+def test_a_line_that_cannot_be_made_is_not_told_in_other_words(
+    form: str,
+    app: Flask,
+    store: Store,
+    written: Callable[[str], io.StringIO],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(logs, "_told", lambda record: {}["kanary"])
+    stream = written(form)
+    attack(app, store, monkeypatch)
+    assert "a line of the log could not be made" in stream.getvalue()
+    assert KANARY.findall(bare(stream.getvalue())) == []
+    assert capfd.readouterr().err == ""
+
+
+def test_errors_that_lead_to_one_another_are_told_once(written: Callable[[str], io.StringIO]) -> None:
+    first, second = RuntimeError("kanary"), KeyError("kanary")
+    first.__context__, second.__context__ = second, first
+    stream = written("text")
+    logging.getLogger(logs.OWN).error("failed", exc_info=first)
+    assert stream.getvalue().count("RuntimeError") == stream.getvalue().count("KeyError") == 1
+
+
+@pytest.mark.parametrize("form", logs.FORMS)
 def test_a_line_has_the_minute_and_what_others_say_is_not_repeated(form: str, written: Callable[[str], io.StringIO]) -> None:
     stream = written(form)
     logging.getLogger(logs.OWN).warning("%s is closed:\n its last day is over", "health")

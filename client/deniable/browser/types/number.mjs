@@ -37,7 +37,7 @@ export const number = {
   },
 
   labels(source) {
-    return source.bins ? this.options(source) : this.categories(source).map((level) => written(Number(level)));
+    return source.bins ? this.options(source) : this.categories(source).map((level) => written(Number(level), { maximumFractionDigits: 20 }));
   },
 
   rounds({ bins }) {

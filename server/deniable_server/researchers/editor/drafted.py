@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +24,15 @@ def value_in(text: str) -> dict[str, Any] | None:
     except SurveyError:
         return None
     few = editable(document.value) and len(document.value.get("questions", [])) <= MOST_QUESTIONS
-    return document.value if few and not document.problems else None
+    return document.value if few and not document.problems and _is_text(document.value) else None
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it can be written on a page: half of a surrogate pair, which a file can hold escaped, is no character."""
+    try:
+        return bool(json.dumps(value, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:

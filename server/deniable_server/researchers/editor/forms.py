@@ -8,14 +8,13 @@ from typing import Any
 
 from flask_wtf import FlaskForm
 from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, IntegerField, SelectField, StringField, TextAreaField
-from wtforms.validators import NumberRange
 
 from deniable.survey.condition import MOST as CONDITIONS
 from deniable.survey.types import TYPES
 from deniable_server.researchers.editor.conditions import BLANK
 from deniable_server.researchers.editor.drafted import MOST_QUESTIONS
 from deniable_server.researchers.editor.shapes import Fields
-from deniable_server.researchers.forms import MOST_PEOPLE
+from deniable_server.researchers.forms import people
 
 LABELS = {
     "title": "Title",
@@ -114,7 +113,7 @@ class EditorForm(FlaskForm):  # type: ignore[misc]
     languages = FieldList(FormField(LanguageForm))
     questions = FieldList(FormField(QuestionForm))
     new_language = StringField("Another language", description="Its tag: de, ar, pt-BR.")
-    n = IntegerField("How many people may answer?", [NumberRange(1, MOST_PEOPLE)], default=PLANNED)
+    n = IntegerField("How many people may answer?", [people()], default=PLANNED)
     revision = HiddenField()
 
     @classmethod

@@ -60,8 +60,11 @@ def _written(statement: str) -> bytes:
     return statement.replace("%", "%%").replace("?", "%s").encode()
 
 
+_LOOKS_FOR = ("SELECT", "DELETE", "UPDATE")  # what an UPDATE sets is no text that anybody typed
+
+
 def _searched(statement: str, values: Sequence[Any]) -> Sequence[Any]:
     """PostgreSQL keeps no text with a NUL, and takes none: what is looked for with one is nowhere, as what has U+FFFF is."""
-    if statement.startswith("SELECT"):
+    if statement.startswith(_LOOKS_FOR):
         return [value.replace("\0", "\uffff") if isinstance(value, str) else value for value in values]
     return values
