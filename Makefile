@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 tests quick chance: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test tests compiled quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries chance frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: accessibility backups canaries chance fonts frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
@@ -46,6 +46,7 @@ format: $(VENV)/.dev
 
 browser:
 	sh tests/install_browser.sh
+	sh tests/fetch_fonts.sh $(VENV)/fonts
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -132,6 +133,11 @@ stalls: $(VENV)/.dev
 # gets is kept in the folder, to be read.
 accessibility: $(VENV)/.dev browser
 	ACCESSIBILITY=accessibility $(BIN)/python -m pytest -n 2 tests/e2e/test_accessibility.py tests/e2e/test_results_look.py tests/e2e/test_door_look.py
+
+# The tests that use a browser, with three sets of fonts: most desktops have Noto, phones have Roboto.
+FONTS ?= dejavu noto roboto
+fonts: $(VENV)/.dev browser
+	for fonts in $(FONTS); do DENIABLE_FONTS=$$fonts $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -rR -m browser || exit 1; done
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py

@@ -16,6 +16,7 @@ import pytest
 from selenium.webdriver import Chrome
 from tests.kit.coins import REAL, tossed_for
 from tests.kit.pages.chromium import open_browser
+from tests.kit.pages.fonts import write_fontconfig
 from tests.kit.tls import shared_certificates
 
 LONGEST = (
@@ -49,7 +50,9 @@ MEMORY, ROOM = Path("/dev/shm"), 4 << 30  # where files are kept in memory, and 
 
 
 def pytest_configure() -> None:
-    """Keeps the files of the tests in memory where there is room: a disk takes its time for each commit, most where others use it, too.
+    """Sets up what all tests share: temporary files in memory, no garbage collection meanwhile, and the fonts that DENIABLE_FONTS names.
+
+    Files are kept in memory where there is room: a disk takes its time for each commit, most where others use it, too.
 
     No test can tell: a killed process loses what it has not written, and a disk what it has not kept only when the power fails.
     """
@@ -58,6 +61,8 @@ def pytest_configure() -> None:
         if free > ROOM:
             os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
     gc.disable()
+    if (fonts := os.environ.get("DENIABLE_FONTS")) and "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ["FONTCONFIG_FILE"] = str(write_fontconfig(fonts, Path(tempfile.mkdtemp(prefix="fonts-"))))
 
 
 def pytest_collection_finish() -> None:

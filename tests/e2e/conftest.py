@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 from selenium.webdriver import Chrome
+from tests.kit.pages.chromium import open_browser
+from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.page import Page
 from tests.kit.pages.study import Study
+from tests.kit.pages.visits import Visit
 from tests.kit.servers.cheap import cheap_applications
 from tests.kit.servers.listening import listening
 from tests.kit.servers.proxy import Proxy
@@ -82,3 +85,21 @@ def study(proxy: Proxy, tmp_path: Path, blanks: Path) -> Iterator[Callable[..., 
     yield make
     for driver in (driver for each in made for driver in each.opened):
         driver.kill()
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A browser of each of the three engines, shared by the tests of a file."""
+    if request.param == "chromium":
+        with open_browser() as driver:
+            yield driver
+    else:
+        driver = ENGINES[request.param](tmp_path_factory.mktemp(request.param) / "profile")
+        yield driver
+        driver.quit()
+
+
+@pytest.fixture
+def visit(driver: Any, proxy: Proxy) -> Visit:
+    """A respondent in one of the three engines; `proxy` may alter what they get."""
+    return Visit(Page(driver), proxy.site)

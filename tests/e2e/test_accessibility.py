@@ -109,6 +109,8 @@ STYLES = (
     ("button.link { min-height: 0 !important; font-size: 9px !important }", "too small: button.link"),
     (".lock { white-space: nowrap; font-size: .6rem }", "text at 200%: sticks out"),
     (".lock { height: 1.5rem; overflow: hidden }", "cut off: p.quiet lock"),
+    (".lock { height: 1.5rem }", "cut off: p.quiet lock"),
+    (".lock { line-height: .8 !important }", "text at 200%: collides: p.quiet lock"),
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from selenium.webdriver import Chrome, Keys
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 from tests.kit.pages.ages import NEEDS, NEWER, without
-from tests.kit.pages.chromium import open_browser
 from tests.kit.pages.engines import ENGINES
 from tests.kit.pages.page import address_of
 from tests.kit.pages.visits import EVERYTHING, HASTE, ONE, Visit
@@ -28,22 +26,6 @@ from deniable.wire.submission import Submission
 
 pytestmark = pytest.mark.browser
 names = (f"engine{i}" for i in itertools.count())
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def driver(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if request.param == "chromium":  # nobody looks at what it keeps
-        with open_browser() as driver:
-            yield driver
-    else:
-        driver = ENGINES[request.param](tmp_path_factory.mktemp(request.param) / "profile")
-        yield driver
-        driver.quit()
-
-
-@pytest.fixture
-def visit(driver: Any, make_page: Callable[[Any], Any], proxy: Any) -> Visit:
-    return Visit(make_page(driver), proxy.site)
 
 
 def questions_of(visit: Visit) -> list[str]:

@@ -117,7 +117,7 @@ def test_a_group_to_choose_and_a_code_to_type_leave_both_buttons_on_the_first_sc
             assert page.driver.find_element(By.ID, "hint-code").is_displayed()
             assert not page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
             assert language != "en" or told in " ".join(page.driver.execute_script(FIRST).split())
-        with style(page.driver, ".entry label { margin: 1.25rem 0 } .odds { margin-bottom: 2rem !important }"):  # the control, in French
+        with style(page.driver, ".entry label { margin: 1.25rem 0 } .odds { margin-bottom: 12rem !important }"):  # the control, in French
             assert below(page.driver) != []
 
 

@@ -377,5 +377,7 @@ addEventListener("pageshow", (event) => {
 
 const { dataset } = document.querySelector("main");
 const failed = dataset.closed === undefined ? refuse : () => {}; // the page of a closed survey says what there is to say
-if (dataset.support === "checked") start(`/api/v1/surveys/${dataset.survey}`, dataset).catch(failed);
-else if (dataset.support === undefined) failed(new RefusedError(t("a part of this page did not arrive as it was released")));
+if (dataset.support === "checked") {
+  dataset.support = "started";
+  start(`/api/v1/surveys/${dataset.survey}`, dataset).catch(failed);
+} else if (dataset.support === undefined) failed(new RefusedError(t("a part of this page did not arrive as it was released")));

@@ -16,6 +16,8 @@
   ];
   var NEEDS_HTTPS = ["crypto.subtle.digest", "navigator.locks.request"]; // without HTTPS no browser has them, and the page says so itself
 
+  var main = document.querySelector("main");
+
   function has(path) {
     var found = window, parts = path.split("."), i;
     for (i = 0; i < parts.length; i += 1) {
@@ -51,7 +53,12 @@
     if (file) stop("broken", file);
   }, true);
 
+  // By now every script has run or failed. An error that came before this file did was heard by nobody, so the page looks for itself.
+  window.addEventListener("load", function () {
+    if (main.getAttribute("data-support") === "checked" && document.querySelector("script[src$='/respond.mjs']")) stop("broken", "respond.mjs");
+  });
+
   var lacking = missing(window.isSecureContext === false ? NEEDS : NEEDS.concat(NEEDS_HTTPS));
-  document.querySelector("main").setAttribute("data-support", lacking.length ? "lacking" : "checked");
+  main.setAttribute("data-support", lacking.length ? "lacking" : "checked");
   if (lacking.length) stop("unsupported", lacking.join(", "));
 }());

@@ -85,17 +85,56 @@ def sticking_out(driver: Chrome) -> list[str]:
     return found
 
 
+_LINES = """
+const pen = document.createElement("canvas").getContext("2d");
+const texts = (e) => [...e.childNodes].filter((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()).map((n) => n.data.trim());
+const measured = (e, text) => {
+  const { font, lineHeight } = getComputedStyle(e);
+  pen.font = font;
+  return { ...Object.fromEntries(["fontBoundingBoxAscent", "fontBoundingBoxDescent", "actualBoundingBoxAscent", "actualBoundingBoxDescent"]
+    .map((key) => [key, pen.measureText(text)[key]])), line: parseFloat(lineHeight) || Infinity };
+};
+// A font's box may be taller than its line, by room for accents that no text has: Noto's is 1.36 times its size. Half of that is below.
+const below = (e) => Math.max(0, ...[e, ...e.querySelectorAll("*")].filter((one) => texts(one).length).map((one) => {
+  const { fontBoundingBoxAscent, fontBoundingBoxDescent, line } = measured(one, "x");
+  return (fontBoundingBoxAscent + fontBoundingBoxDescent - line) / 2;
+}));
+"""
+
+
+def colliding(driver: Chrome) -> list[str]:
+    """Elements whose letters are taller than their lines, so that two lines of them would touch."""
+    found: list[str] = driver.execute_script(
+        _SHOWN
+        + _LINES
+        + """
+        const touching = [];
+        for (const e of document.body.querySelectorAll("*")) {
+          if (!shown(e) || e.ownerSVGElement) continue;
+          for (const text of texts(e)) {
+            const { actualBoundingBoxAscent, actualBoundingBoxDescent, line } = measured(e, text);
+            const ink = actualBoundingBoxAscent + actualBoundingBoxDescent;
+            if (ink > line + 1) touching.push(`${name(e)}: letters of ${ink} in lines of ${line}`);
+          }
+        }
+        return touching;"""
+    )
+    return found
+
+
 def cut_off(driver: Chrome) -> list[str]:
     """Elements that hide a part of their text, or whose text runs over their edge."""
     found: list[str] = driver.execute_script(
         _SHOWN
+        + _LINES
         + """
         const cut = [];
         for (const e of document.body.querySelectorAll("*")) {
           if (!shown(e) || e.ownerSVGElement || ["SELECT", "OPTION", "PROGRESS"].includes(e.tagName)) continue;
-          const { overflowX, display } = getComputedStyle(e);
+          const { overflowX, overflowY, display } = getComputedStyle(e);
           if (display === "inline" || ["auto", "scroll"].includes(overflowX)) continue;
-          if (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 2)
+          const room = e.clientHeight + 2 + (overflowY === "visible" && e.scrollHeight > e.clientHeight + 2 ? below(e) : 0);
+          if (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > room)
             cut.push(`${name(e)}: ${e.scrollWidth} × ${e.scrollHeight} in ${e.clientWidth} × ${e.clientHeight}`);
         }
         return cut;"""
@@ -136,7 +175,8 @@ def faults(driver: Chrome) -> list[str]:
 def enlarged(driver: Chrome) -> list[str]:
     """What is wrong on a phone whose text is twice as large."""
     with screen(driver, PHONE), style(driver, DOUBLE_TEXT):
-        return _at(f"{PHONE} px, text at 200%", {"sticks out": sticking_out(driver), "cut off": cut_off(driver)})
+        kinds = {"sticks out": sticking_out(driver), "cut off": cut_off(driver), "collides": colliding(driver)}
+        return _at(f"{PHONE} px, text at 200%", kinds)
 
 
 def _at(where: str, kinds: dict[str, list[str]]) -> list[str]:

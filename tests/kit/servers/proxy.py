@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -30,6 +32,11 @@ class Proxy(ThreadingHTTPServer):
         self.inserted: dict[str, str] = {}
         self.pages: dict[str, str] = {}
         self.unsealed: set[str] = set()
+        # By path: files that are missing (404), files whose connection ends without a reply, and files that wait until another was sent.
+        self.missing: set[str] = set()
+        self.dropped: set[str] = set()
+        self.after: dict[str, str] = {}
+        self.sent: dict[str, threading.Event] = defaultdict(threading.Event)
         self.bodies: list[bytes] = []
         self.heads: list[str] = []  # the first line and the headers of each request
         self.checks: list[bytes] = []  # of invitations, whose bodies stand apart
@@ -63,7 +70,16 @@ class _Forward(BaseHTTPRequestHandler):
         if (page := self.path.removesuffix("/inserted.js")) != self.path:
             headers = {"Content-Type": "text/javascript", "Cache-Control": "no-store"}
             return self._answer(httpx.Response(200, headers=headers, text=self.server.inserted[page]))
-        return self._answer(self.server.upstream.get(self.path))
+        reply = self.server.upstream.get(self.path)
+        if self.path in self.server.after:
+            self.server.sent[self.server.after[self.path]].wait(PATIENCE)
+        try:
+            if self.path in self.server.dropped:
+                self.close_connection = True
+                return
+            self._answer(httpx.Response(404) if self.path in self.server.missing else reply)
+        finally:
+            self.server.sent[self.path].set()
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))

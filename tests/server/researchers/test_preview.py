@@ -69,7 +69,7 @@ def test_the_page_is_that_of_respondents_but_for_the_script_that_starts_it(ada: 
         return text[text.index("<body") :].replace("preview-habits", "habits")
 
     (script,) = re.findall(r'<script [^>]*src="/browser/respond.mjs" integrity="sha384-[^>]*></script>', own)
-    assert body(page) == body(own)
+    assert body(page) == body(own).replace(f"\n{script}", "")
     assert page.count("respond.mjs") == 1
     assert f'<template id="script">{script}</template>' in page  # what stands in a template does not run by itself
 
