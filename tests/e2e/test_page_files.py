@@ -39,7 +39,9 @@ def cases(definition: str) -> list[Case]:
         for after in ("", SCRIPT if file == SUPPORT else SUPPORT, definition)
     ]
     others = [Case(definition, fault, after, "refused") for fault in FAULTS for after in ("", SCRIPT)]
-    styles = [Case(file, fault, after, "consent") for file in STYLES for fault in FAULTS for after in ("", SUPPORT if fault == "altered" else "")]
+    styles = [
+        Case(file, fault, after, "consent") for file in STYLES for fault in FAULTS for after in ("", SUPPORT if fault == "altered" else "")
+    ]
     late = [Case(file, "", after, "consent") for file, after in itertools.permutations((SUPPORT, SCRIPT, definition), 2)]
     return [*scripts, *others, *dict.fromkeys(styles), *late]
 

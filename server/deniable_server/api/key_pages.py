@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import g, redirect, render_template, request, url_for
+from flask import g, render_template, request, url_for
 from flask_wtf import FlaskForm
 from wtforms import SelectMultipleField, StringField, SubmitField
 from wtforms.validators import InputRequired, Length
@@ -10,7 +10,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import keys
 from deniable_server.context import current_store
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, confirmation, done, routes
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -67,8 +67,14 @@ def make(survey_id: str) -> Page:
 @least(Role.OWNER)
 def revoke(survey_id: str) -> Page:
     """Revokes a key that is for this survey alone; the same if there is none."""
-    current_store().accounts.remove_key(request.form.get("name", ""), survey_id)
-    return redirect(url_for(".page", survey_id=survey_id))
+    name, back = request.form.get("name", ""), url_for(".page", survey_id=survey_id)
+    asked = confirmation(
+        f"Revoke the key {name}?", "Programs that use it are refused at once. This cannot be undone.", "Revoke the key", back
+    )
+    if asked is not None:
+        return asked
+    current_store().accounts.remove_key(name, survey_id)
+    return done(f"The key {name} no longer works.", ".page", survey_id=survey_id)
 
 
 def _page(survey_id: str, form: KeyForm, made: str = "") -> str:

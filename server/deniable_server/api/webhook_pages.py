@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import redirect, render_template, request, url_for
+from flask import render_template, request, url_for
 from flask_wtf import FlaskForm
 from wtforms import SelectMultipleField, StringField, SubmitField
 from wtforms.validators import InputRequired, ValidationError
@@ -10,7 +10,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import webhooks
 from deniable_server.context import current_store
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, confirmation, done, routes
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.roles import Role
 from deniable_server.store.webhooks import EVENTS
@@ -66,8 +66,12 @@ def make(survey_id: str) -> Page:
 @least(Role.OWNER)
 def remove(survey_id: str) -> Page:
     """Removes a webhook of this survey; the same if there is none."""
+    back = url_for(".page", survey_id=survey_id)
+    asked = confirmation("Remove the webhook?", "Its address gets no more messages, and its secret is deleted.", "Remove the webhook", back)
+    if asked is not None:
+        return asked
     current_store().webhooks.remove(survey_id, request.form.get("id", ""))
-    return redirect(url_for(".page", survey_id=survey_id))
+    return done("The webhook is removed.", ".page", survey_id=survey_id)
 
 
 def _page(survey_id: str, form: WebhookForm, made: str = "") -> str:

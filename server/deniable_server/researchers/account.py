@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from deniable_server.context import current_store
 from deniable_server.researchers import sessions
 from deniable_server.researchers.forms import PasswordForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.passwords import current_passwords, set_password
 from deniable_server.web.limiter import TooManyError
 
@@ -29,7 +29,7 @@ def password() -> Page:
             if current_passwords().hold(g.user, form.current.data, sessions.device(g.user)):
                 set_password(current_store().accounts, g.user, form.password.data)
                 sessions.log_in(g.user)
-                return redirect(url_for(".page"))
+                return done("Your password is changed, and all other sessions have ended.", ".page")
             form.current.errors = ["This is not your password."]
         except TooManyError as error:
             form.current.errors = [f"Too many tries. Wait {error.seconds} seconds, then try again."]

@@ -29,7 +29,7 @@ from deniable_server.researchers.editor.prospects import ahead, proposed
 from deniable_server.researchers.editor.shapes import Fields
 from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import own
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.preview import tried
 from deniable_server.researchers.publishing import taken
@@ -112,7 +112,7 @@ def _imported(form: BeginForm, raw: bytes) -> Page:
 def delete(draft_id: str) -> Page:
     own(draft_id)
     current_store().drafts.remove(draft_id)
-    return redirect(url_for("researchers.surveys"))
+    return done("The draft is deleted.", "researchers.surveys")
 
 
 # --- as fields --------------------------------------------------------------------------------------------------------------

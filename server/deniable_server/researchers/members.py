@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from flask import redirect, render_template, url_for
+from flask import render_template, url_for
 
 from deniable_server.context import current_store
 from deniable_server.researchers.forms import MemberForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, confirmation, done, routes
 from deniable_server.store.errors import LastError, UnknownAccountError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 
 bp = routes("members", __name__)
+_WITH_ARTICLE = {"viewer": "a viewer", "analyst": "an analyst", "editor": "an editor", "owner": "an owner"}
 
 
 @bp.get("/manage/surveys/<survey_id>/members")
@@ -27,11 +28,17 @@ def change(survey_id: str) -> Page:
     form, roles = MemberForm(), current_store().roles
     if form.validate():
         try:
-            if form.role.data == "none":
-                roles.revoke(survey_id, form.user.data)
-            else:
+            if form.role.data != "none":
                 roles.grant(survey_id, form.user.data, Role.of(form.role.data))
-            return redirect(url_for(".page", survey_id=survey_id))
+                return done(f"{form.user.data} is {_WITH_ARTICLE[form.role.data]} now.", ".page", survey_id=survey_id)
+            question = f"Remove {form.user.data} from this survey?"
+            asked = confirmation(
+                question, "They no longer see the survey. You can give them a role again.", "Remove", url_for(".page", survey_id=survey_id)
+            )
+            if asked is not None:
+                return asked
+            roles.revoke(survey_id, form.user.data)
+            return done(f"{form.user.data} has no role in this survey any more.", ".page", survey_id=survey_id)
         except UnknownAccountError:
             form.user.errors = ["Nobody on this server has this name."]
         except LastError as error:

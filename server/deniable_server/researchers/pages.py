@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from flask import g
+from flask import flash, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from deniable_server.researchers import figures
@@ -28,3 +28,25 @@ def _shown() -> dict[str, Any]:
     """Who is logged in, and what writes figures and places marks."""
     marks = {"mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
     return {"user": g.get("user"), "operator": g.get("operator", False), "figures": figures, **marks}
+
+
+def done(message: str, endpoint: str, **values: Any) -> Response:
+    """Returns the way back to a page after an act, with one sentence that the page then shows: "Saved."."""
+    flash(message)
+    return redirect(url_for(endpoint, **values))
+
+
+def confirmation(question: str, consequence: str, button: str, back: str) -> str | None:
+    """Returns the page that asks before an act that cannot be undone, or None if the request has the answer.
+
+    Args:
+        question: The page's heading, with the name of the thing: "Remove eve?".
+        consequence: What the act does, in one or two sentences.
+        button: The button's words, a verb and its object.
+        back: The address of the page that the person comes from.
+    """
+    if request.form.get("sure") == "1":
+        return None
+    fields = [(name, value) for name, value in request.form.items(multi=True) if name not in ("csrf_token", "sure")]
+    shown = {"question": question, "consequence": consequence, "button": button, "back": back, "fields": fields}
+    return render_template("researchers/confirmation.html", **shown)

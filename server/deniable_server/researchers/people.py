@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from flask import abort, g, redirect, render_template, request, url_for
+from flask import abort, g, render_template, request, url_for
 
 from deniable_server.context import current_store
 from deniable_server.researchers import account_links
 from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.pages import OPERATORS, Page, routes
+from deniable_server.researchers.pages import OPERATORS, Page, confirmation, done, routes
 from deniable_server.store.errors import LastError
 from deniable_server.store.protocol import Store
 from deniable_server.web.links import server_address
@@ -26,6 +26,23 @@ ACTS: dict[str, Callable[[Store, str], object]] = {
     "remove": lambda store, name: store.accounts.remove_user(name),
 }
 
+_DONE = {
+    "operator": "{name} is an operator now.",
+    "researcher": "{name} is no operator any more.",
+    "disable": "{name} is disabled and logged out.",
+    "enable": "{name} can log in again.",
+    "password only": "{name} logs in with the password alone now.",
+    "remove": "{name} is removed.",
+}
+_ASKS = {
+    "remove": (
+        "Remove {name} for good?",
+        "The account, its roles and its sessions are deleted for good.",
+        "Remove the account",
+    ),
+    "password only": ("Take the second factor of {name} away?", "Their app, passkeys and recovery codes stop working.", "Take it away"),
+}
+
 
 @bp.get("/manage/people")
 def page() -> Page:
@@ -35,14 +52,19 @@ def page() -> Page:
 @bp.post("/manage/people")
 def change() -> Page:
     """Does one of ACTS with one account. Raises UnknownAccountError."""
-    act = ACTS.get(request.form.get("act", ""))
-    if act is None:
+    act, name = request.form.get("act", ""), request.form.get("name", "")
+    if act not in ACTS:
         abort(400, f"act must be {', '.join(ACTS)}")
+    if act in _ASKS:
+        question, consequence, button = _ASKS[act]
+        asked = confirmation(question.format(name=name), consequence, button, url_for(".page"))
+        if asked is not None:
+            return asked
     try:
-        act(current_store(), request.form.get("name", ""))
+        ACTS[act](current_store(), name)
     except LastError as error:
         return _page(problem=str(error)), 409
-    return redirect(url_for(".page"))
+    return done(_DONE[act].format(name=name), ".page")
 
 
 @bp.post("/manage/people/links")
@@ -60,7 +82,7 @@ def take_back() -> Page:
         current_store().people.take_back(bytes.fromhex(request.form.get("link", "")))
     except ValueError:
         abort(400, "link must be one of those on the page")
-    return redirect(url_for(".page"))
+    return done("The link no longer works.", ".page")
 
 
 def _page(problem: str = "", link: str = "") -> str:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import cast
 from urllib.parse import urlsplit
 
-from flask import current_app, g, redirect, render_template, url_for
+from flask import current_app, g, render_template
 
 from deniable_server.context import current_store
 from deniable_server.researchers import passkeys, sessions, totp
 from deniable_server.researchers.forms import ConfirmForm, FactorForm, PasskeyForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.factors import Factors
 from deniable_server.web.limiter import Delays, TooManyError
@@ -67,7 +67,7 @@ def remove() -> Page:
     form = ConfirmForm()
     if form.validate() and _password_holds(form):
         current_store().factors.remove(g.user)
-        return redirect(url_for("account.page"))
+        return done("You log in with your password alone now.", "account.page")
     return _page(_new_secret(), PasskeyForm(formdata=None), form), 422
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from flask import redirect, render_template, request, url_for
+from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
 from deniable_server.researchers.forms import ActionForm, DeletionForm, SettingsForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.watching import today
 from deniable_server.store.roles import Role
@@ -64,7 +64,7 @@ def keep(survey_id: str) -> Page:
     if wanted != before and form.older(before):
         return _page(survey_id, form, DeletionForm(formdata=None), form.meanwhile(before)), 409
     store.life.keep(survey_id, wanted)
-    return _back(survey_id)
+    return _back(survey_id, "Saved.")
 
 
 @bp.post("/manage/surveys/<survey_id>/pause")
@@ -75,7 +75,8 @@ def pause(survey_id: str) -> AnyResponse:
     published = store.surveys.published(survey_id)
     if published.is_open:
         store.surveys.pause(survey_id, not _ends())
-    return _back(survey_id)
+        return _back(survey_id, "The survey is open again." if _ends() else "The survey is paused.")
+    return _back(survey_id, "Nothing was changed: the survey is closed.")
 
 
 def _ends() -> bool:
@@ -92,7 +93,7 @@ def close(survey_id: str) -> AnyResponse:
     one: that is for whoever runs the server, and has the files anyway.
     """
     current_store().surveys.set_open(survey_id, False)
-    return _back(survey_id)
+    return _back(survey_id, "The survey is closed.")
 
 
 @bp.post("/manage/surveys/<survey_id>/archive")
@@ -103,7 +104,8 @@ def archive(survey_id: str) -> AnyResponse:
     published, settings = store.surveys.published(survey_id), store.life.settings(survey_id)
     if not published.is_open:
         store.life.keep(survey_id, replace(settings, archived=not _ends()))
-    return _back(survey_id)
+        return _back(survey_id, "The survey is back in the list." if _ends() else "The survey is archived.")
+    return _back(survey_id, "Nothing was changed: close the survey before you archive it.")
 
 
 @bp.post("/manage/surveys/<survey_id>/delete")
@@ -117,7 +119,7 @@ def delete(survey_id: str) -> Page:
     if form.errors:
         return _page(survey_id, SettingsForm.of(settings), form), 422
     store.life.erase(survey_id, today())
-    return _back(survey_id)
+    return _back(survey_id, "All records are deleted.")
 
 
 def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm, meanwhile: Sequence[str] = ()) -> str:
@@ -127,5 +129,5 @@ def _page(survey_id: str, form: SettingsForm, deletion: DeletionForm, meanwhile:
     return render_template("researchers/settings.html", **shown, form=form, deletion=deletion)
 
 
-def _back(survey_id: str) -> AnyResponse:
-    return redirect(url_for(".page", survey_id=survey_id))
+def _back(survey_id: str, message: str) -> AnyResponse:
+    return done(message, ".page", survey_id=survey_id)
