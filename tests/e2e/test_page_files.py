@@ -1,4 +1,4 @@
-"""Files of the respondents' page that are altered, missing, dropped or slow: the page always ends in a step that is true, in any order of arrival."""
+"""Files of the respondents' page that are altered, missing, dropped or slow, in any order: the page always ends in a true step."""
 
 from __future__ import annotations
 

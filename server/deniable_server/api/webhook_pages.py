@@ -10,6 +10,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import webhooks
 from deniable_server.context import current_store
+from deniable_server.researchers.once import repeated
 from deniable_server.researchers.pages import Page, confirmation, done, routes
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.roles import Role
@@ -53,6 +54,8 @@ def make(survey_id: str) -> Page:
     """Makes a webhook, and shows its secret: this once."""
     form = WebhookForm()
     if form.validate():
+        if again := repeated("This webhook was made already", url_for(".page", survey_id=survey_id)):
+            return again
         try:
             _, secret = webhooks.make(current_store(), survey_id, form.url.data, form.events.data)
             return _page(survey_id, WebhookForm(formdata=None), secret)

@@ -21,7 +21,16 @@ from deniable.xlsform import is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.drafted import MOST_QUESTIONS, checked, has_comments, survey_in, title_in, value_in
+from deniable_server.researchers.editor.drafted import (
+    MOST_QUESTIONS,
+    NO_SURVEY,
+    checked,
+    has_comments,
+    is_survey_file,
+    survey_in,
+    title_in,
+    value_in,
+)
 from deniable_server.researchers.editor.fields import fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm, too_many
 from deniable_server.researchers.editor.mistakes import beside, named
@@ -83,6 +92,9 @@ def survey() -> Page:
         if is_workbook(raw):
             return _imported(form, raw)
         text = raw.decode("utf-8-sig") or next((one.text for one in TOPICS if one.name == request.form.get("topic")), EXAMPLE)
+        if not is_survey_file(text):
+            form.file.errors = [f"{NO_SURVEY[:1].upper()}{NO_SURVEY[1:]}. Choose a survey file or an XLSForm."]
+            return _begin(form), 422
         return _begun(text.replace("\r\n", "\n"))
     except UnicodeDecodeError:
         form.file.errors = ["Save the file as UTF-8 text, or as a workbook: this one is neither."]
@@ -232,6 +244,8 @@ def write(draft_id: str) -> Page:
     draft, form = own(draft_id), SourceForm()
     if not form.validate():
         return _source(draft, form, status=422)
+    if not is_survey_file(form.text()):
+        return _source(draft, form, [Problem("file", NO_SURVEY)], status=422)
     if form.keep.data:
         try:
             return redirect(url_for(".source", draft_id=current_store().drafts.begin(g.user, form.text()).id))

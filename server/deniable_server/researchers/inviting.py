@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 
 import segno
-from flask import Response, render_template
+from flask import Response, render_template, url_for
 from markupsafe import Markup
 
 from deniable.survey import Survey
 from deniable_server.context import current_store
 from deniable_server.researchers import invitations
 from deniable_server.researchers.forms import CodesForm
+from deniable_server.researchers.once import repeated
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -47,6 +48,8 @@ def codes(survey_id: str) -> Page:
         form.count.errors = [f"A sheet has at most {MOST_ON_A_SHEET} codes: make several, or a CSV file."]
     if form.errors or survey.access != "invited":
         return _page(survey_id, form), 422
+    if again := repeated("These codes were made already", url_for(".page", survey_id=survey_id)):
+        return again
     written = invitations.make(current_store(), survey_id, form.count.data)
     group = form.group.data or None
     if form.sheet.data:

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 
 from deniable_server.researchers import figures
 from deniable_server.researchers.chart import SHARE_TICKS, SHARES, mark, share_mark
+from deniable_server.researchers.once import once_field
 from deniable_server.web.audience import Audience, Routes
 
 Page = str | Response | tuple[str, int]
@@ -27,7 +28,7 @@ def routes(name: str, import_name: str, audience: Audience = LOGGED_IN) -> Route
 def _shown() -> dict[str, Any]:
     """Who is logged in, and what writes figures and places marks."""
     marks = {"mark": mark, "share_mark": share_mark, "shares_scale": SHARES, "share_ticks": SHARE_TICKS}
-    return {"user": g.get("user"), "operator": g.get("operator", False), "figures": figures, **marks}
+    return {"user": g.get("user"), "operator": g.get("operator", False), "figures": figures, "once_field": once_field, **marks}
 
 
 def done(message: str, endpoint: str, **values: Any) -> Response:

@@ -10,6 +10,7 @@ from flask import abort, g, render_template, request, url_for
 from deniable_server.context import current_store
 from deniable_server.researchers import account_links
 from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.once import repeated
 from deniable_server.researchers.pages import OPERATORS, Page, confirmation, done, routes
 from deniable_server.store.errors import LastError
 from deniable_server.store.protocol import Store
@@ -70,6 +71,8 @@ def change() -> Page:
 @bp.post("/manage/people/links")
 def invite() -> Page:
     """Makes a link, and shows it: this once."""
+    if again := repeated("This link was made already", url_for(".page")):
+        return again
     operator = request.form.get("kind") == "operator"
     link = account_links.make(current_store(), server_address(), operator, g.user)
     return _page(link=link)

@@ -76,7 +76,7 @@ class _Forward(BaseHTTPRequestHandler):
         try:
             if self.path in self.server.dropped:
                 self.close_connection = True
-                return
+                return None
             self._answer(httpx.Response(404) if self.path in self.server.missing else reply)
         finally:
             self.server.sent[self.path].set()

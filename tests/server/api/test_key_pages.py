@@ -50,7 +50,7 @@ def test_a_key_is_for_what_was_ticked_in_this_survey_until_it_is_revoked(
     assert status(client, key, "study", "results") == 403
     assert key not in eve.get(PATH).text  # shown once
     assert "lab" in eve.get(PATH).text
-    assert send(eve, f"{PATH}/revoke", name="lab").status_code == 302
+    assert send(eve, f"{PATH}/revoke", name="lab", sure="1").status_code == 302
     assert status(client, key, "hers", "results") == 401
 
 
@@ -79,7 +79,7 @@ def test_an_owner_revokes_keys_of_the_survey_alone(eve: FlaskClient, store: Stor
     keys.make(store, "all-of-them", ["results"])
     keys.make(store, "study", ["results"], "study")
     for name in ("all-of-them", "study", "nothing", ""):
-        assert send(eve, f"{PATH}/revoke", name=name).status_code == 302
+        assert send(eve, f"{PATH}/revoke", name=name, sure="1").status_code == 302
     assert [key.name for key in store.accounts.all_keys()] == ["all-of-them", "study"]
     page = eve.get(PATH).text
     assert "all-of-them" not in page

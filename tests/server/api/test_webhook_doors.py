@@ -40,7 +40,7 @@ def test_a_webhook_is_made_shown_and_removed_on_its_page(ada: FlaskClient, store
     again = ada.get(PAGE).text
     assert URL in again
     assert not SECRET.search(again)
-    assert send(ada, f"{PAGE}/remove", id=webhook.id).status_code == 302
+    assert send(ada, f"{PAGE}/remove", id=webhook.id, sure="1").status_code == 302
     assert store.webhooks.all() == []
 
 

@@ -645,3 +645,34 @@ def test_a_survey_of_more_questions_than_there_are_fields_for_is_planned_and_tri
     tabs = re.findall(r'href="([^"]*)"', page.split('aria-label="This draft"')[1].split("</nav>")[0])
     assert tabs == [f"{path}/source", f"{path}/plan", f"{path}/preview"]
     assert [ada.get(tab).status_code for tab in tabs] == [200, 200, 200]
+
+
+# --- files that are no surveys ------------------------------------------------------------------------------------------------
+
+ANSWERS = (
+    '[{"smokes": "yes"}, {"smokes": "no"}]',
+    "smokes;age\nyes;17\n",
+    "import os\nprint(1)\n",
+    "smokes: yes",
+    "",
+    "the deniable answers: 1",
+)
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_a_file_that_is_no_survey_is_refused_and_kept_nowhere(ada: FlaskClient, editor: Open, store: Store, text: str) -> None:
+    one = editor()
+    before = one.draft.text
+    reply = ada.post("/manage/new", data={"file": (io.BytesIO(text.encode()), "truth.json"), "upload": "1"})
+    assert reply.status_code == 422
+    page = one.source("save", text)
+    assert (page.status_code, "a survey file has the line" in page.text) == (422, True)
+    assert one.source("keep", text).status_code == 422
+    assert [draft.beginning for draft in store.drafts.listed("ada")] == [before[: len(store.drafts.listed("ada")[0].beginning)]]
+
+
+@pytest.mark.parametrize("text", ["deniable: 1\nid: [", '{"deniable": 1, "id": 7}', "{deniable: 1}", "# mine\n  'deniable' : 1\n"])
+def test_a_survey_file_with_mistakes_is_kept(ada: FlaskClient, store: Store, text: str) -> None:
+    reply = ada.post("/manage/new", data={"file": (io.BytesIO(text.encode()), "s.yaml"), "upload": "1"})
+    assert reply.status_code == 302
+    assert len(store.drafts.listed("ada")) == 1

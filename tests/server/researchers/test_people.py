@@ -168,7 +168,7 @@ def test_an_operator_disables_enables_and_removes_an_account(app: Flask, ada: Fl
     assert not Passwords(store.accounts).hold("eve", PASSWORD)
     assert press(ada, "/manage/people", act="enable", name="eve").status_code == 302
     assert Passwords(store.accounts).hold("eve", PASSWORD)
-    assert press(ada, "/manage/people", act="remove", name="eve").status_code == 302
+    assert press(ada, "/manage/people", act="remove", name="eve", sure="1").status_code == 302
     assert [person.name for person in store.people.all()] == ["ada"]
 
 
@@ -184,7 +184,7 @@ def test_a_password_that_held_a_moment_ago_opens_nothing_once_the_account_is_dis
 
 def test_an_operator_makes_others_and_the_last_one_stays(app: Flask, ada: FlaskClient, logged_in: LogIn, store: Store) -> None:
     for act in ("researcher", "disable", "remove"):
-        reply = press(ada, "/manage/people", act=act, name="ada")
+        reply = press(ada, "/manage/people", act=act, name="ada", sure="1")
         assert (reply.status_code, "Nobody else is an operator" in reply.text) == (409, True)
     eve = logged_in(app, "eve")
     assert eve.get("/manage/people").status_code == 403
@@ -198,7 +198,7 @@ def test_an_operator_makes_others_and_the_last_one_stays(app: Flask, ada: FlaskC
 def test_the_only_owner_of_a_survey_cannot_be_removed(app: Flask, ada: FlaskClient, logged_in: LogIn, store: Store, survey: Survey) -> None:
     logged_in(app, "eve")
     store.surveys.publish(Survey.from_dict({**survey.to_dict(), "id": "hers"}), "eve")
-    reply = press(ada, "/manage/people", act="remove", name="eve")
+    reply = press(ada, "/manage/people", act="remove", name="eve", sure="1")
     assert (reply.status_code, "Nobody else owns hers" in reply.text) == (409, True)
     assert store.people.person("eve") is not None
 
@@ -238,7 +238,7 @@ def test_an_owner_gives_changes_and_takes_roles(app: Flask, hers: FlaskClient, l
         assert store.roles.members("hers") == {"bob": Role.of(role), "eve": Role.OWNER}
         assert bob.get(path).status_code == 200
         assert bob.get(f"{path}/members").status_code == 403
-    assert press(hers, f"{path}/members", user="bob", role="none").status_code == 302
+    assert press(hers, f"{path}/members", user="bob", role="none", sure="1").status_code == 302
     assert bob.get(path).status_code == 404
 
 
@@ -247,7 +247,7 @@ def test_an_owner_gives_changes_and_takes_roles(app: Flask, hers: FlaskClient, l
     [
         ({"user": "nobody", "role": "viewer"}, "Nobody on this server has this name"),
         ({"user": "eve", "role": "viewer"}, "Nobody else owns this survey"),
-        ({"user": "eve", "role": "none"}, "Nobody else owns this survey"),
+        ({"user": "eve", "role": "none", "sure": "1"}, "Nobody else owns this survey"),
         ({"user": "bob", "role": "boss"}, "Not a valid choice"),
         ({"user": "", "role": "viewer"}, "Enter a name"),
     ],

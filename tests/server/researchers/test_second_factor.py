@@ -227,7 +227,7 @@ def test_it_is_taken_away_with_the_password_and_by_operators(
     assert store.factors.recovery_left("ada") == 0
     store.factors.set_secret("ada", SECRET, 0, [b"h"])
     csrf = token(client.get("/manage"))
-    assert client.post("/manage/people", data={"csrf_token": csrf, "act": "password only", "name": "ada"}).status_code == 302
+    assert client.post("/manage/people", data={"csrf_token": csrf, "act": "password only", "name": "ada", "sure": "1"}).status_code == 302
     assert store.factors.secret("ada") is None
     store.factors.set_secret("ada", SECRET, 0, [b"h"])
     make_key(tmp_path / "deniable.db.key")

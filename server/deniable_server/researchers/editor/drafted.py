@@ -35,6 +35,15 @@ def _is_text(value: Any) -> bool:
         return False
 
 
+_MARK = re.compile(r"""(?:^|[{,])\s*["']?deniable["']?\s*:""", re.MULTILINE)
+NO_SURVEY = "a survey file has the line `deniable: 1`, and this text has none: it was not kept"
+
+
+def is_survey_file(text: str) -> bool:
+    """Returns whether a text says that it is a survey file, right or wrong. Any other may be a file of answers, and is not kept."""
+    return _MARK.search(text) is not None
+
+
 def checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:
     """The survey of a document, or what is wrong with it."""
     try:
