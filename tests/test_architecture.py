@@ -50,7 +50,7 @@ ROOMS = {
     "verify": ("is the page the one that was released", "errors extras survey wire joined"),
     "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
     "listed": ("which surveys a server has", "errors survey wire delivery"),
-    "arguments": ("what a client is made with", "unshown survey wire"),
+    "arguments": ("what a client is made with", "unshown survey wire device"),
     "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery arguments"),
     "client": (
         "the SDK's door",

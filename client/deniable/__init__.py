@@ -66,3 +66,8 @@ def __getattr__(name: str) -> Any:
     from deniable.client import SurveyClient
 
     return SurveyClient
+
+
+def __dir__() -> list[str]:
+    """Returns the public names, `SurveyClient` among them, for completion in a shell or an editor."""
+    return [*__all__, "__version__"]

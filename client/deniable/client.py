@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
 from deniable.arguments import (
-    NAME,
     check_columns,
     check_on_invalid,
     checked_batch,
@@ -28,6 +27,9 @@ from deniable.arguments import (
     checked_timeout,
     readable,
     readable_by_name,
+    redacts,
+    seal_of,
+    seals,
 )
 from deniable.collected import Collected
 from deniable.delivery.account import Account
@@ -38,8 +40,8 @@ from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
 from deniable.delivery.sender import Delivery
 from deniable.delivery.transport import Transport, refuse_plain_http
 from deniable.device.perturb import perturb_one
-from deniable.device.sealed import Sealed
 from deniable.device.sources import as_rows
+from deniable.device.sources.rows import Rows
 from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
 from deniable.files import File
 from deniable.listed import Listed, surveys
@@ -71,6 +73,11 @@ class Resent:
 
     delivered: int
     refused: tuple[Kept, ...]
+
+
+def _source_of(rows: Any) -> tuple[Rows, str | None]:
+    """Returns rows as they are read, and the sheet that was named."""
+    return as_rows(rows), rows.sheet if isinstance(rows, File) else None
 
 
 class SurveyClient:
@@ -172,6 +179,7 @@ class SurveyClient:
         """The outbox, opened when it is first needed."""
         return self._delivery.outbox
 
+    @redacts()
     def survey(self, which: str | Link | None = None) -> Session:
         """The survey with this id or behind this link, to perturb answers and to send them; by default that of the link of `from_link`.
 
@@ -180,7 +188,6 @@ class SurveyClient:
         differs from the pin or the link's digest, exceeds max_epsilon or is another survey; RejectedError if the server has
         none; DeliveryError if it cannot be reached; ValueError for a wrong link.
         """
-        (which,) = readable(which)
         link = self._link(which)
         definition = self._definition(link.survey)
         if link.digest not in (None, definition.digest):
@@ -232,6 +239,7 @@ class SurveyClient:
             if survey.digest != pin:
                 raise RefusedError(f"survey {survey_id}: the definition must have the pinned digest {pin}, got {survey.digest}")
 
+    @seals("answers", perturb_one)
     def submit(
         self,
         survey_id: str,
@@ -251,13 +259,10 @@ class SurveyClient:
         quotes no answer and no unknown key; RefusedError, above person_cap too; RejectedError, DeliveryError. No frame of theirs has an
         answer. ValueError if a person is named without a ledger, or the other way round.
         """
-        perturbed = Sealed(perturb_one, answers)
-        del answers  # from here on no frame shows them
-        survey_id, group, invitation, person = readable(survey_id, group, invitation, person)  # nor if they stand here by mistake
         check_named("person", person is not None, self._ledger)
         session = self.survey(survey_id)
-        unsent = session.keep(perturbed, session.public(group, invitation), person)
-        del perturbed, person  # from here on no frame has them
+        unsent = session.keep(seal_of(answers), session.public(group, invitation), person)
+        del answers, person  # from here on no frame has them
         return session.send(unsent)
 
     def _public(self, survey_id: str, group: str | None, invitation: str | None, group_column: str | None = None) -> Public:
@@ -266,6 +271,7 @@ class SurveyClient:
             group, invitation = self.group if group is None else group, self.invitation if invitation is None else invitation
         return Public(None if group_column is not None else group, group_column, invitation)
 
+    @seals("rows", _source_of, texts=("columns",))
     def submit_many(
         self,
         survey_id: str,
@@ -312,11 +318,6 @@ class SurveyClient:
         Raises ValueError where another argument is not as above. AnswerError naming rows, questions and rules, never answers; RefusedError,
         RejectedError, DeliveryError.
         """
-        read, sheet = Sealed(as_rows, rows), rows.sheet if isinstance(rows, File) else None
-        del rows  # from here on no frame shows them, nor if they or a column of them stand in another's place
-        survey_id, group, invitation, job, batch, on_invalid = readable(survey_id, group, invitation, job, batch, on_invalid)
-        group_column, person_column, row_key = readable(group_column, person_column, row_key)
-        (progress,), columns = readable(progress), readable_by_name(columns, NAME)
         size = None if batch is None else checked_batch(batch)
         check_columns(columns, group_column=group_column, person_column=person_column, row_key=row_key, job=job)
         check_on_invalid(on_invalid)
@@ -328,7 +329,7 @@ class SurveyClient:
         survey = self._definition(survey_id)
         public = self._public(survey_id, group, invitation, group_column)
         public.check(survey)
-        source = read()
+        source, sheet = seal_of(rows)()
         name, mark = (job, "") if job is not None else (source.name, source.mark)
         strict = on_invalid == "raise"
         account = self._account(survey, person_column, strict, None if name is None else (name, mark))
@@ -368,12 +369,12 @@ class SurveyClient:
         name = None if job is None else self._ledger.job(self.url, survey.digest, *job, column)
         return Account(self._ledger, Use(survey.digest, survey.epsilon), self.person_cap, column, strict, name)
 
+    @redacts()
     def resend(self, *, refused: bool = False) -> Resent:
         """Sends what waits in the outbox for this server, the very bytes of the first attempt.
 
         refused: also what the server turned down before. Raises DeliveryError once an attempt fails; the rest keeps waiting.
         """
-        (refused,) = readable(refused)
         delivered = 0
 
         def send(survey_id: str, submission: Submission) -> None:
@@ -385,13 +386,13 @@ class SurveyClient:
         self._delivery.each_kept(None, refused, send)
         return Resent(delivered, tuple(self.outbox.turned_down(self.url)))
 
+    @redacts("code")
     def withdraw(self, survey_id: str, code: str) -> None:
         """Erases the submission that this code belongs to, as `Receipt.code` or the survey's page showed it; closed surveys too.
 
         The server takes it out of its counts, and does not say whether it had it. Raises ValueError for a mistyped code;
         RejectedError, DeliveryError.
         """
-        survey_id, code = readable(survey_id, code)
         secret = access_codes.read(code)  # first: one that stands in the id's place is not quoted
         self._delivery.withdraw(_checked_id(survey_id), secret)
 
@@ -402,6 +403,7 @@ class SurveyClient:
         """
         return surveys(self._transport, self._auth)
 
+    @redacts()
     def results(
         self,
         survey_id: str,
@@ -421,7 +423,6 @@ class SurveyClient:
         """
         from deniable.estimate import Results
 
-        (survey_id,) = readable(survey_id)
         params = {"confidence": confidence, "method": method, "target": target, **_part(group, by_hand)}
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/results", params, self._auth)
         try:
@@ -429,17 +430,18 @@ class SurveyClient:
         except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no results; is it the right address?") from None
 
+    @redacts()
     def progress(self, survey_id: str) -> Progress:
         """How far a survey is, how it grew, and what is wrong with it; for whoever may have its results. Raises as `results` does."""
         from deniable.plan import Progress
 
-        (survey_id,) = readable(survey_id)
         raw = self._transport.get(f"/api/v1/surveys/{_checked_id(survey_id)}/progress", {}, self._auth)
         try:
             return Progress.from_dict(strict_json(raw))
         except (ValueError, EstimateError):
             raise DeliveryError(f"{self.url} answered with something that is no progress; is it the right address?") from None
 
+    @redacts()
     def analysis(
         self,
         survey_id: str,
@@ -465,7 +467,6 @@ class SurveyClient:
         """
         import deniable.estimate  # noqa: F401 - what is missing shows before anything is fetched
 
-        (survey_id,) = readable(survey_id)
         collected = Collected(self._transport, self._auth, self._published(survey_id), _part(group, by_hand))
         interval: dict[str, Any] = {"confidence": confidence, "method": method, "target": target, "simultaneous": simultaneous}
         if sample is None:
@@ -474,6 +475,7 @@ class SurveyClient:
             raise EstimateError("a sample takes neither group nor by_hand nor reports: it is of the tallies of all groups")
         return collected.sample(sample, **interval)
 
+    @redacts()
     def bundle(self, survey_id: str, path: str | Path, *, only: str | None = None, licence: str = "cc-by-4.0") -> None:
         """Writes all that a survey has to download and to publish to a zip: perturbed rows, codebook, figures, scripts, report.
 
@@ -483,7 +485,6 @@ class SurveyClient:
         Raises RefusedError where the survey is not the pinned one, RejectedError (400 for another file or licence, 401 or 403 without the
         right to it), DeliveryError; OSError as `open` does.
         """
-        (survey_id,) = readable(survey_id)
         survey, target = self._published(survey_id), Path(path)
         name = "" if only is None else f"/{quote(only)}"
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as made:

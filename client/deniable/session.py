@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from deniable.arguments import check_person, readable
+from deniable.arguments import check_person, redacts, seal_of, seals
 from deniable.delivery.account import charge_one
 from deniable.delivery.sender import Delivery
 from deniable.device.perturb import perturb_one
@@ -56,44 +56,40 @@ class Session:
     invitation: str | None = field(default=None, repr=False)
     pinned: bool = False
 
+    @seals("answers", perturb_one)
     def perturb(self, answers: Mapping[str, Answer], *, person: str | int | None = None) -> Unsent:
         """Randomizes one respondent's answers, and keeps what came out in the outbox, without sending it.
 
         `send` sends it, now or later, and so does `SurveyClient.resend`. Raises as `SurveyClient.submit` does.
         """
-        perturbed = Sealed(perturb_one, answers)
-        del answers  # from here on no frame shows them
-        (person,) = readable(person)  # nor if they stand here by mistake
-        unsent = self.keep(perturbed, self.public(), person)
+        unsent = self.keep(seal_of(answers), self.public(), person)
         self.delivery.outbox.release([unsent.submission.id])  # any process may send it
         return unsent
 
+    @redacts()
     def send(self, unsent: Unsent) -> Receipt:
         """Sends what `perturb` gave, the same bytes each time: it is counted once.
 
         Raises ValueError for anything else, which may be answers; RejectedError, DeliveryError.
         """
         if not isinstance(unsent, Unsent):
-            kind = type(unsent).__name__
-            del unsent
-            raise ValueError(f"unsent must be what `perturb` gave, got {kind}; answers are for `submit`")
+            raise ValueError(f"unsent must be what `perturb` gave, got {type(unsent).__name__}; answers are for `submit`")
         self.delivery.send(self.definition.id, unsent.submission)
         survey = self.definition
         return Receipt(unsent.submission.id.hex(), survey.id, survey.digest, survey.epsilon, unsent.code, self.pinned)
 
+    @seals("answers", perturb_one)
     def submit(self, answers: Mapping[str, Answer], *, person: str | int | None = None) -> Receipt:
         """Randomizes and sends one respondent's answers, as `SurveyClient.submit` does."""
-        perturbed = Sealed(perturb_one, answers)
-        del answers  # from here on no frame shows them
-        (person,) = readable(person)  # nor if they stand here by mistake
-        unsent = self.keep(perturbed, self.public(), person)
-        del perturbed  # from here on no frame has them
+        unsent = self.keep(seal_of(answers), self.public(), person)
         return self.send(unsent)
 
+    @redacts()
     def public(self, group: str | None = None, invitation: str | None = None) -> Public:
         """What is named here, else what the link had."""
         return Public(self.group if group is None else group, None, self.invitation if invitation is None else invitation)
 
+    @redacts("person")
     def keep(self, perturbed: Sealed[tuple[Submission, str]], public: Public, person: str | int | None) -> Unsent:
         """Charges the person, tosses the coins under the seal, and puts what came out into the outbox, owned by this process."""
         check_named("person", person is not None, self.ledger)

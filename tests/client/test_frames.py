@@ -317,7 +317,7 @@ def leads_to(error: BaseException, wanted: object) -> bool:
 
 @pytest.mark.parametrize("sealing", [Sealed, partial], ids=["a seal", "the control"])
 def test_no_attribute_of_a_local_leads_to_the_answers_before_they_are_read(here, server, fault, sealing, monkeypatch):
-    monkeypatch.setattr("deniable.client.Sealed", sealing)
+    monkeypatch.setattr("deniable.arguments.Sealed", sealing)
     server.always = fault(status=500)
     with pytest.raises(DeliveryError) as caught:
         here.submit("canaries", ANSWERS)
