@@ -14,7 +14,7 @@ from deniable.estimate.regression import likelihood
 from deniable.estimate.regression.cells import latent_cells
 from deniable.estimate.regression.families import FAMILIES, proportional
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
-from deniable.estimate.regression.formula import Terms
+from deniable.estimate.regression.layout import Terms
 from deniable.estimate.regression.request import Request
 from deniable.estimate.regression.variable import Perturbed
 
@@ -34,23 +34,24 @@ def fit(request: Request) -> Coefficients:
     asked = request.asked(terms.predictors)
     order = [outcome.categories.index(category) for category in outcomes]
     cells = latent_cells([request.perturbed[name].of(terms.rows) for name in terms.predictors], outcome.of(terms.rows), order)
-    scale = np.abs(terms.x).max(axis=(0, 1))
     constraint, start, names = _shape(request.model, outcomes, terms)
     reports = likelihood.Reports(
         count=terms.count(request.drawn.weights),
-        x=cells.padded(terms.x / scale),
+        x=cells.padded(terms.x),
         w=terms.w,
         a=cells.a,
         b=cells.b,
         family=FAMILIES[request.model],
         constraint=constraint,
     )
-    maximum = likelihood.maximize(reports, [_told(name, outcomes) for name in names], start)
+    naming = terms.basis.naming([_told(name, outcomes) for name in names], constraint, len(outcomes))
+    maximum = likelihood.maximize(reports, naming, start)
     covariance = np.asarray(np.linalg.inv(maximum.at.observed), dtype=np.float64)
+    b, carried = reports.coefficients, terms.basis.carried(constraint, len(outcomes))
     if request.errors != "observed":
-        covariance = covariance @ request.drawn.meat(likelihood.scores(reports, maximum.parameters), terms.which) @ covariance
-    b = reports.coefficients
-    scales = scale_of(constraint, scale, len(outcomes))
+        scores = likelihood.scores(reports, maximum.parameters)
+        request.drawn.require_errors(scores[:, :b] @ np.linalg.inv(carried), terms.which, naming.names)
+        covariance = covariance @ request.drawn.meat(scores, terms.which) @ covariance
     shares = likelihood.combinations(reports, maximum.parameters)
     answered, size = _answered(reports, maximum.parameters, cells.complete), cells.complete
     latent = _latent(terms, shares[:size] / shares[:size].sum())
@@ -58,19 +59,14 @@ def fit(request: Request) -> Coefficients:
         request=request,
         outcome=_in_words(request.model, outcomes),
         names=names,
-        params=maximum.parameters[:b] / scales,
-        covariance=covariance[:b, :b] / np.outer(scales, scales),
+        params=carried @ maximum.parameters[:b],
+        covariance=carried @ covariance[:b, :b] @ carried.T,
         layout=terms.layout,
+        basis=terms.basis,
         asked=asked,
         answered=answered,
-        likelihood=Likelihood(terms, reports, maximum, covariance, scale, outcome, outcomes, request.drawn, size, start, latent),
+        likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.drawn, size, start, latent),
     )
-
-
-def scale_of(constraint: _Floats | None, scale: _Floats, outcomes: int) -> _Floats:
-    """What each coefficient is to be divided by where the columns were."""
-    every = np.tile(scale, outcomes - 1)
-    return every if constraint is None else np.asarray((np.abs(constraint) * every[:, None]).max(axis=0))
 
 
 def _outcomes(outcome: Perturbed, model: str) -> tuple[str, ...]:
@@ -135,7 +131,7 @@ def _public_outcome(request: Request) -> Perturbed:
     name, column = request.outcome, request.table[request.outcome]
     if column.isna().any():
         raise EstimateError(f"{name} must not be missing in any row, got {int(column.isna().sum()):,} missing of {len(column):,}")
-    levels = list(column.cat.categories) if hasattr(column, "cat") else sorted(set(column.tolist()))
+    levels = list(column.cat.remove_unused_categories().cat.categories) if hasattr(column, "cat") else sorted(set(column.tolist()))
     if not 2 <= len(levels) <= MAX_OUTCOMES:
         raise EstimateError(f"the outcome {name} must have 2 to {MAX_OUTCOMES} different values, got {len(levels):,}")
     return Perturbed.by_design(column.tolist(), np.eye(len(levels)), levels)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.regression.formula import MAX_COMBINATIONS
+from deniable.estimate.regression.layout import MAX_COMBINATIONS
 from deniable.estimate.regression.variable import Perturbed
 
 _Floats = NDArray[np.float64]

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression import cells, left_out
+from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients
-from deniable.estimate.regression.formula import Terms
+from deniable.estimate.regression.layout import Terms
 from deniable.estimate.regression.left_out import Equation, LeftOut
 from deniable.estimate.regression.request import Request
 
@@ -46,8 +47,8 @@ def fit(request: Request) -> Coefficients:
     asked = request.asked(terms.predictors)
     _refuse_few(asked, len(terms.names), bool(variables))
     beta, covariance, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
-    if request.outcome in request.perturbed:
-        _refuse_certain(covariance, beta, terms)
+    turn = terms.basis.turn
+    _refuse_certain(covariance, beta, terms)
     count = terms.count(None)
     answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
@@ -55,12 +56,14 @@ def fit(request: Request) -> Coefficients:
         request=request,
         outcome=f"mean of {outcome}",
         names=[(request.outcome, name) for name in terms.names],
-        params=beta,
-        covariance=covariance,
+        params=turn @ beta,
+        covariance=turn @ covariance @ turn.T,
         layout=terms.layout,
+        basis=terms.basis,
         asked=asked,
         answered=answered if missing else 1.0,
-        left_out=without,
+        left_out=None if without is None else without.carried(turn),
+        core=(beta, covariance),
     )
 
 
@@ -78,16 +81,18 @@ def _refuse_few(asked: int, terms: int, perturbed: bool) -> None:
 
 
 def _solve(request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]) -> tuple[_Floats, _Floats, LeftOut | None]:
-    """beta, shape (p,), its covariance, shape (p, p), and what that is made of; None of clusters."""
+    """beta in the basis, shape (p,), its covariance, shape (p, p), and what that is made of; None of clusters."""
     (v, r), x, count = outcome, terms.x, terms.count(request.drawn.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
     a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
-    _refuse_indefinite(a, x, terms.names)
+    naming = terms.basis.naming(terms.names)
+    _refuse_indefinite(a, x, naming)
     beta = np.linalg.solve(a, v @ weighted)
     if request.drawn.clusters is None:
-        without = left_out.each(Equation(x, u, v, r, a, beta, terms.names), terms.which, request.drawn.weights)
+        without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.drawn.weights)
         return beta, without.covariance, without
     psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
+    request.drawn.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
     half = np.linalg.solve(a, request.drawn.meat(psi, terms.which))
     return beta, np.linalg.solve(a, half.T), None
 
@@ -117,18 +122,25 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
 
 
 def _refuse_certain(covariance: _Floats, beta: _Floats, terms: Terms) -> None:
-    """Reports that came through coins are never certain: an error of 0 is that of a few who happened to report alike."""
-    size = np.abs(beta).max() * np.abs(terms.x).max() / np.abs(terms.x).max(axis=(0, 1))
-    if certain := [name for name, none in zip(terms.names, np.sqrt(np.diagonal(covariance)) <= 1e-9 * size, strict=True) if none]:
-        raise EstimateError(f"the reports that tell {', '.join(certain)} must not be all alike: nothing tells its error")
+    """No mean is certain: an error of 0 comes of a few respondents who happen to report alike."""
+    rows = terms.x.reshape(-1, len(beta))
+    values, errors = np.abs(rows @ beta), np.sqrt(np.maximum(np.einsum("ip,pq,iq->i", rows, covariance, rows), 0.0))
+    size = values.max()
+    if not (certain := np.flatnonzero(errors <= 1e-9 * size)).size:
+        return
+    turn, reach = terms.basis.turn, terms.basis.reach
+    own = np.sqrt(np.maximum(np.diagonal(turn @ covariance @ turn.T), 0.0)) * reach <= 1e-9 * size
+    there = np.abs(np.linalg.solve(turn.T, rows[certain[0]])) > 0
+    named = [name for name, one in zip(terms.names, own if own.any() else there, strict=True) if one]
+    raise EstimateError(f"the reports that tell {', '.join(named)} must not be all alike: nothing tells its error")
 
 
-def _refuse_indefinite(a: _Floats, x: _Floats, names: list[str]) -> None:
+def _refuse_indefinite(a: _Floats, x: _Floats, naming: Naming) -> None:
     scale = np.abs(x).max(axis=(0, 1))
     values, vectors = np.linalg.eigh(a / np.outer(scale, scale))
     if values[0] <= 1e-10 * values[-1]:
-        named = [name for name, weight in zip(names, np.abs(vectors[:, 0]), strict=True) if weight > 0.1]
         raise EstimateError(
-            f"the reports say too little about {', '.join(named)}: the predictors' estimated second moments must be positive definite, "
-            f"got a smallest eigenvalue of {values[0]:.1e} beside a largest of {values[-1]:.1e}. Leave a term out, or collect more reports"
+            f"the reports say too little about {naming.along(vectors[:, 0] / scale, 0.1)}: the predictors' estimated second moments must "
+            f"be positive definite, got a smallest eigenvalue of {values[0]:.1e} beside a largest of {values[-1]:.1e}. Leave a term out, "
+            "or collect more reports"
         )

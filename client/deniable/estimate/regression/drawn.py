@@ -12,6 +12,7 @@ degrees of freedom.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _Floats = NDArray[np.float64]
+
+_NOTHING = 1e-10  # of what varies among respondents: what varies between clusters is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,23 @@ class Drawn:
     def df(self) -> float:
         """Degrees of freedom of the errors."""
         return math.inf if self.clusters is None else float(self.clusters.max())
+
+    def require_errors(self, scores: _Floats, which: NDArray[np.int64], names: Sequence[str]) -> None:
+        """Raises EstimateError where clusters leave a coefficient without an error, since each of them has a part of its own in the model.
+
+        Args:
+            scores: Of one respondent of each kind, (R, p), of each coefficient.
+            which: Everybody's kind, (n,).
+            names: Of the coefficients.
+        """
+        if self.clusters is None:
+            return
+        between, alone = np.diagonal(self.meat(scores, which)), np.diagonal(Drawn(self.weights).meat(scores, which))
+        if certain := [name for name, one, other in zip(names, between, alone, strict=True) if one <= _NOTHING * other]:
+            raise EstimateError(
+                f"clusters must differ within the terms, got {', '.join(certain)}: it is fitted to single clusters, so that nothing "
+                "tells its error. Leave the term or the clusters out"
+            )
 
     def meat(self, scores: _Floats, which: NDArray[np.int64]) -> _Floats:
         """What is between the two inverses, shape (p, p). scores: of one respondent of each kind, (R, p). which: (n,), everybody's kind."""

@@ -15,7 +15,7 @@ values are a sample (W. Greene, "Econometric Analysis" (2012), section 17.3; J. 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,16 +29,14 @@ from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import decimals, fixed
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
-from deniable.estimate.regression import likelihood
+from deniable.estimate.regression import changes, likelihood
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
-from deniable.estimate.regression.formula import labelled
+from deniable.estimate.regression.layout import Layout, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _Floats = NDArray[np.float64]
-
-_STEP = 1e-4  # of a number's spread, for its slope
 
 
 @dataclass(frozen=True)
@@ -67,37 +65,61 @@ def _cells(one: Estimate) -> tuple[str, ...]:
     return value, error, f"{low} – {high}"
 
 
-def predictions(fit: Coefficients, rows: pd.DataFrame, confidence: float) -> Effects:
+def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confidence: float) -> Effects:
     """The chance of every answer, or the mean of a linear model, for each row of values of the formula's variables.
 
     A perturbed predictor's value is one of its answers, or a number where it has scores. Raises EstimateError.
     """
-    layout = fit.layout
-    frame = rows.reset_index(drop=True)
-    for name, variable in layout.predictors.items():
-        if name not in frame.columns:
-            raise EstimateError(f"the rows must have a column {name}")
-        if variable.scores is None:
-            if unknown := sorted(set(frame[name].astype(str)) - set(variable.answers)):
-                raise EstimateError(f"{name} must be one of {', '.join(variable.answers)}, got {unknown[0]!r}")
-            frame[name] = labelled(variable, frame[name].astype(str))
-    x = layout.of_frame(frame)
-    names = tuple(map(str, rows.columns))
-    labels = [tuple(map(str, row)) for row in rows.itertuples(index=False)]
+    table = _table(rows)
+    x = fit.basis.columns(fit.layout.matrix(_values(fit, table)))
+    names = tuple(map(str, table.columns))
+    labels = [tuple(map(str, row)) for row in table.itertuples(index=False)]
     if (found := fit.likelihood) is None:
-        values, errors = x @ fit.params, np.sqrt(np.einsum("ip,pq,iq->i", x, fit.covariance, x))
-        each = zip(values.tolist(), errors.tolist(), fit.freedom(x).tolist(), strict=True)
+        beta, covariance = fit.core or (fit.params, fit.covariance)
+        values, errors = x @ beta, np.sqrt(np.einsum("ip,pq,iq->i", x, covariance, x))
+        each = zip(values.tolist(), errors.tolist(), fit.freedom(x @ np.linalg.inv(fit.basis.turn)).tolist(), strict=True)
         figures = [_limited(fit, "mean", value, error, confidence, df) for value, error, df in each]
         return Effects(f"{fit.request.formula}: {fit.outcome}", names, tuple(zip(labels, figures, strict=True)))
     chances, gradients = _chances(found, x)
     b = found.reports.coefficients
-    variances = np.einsum("iyb,bc,iyc->iy", gradients, found.covariance[:b, :b], gradients)
     told = [
-        ((*label, answer), _chance(fit, float(chances[i, y]), math.sqrt(variances[i, y]), confidence))
+        ((*label, answer), _chance(fit, chances[i], gradients[i], y, found.covariance[:b, :b], confidence))
         for i, label in enumerate(labels)
         for y, answer in enumerate(found.outcomes)
     ]
     return Effects(f"{fit.request.formula} ({fit.request.model}): chances", (*names, "answer"), tuple(told))
+
+
+def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(rows, pd.DataFrame):
+        return rows.reset_index(drop=True)
+    if not isinstance(rows, Mapping):
+        raise EstimateError(f"rows must be a DataFrame or a mapping of columns, got {type(rows).__name__}")
+    single = all(isinstance(value, str) or np.ndim(value) == 0 for value in rows.values())
+    return pd.DataFrame(dict(rows), index=[0] if single else None)
+
+
+def _values(fit: Coefficients, table: pd.DataFrame) -> pd.DataFrame:
+    """The variables as the formula sees them. Raises EstimateError for one that is not there or missing, and an unknown answer."""
+    frame, layout = table.copy(), fit.layout
+    if lacking := sorted(layout.variables - set(frame.columns)):
+        raise EstimateError(f"the rows must have a column {lacking[0]}")
+    for name in sorted(layout.variables):
+        if (missing := int(frame[name].isna().sum())) and missing:
+            raise EstimateError(f"{name} must not be missing in any row, got {missing:,} missing of {len(frame):,}")
+        if (variable := layout.predictors.get(name)) is None:
+            numbers = _numeric(fit.request.table[name])
+        elif numbers := variable.scores is not None:
+            pass
+        elif not set(frame[name].astype(str)) <= set(variable.answers):
+            raise EstimateError(f"{name} must be one of {', '.join(variable.answers)}, got another value")
+        else:
+            frame[name] = labelled(variable, frame[name].astype(str))
+        if numbers and not _numeric(frame[name]):
+            raise EstimateError(f"{name} must be numbers")
+    return frame
 
 
 def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
@@ -112,6 +134,8 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
     rows = []
     for contrast in _contrasts(people):
         values, errors = _averaged(people, contrast)
+        if not (errors > 0).all():
+            raise EstimateError(f"the effect of {contrast.name} has no error: it changes no term of the model. Leave it out of the formula")
         for y, answer in enumerate(answers):
             what = f"{contrast.name}: {contrast.what}, on {answer}"
             rows.append(
@@ -121,22 +145,25 @@ def average_marginal_effects(fit: Coefficients, confidence: float) -> Effects:
 
 
 class _Contrast(NamedTuple):
-    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p). per: what the difference is per."""
+    """x at one value of a variable, and at another, of each public kind and combination, (Z C, p). per: what the difference is
+    per, (Z C, 1) or (1, 1)."""
 
     name: str
     what: str
     over: _Floats
     under: _Floats
-    per: float
+    per: _Floats
 
 
 @dataclass(frozen=True)
 class _People:
-    """frame: the formula's variables at every public kind and combination of answers, Z C rows. pi: (Z, S), the cells' distribution.
-    weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), what pi depends on."""
+    """frame: the formula's variables at every public kind and combination of answers, Z C rows; kinds: (Z C,), their public kinds.
+    pi: (Z, S), the cells' distribution. weight: (Z,), respondents of each public kind, or the sum of their weights. w: (Z, q), what pi
+    depends on."""
 
     found: Likelihood
     frame: pd.DataFrame
+    kinds: NDArray[np.int64]
     pi: _Floats
     weight: _Floats
     w: _Floats
@@ -144,29 +171,46 @@ class _People:
     @classmethod
     def of(cls, found: Likelihood) -> _People:
         terms = found.terms
-        kinds, cells = len(terms.public), len(terms.combinations)
         _, first = np.unique(terms.public_kind, return_index=True)
-        public = terms.public.iloc[np.repeat(np.arange(kinds), cells)]
-        frame = terms.layout.frame(public, np.tile(terms.combinations, (kinds, 1)))
+        frame, kinds = terms.everywhere()
         pi = likelihood.distribution(found.reports, found.maximum.parameters)[first]
-        weight = np.bincount(terms.public_kind, found.reports.count, minlength=kinds).astype(np.float64)
-        return cls(found, frame, pi, weight, found.reports.w[first])
+        weight = np.bincount(terms.public_kind, found.reports.count, minlength=len(terms.public)).astype(np.float64)
+        return cls(found, frame, kinds, pi, weight, found.reports.w[first])
 
 
 def _contrasts(people: _People) -> Iterator[_Contrast]:
     """One for each number, and for each category but the reference of what is none."""
-    layout, frame = people.found.terms.layout, people.frame
-    for name in frame.columns:
-        column, numeric = frame[name], _numeric(frame[name])
-        if numeric:
-            step = _STEP * (float(column.std(ddof=0)) or 1.0)
-            over, under = (layout.of_frame(frame.assign(**{name: column + sign * step})) for sign in (0.5, -0.5))
-            yield _Contrast(name, "per unit", over, under, step)
+    layout, basis, frame = people.found.terms.layout, people.found.terms.basis, people.frame
+    for name in (name for name in frame.columns if name in layout.variables):
+        changes.require_own(layout, name)
+        column = frame[name]
+        if _numeric(column) and all(factor.expression.category_of != name for factor in layout.factors):
+            over, under, per = changes.sides(layout, frame, name, people.kinds)
+            yield _Contrast(name, "per unit", basis.columns(over), basis.columns(under), per)
             continue
-        levels = list(column.cat.categories) if hasattr(column, "cat") else sorted(set(column.tolist()))
-        at = [layout.of_frame(frame.assign(**{name: _constant(column, level)})) for level in levels]
-        for level, x in zip(levels[1:], at[1:], strict=True):
-            yield _Contrast(name, f"{level} against {levels[0]}", x, at[0], 1.0)
+        levels, labels = _levels(layout, name, column)
+        at = [_moved(people, name, _constant(column, level)) for level in levels]
+        for label, x in zip(labels[1:], at[1:], strict=True):
+            yield _Contrast(name, f"{label} against {labels[0]}", x, at[0], np.ones((1, 1)))
+
+
+def _moved(people: _People, name: str, values: Any) -> _Floats:
+    """The basis where a variable has other values."""
+    terms = people.found.terms
+    return terms.basis.columns(terms.layout.matrix(people.frame.assign(**{name: values}), people.kinds))
+
+
+def _levels(layout: Layout, name: str, column: pd.Series[Any]) -> tuple[list[Any], list[str]]:
+    """The values of a category, its reference first, and what they are called."""
+    if hasattr(column, "cat"):
+        levels = list(column.cat.categories)
+        return levels, [str(level) for level in levels]
+    levels = sorted(set(column.tolist()))
+    variable = layout.predictors.get(name)
+    if variable is None or (scores := variable.answer_scores) is None or len(levels) < len(scores):
+        return levels, [str(level) for level in levels]
+    answers = dict(zip(scores.tolist(), variable.answers, strict=True))
+    return levels, [answers[level] for level in levels]
 
 
 def _numeric(column: pd.Series[Any]) -> bool:
@@ -193,7 +237,7 @@ def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
     d = ((over - under) / contrast.per).reshape(kinds, size, -1)
     values = there @ d.reshape(len(there), -1) / total
     gradient = np.zeros((len(values), len(found.covariance)))
-    gradient[:, :b] = np.einsum("n,nyb->yb", there, (by_over - by_under) / contrast.per) / total
+    gradient[:, :b] = np.einsum("n,nyb->yb", there, (by_over - by_under) / contrast.per[..., None]) / total
     off = np.zeros((kinds, cells, len(values)))
     off[:, :size] = d - values
     mean = np.einsum("zs,zsy->zy", people.pi, off)
@@ -205,8 +249,8 @@ def _averaged(people: _People, contrast: _Contrast) -> tuple[_Floats, _Floats]:
 
 
 def _chances(found: Likelihood, x: _Floats) -> tuple[_Floats, _Floats]:
-    """The chances at these terms, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
-    reports, scaled = found.reports, x / found.scale
+    """The chances at these rows of the basis, shape (n, K), and their gradient in beta, (n, K, coefficients)."""
+    reports, scaled = found.reports, x
     eta = scaled @ reports.slopes(found.maximum.parameters).T
     mu = reports.family.chances(eta)
     by_eta = mu[..., None] * reports.family.scores(eta, mu)
@@ -219,9 +263,15 @@ def _limited(fit: Coefficients, what: str, value: float, error: float, confidenc
     return Estimate(what, fit.nobs, value, error, value - half, value + half, confidence, "population")
 
 
-def _chance(fit: Coefficients, value: float, error: float, confidence: float) -> Estimate:
-    """Limits by the chance's logit, which are never outside of 0 and 1."""
-    half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / max(value * (1 - value), 1e-300)
-    odds = math.log(max(value, 1e-300)) - math.log(max(1 - value, 1e-300))
+def _chance(fit: Coefficients, chances: _Floats, gradients: _Floats, y: int, covariance: _Floats, confidence: float) -> Estimate:
+    """One answer's chance. Its limits are those of its log odds, from the smaller of the chance and the rest, and so never 0 or 1."""
+    others = np.arange(len(chances)) != y
+    own, rest = float(chances[y]), float(chances[others].sum())
+    gradient = gradients[y] if own <= rest else -gradients[others].sum(axis=0)
+    error = math.sqrt(float(gradient @ covariance @ gradient))
+    if not (own > 0 and rest > 0 and error > 0):
+        raise EstimateError("the rows must be nearer to the respondents' values: a chance there is 0 or 1 to the last digit")
+    half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / (own * rest)
+    odds = math.log(own) - math.log(rest)
     low, high = (1 / (1 + math.exp(-min(max(odds + side, -700.0), 700.0))) for side in (-half, half))
-    return Estimate("chance", fit.nobs, value, error, low, high, confidence, "population")
+    return Estimate("chance", fit.nobs, own, error, low, high, confidence, "population")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.estimate.regression.basis import Basis
 from deniable.estimate.regression.drawn import Drawn
-from deniable.estimate.regression.formula import Layout, Terms
+from deniable.estimate.regression.layout import Layout, Terms
 from deniable.estimate.regression.left_out import LeftOut
 from deniable.estimate.regression.likelihood import Maximum, Reports
 from deniable.estimate.regression.request import Request
@@ -23,18 +24,18 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Likelihood:
-    """What a likelihood model keeps beside its coefficients. Columns of its reports' x are divided by `scale`.
+    """What a likelihood model keeps beside its coefficients. Its parameters are those of the terms' basis.
 
     outcome: the outcome, and its K answers in the family's order. drawn: whom people stand for. complete: how many of the cells, the
-    first ones, are combinations of answers. covariance: of all parameters, gamma among them, in the scale of the reports. start: of the
-    coefficients.
+    first ones, are combinations of answers. covariance: of all parameters, gamma among them. carried: from
+    the basis to the coefficients. start: of the coefficients.
     """
 
     terms: Terms
     reports: Reports
     maximum: Maximum
     covariance: _Floats
-    scale: _Floats
+    carried: _Floats
     outcome: Perturbed
     outcomes: tuple[str, ...]
     drawn: Drawn
@@ -47,8 +48,9 @@ class Likelihood:
 class Coefficients:
     """request: what was asked for. outcome: what is modelled, in words. names: (of which category of the outcome, term) of each one.
 
-    params: shape (p,), and their covariance, (p, p). asked: respondents who were asked all questions. answered: the part of them that
-    answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model of people drawn alone, None of others.
+    params: shape (p,), and their covariance, (p, p). basis: the columns in which they were fitted. asked: respondents who were asked all
+    questions. answered: the part of them that answered all, as estimated. likelihood: None of a linear model. left_out: of a linear model
+    of people drawn alone, None of others. core: of a linear model, coefficients and covariance in the basis.
     """
 
     request: Request
@@ -57,10 +59,12 @@ class Coefficients:
     params: _Floats
     covariance: _Floats
     layout: Layout
+    basis: Basis
     asked: int
     answered: float
     likelihood: Likelihood | None = None
     left_out: LeftOut | None = None
+    core: tuple[_Floats, _Floats] | None = None
 
     @property
     def df(self) -> float:

@@ -24,6 +24,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.regression import cells, likelihood
+from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.variable import Perturbed
 from deniable.mechanism import Channel, Window
@@ -38,8 +39,7 @@ _FEW = 5.0  # expected reports of a kind; a fifth may have fewer, none fewer tha
 def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     """Whether all coefficients of these terms are 0. Raises EstimateError."""
     places = _places(fit, terms)
-    b, v = fit.params[places], fit.covariance[np.ix_(places, places)]
-    m, statistic = len(places), float(b @ np.linalg.solve(v, b))
+    m, statistic = len(places), _statistic(fit, places)
     found = normal.chi_squared(_what(terms), statistic, m)
     if np.isinf(fit.df):
         return found
@@ -50,16 +50,29 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     return replace(found, p_value=float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic)))
 
 
+def _statistic(fit: Coefficients, places: list[int]) -> float:
+    """b' V^-1 b, in the basis: there the hypothesis is that a few orthogonal combinations are 0."""
+    if (found := fit.likelihood) is not None:
+        size = found.reports.coefficients
+        carried, b, v = found.carried, found.maximum.parameters[:size], found.covariance[:size, :size]
+    else:
+        carried, (b, v) = fit.basis.turn, fit.core or (fit.params, fit.covariance)
+    combinations = np.linalg.qr((carried[places] / np.abs(carried[places]).max(axis=1, keepdims=True)).T)[0]
+    difference = b @ combinations
+    return float(difference @ np.linalg.solve(combinations.T @ v @ combinations, difference))
+
+
 def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     """The same by the likelihood ratio. Raises EstimateError, also for weights, clusters and a linear model, which have none."""
     found = _plain(fit, "a likelihood-ratio test", "; the Wald test holds")
     places = _places(fit, terms)
     kept = [place for place in range(found.reports.coefficients) if place not in places]
     every = np.eye(found.reports.coefficients) if found.reports.constraint is None else found.reports.constraint
-    reports = replace(found.reports, constraint=every[:, kept])
-    names = [fit.names[place][1] for place in kept]
+    free = np.linalg.qr(np.linalg.inv(found.carried)[:, kept])[0]  # an orthogonal basis of what is left, in the columns of the fit
+    reports = replace(found.reports, constraint=every @ free)
+    naming = Naming(tuple(fit.names[place][1] for place in kept), (found.carried @ free)[kept])
     if reports.parameters:
-        restricted = likelihood.maximize(reports, names, found.start[kept]).at.objective
+        restricted = likelihood.maximize(reports, naming, free.T @ found.start).at.objective
     else:
         restricted = likelihood.derivatives(reports, np.zeros(0)).objective
     return normal.chi_squared(_what(terms), max(0.0, 2 * (found.maximum.at.objective - restricted)), len(places))

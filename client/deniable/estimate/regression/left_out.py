@@ -16,13 +16,14 @@ and it has Student's t with (sum D)^2 / sum D^2 - 1 degrees of freedom, at least
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression.basis import Naming
 
 _Floats = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ _ALL = 1 - 1e-9  # of what is known in some direction, known by one respondent a
 
 class Equation(NamedTuple):
     """What is solved, of R kinds of respondent and C combinations. x: (R, C, p). u: (R, C). v, r: (R,), as in `corrected_score`.
-    a: (p, p). beta: (p,). names: of its p terms."""
+    a: (p, p). beta: (p,). naming: of its p terms."""
 
     x: _Floats
     u: _Floats
@@ -40,7 +41,7 @@ class Equation(NamedTuple):
     r: _Floats
     a: _Floats
     beta: _Floats
-    names: list[str]
+    naming: Naming
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,10 @@ class LeftOut:
     def covariance(self) -> _Floats:
         """Of the coefficients, shape (p, p)."""
         return np.asarray((self.steps * self.count[:, None]).T @ self.steps)
+
+    def carried(self, turn: _Floats) -> LeftOut:
+        """Returns the same of the coefficients `turn @ beta`."""
+        return replace(self, steps=self.steps @ turn.T, leans=self.leans @ turn.T)
 
     def freedom(self, contrasts: _Floats) -> _Floats:
         """Degrees of freedom of the error of each contrast; contrasts: (k, p)."""
@@ -105,9 +110,8 @@ def _refuse_alone(own: _Floats, white: _Floats, of: Equation) -> None:
         return
     values, vectors = np.linalg.eigh(much)
     if values[worst := int(values[:, -1].argmax()), -1] >= _ALL:
-        lost = np.abs(vectors[worst, :, -1] @ white) * np.abs(of.x).max(axis=(0, 1))
-        named = [name for name, part in zip(of.names, lost, strict=True) if part > 0.1 * lost.max()]
+        named = of.naming.along(vectors[worst, :, -1] @ white, 0.1)
         raise EstimateError(
             f"a linear model must stand without any one of its respondents, and without one there would be nothing to tell "
-            f"{', '.join(named)} by. Leave a term out, or collect more reports"
+            f"{named} by. Leave a term out, or collect more reports"
         )

@@ -28,6 +28,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.families import Family
 
 _Floats = NDArray[np.float64]
@@ -104,8 +105,8 @@ class Maximum(NamedTuple):
     steps: int
 
 
-def maximize(reports: Reports, names: list[str], start: _Floats) -> Maximum:
-    """The maximum from fixed starting values: beta = start, gamma = 0. names: of the coefficients, for messages.
+def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
+    """The maximum from fixed starting values: beta = start, gamma = 0. naming: of the coefficients, for messages.
 
     Raises EstimateError where there is no interior maximum or the information is singular there.
     """
@@ -116,21 +117,21 @@ def maximize(reports: Reports, names: list[str], start: _Floats) -> Maximum:
         if newton := step is not None:
             gain = float(step @ at.score)
         else:
-            step = _em_step(at, names)
+            step = _em_step(at, naming)
             gain = float(step @ at.score)
         change = float(np.abs(step).max())
         if change < TOLERANCE:
             if not newton:
-                raise EstimateError(_singular(at.observed, names))
+                raise EstimateError(_singular(at.observed, naming))
             return Maximum(parameters, at, steps)
         if newton and gain < 1e-9 and change > before / 2:
-            raise EstimateError(_runaway(step, parameters, names))
+            raise EstimateError(_runaway(step[: reports.coefficients], naming))
         before = change if newton else np.inf
         parameters, at = _uphill(reports, parameters, step, at)
     if (
         step is not None and float(np.abs(parameters[: reports.coefficients]).max()) > _CERTAIN
     ):  # where all is explained, no step is a Newton step
-        raise EstimateError(_runaway(step, parameters, names))
+        raise EstimateError(_runaway(step[: reports.coefficients], naming))
     raise EstimateError(f"the fit did not converge in {MAX_STEPS} steps: the reports say too little about the model")
 
 
@@ -268,10 +269,10 @@ def _solve(information: _Floats, score: _Floats) -> _Floats | None:
     return np.asarray(scipy.linalg.cho_solve(factor, score / scale) / scale)
 
 
-def _em_step(at: Derivatives, names: list[str]) -> _Floats:
+def _em_step(at: Derivatives, naming: Naming) -> _Floats:
     step = _solve(at.complete, at.score)
     if step is None:
-        raise EstimateError(_singular(at.complete, names))
+        raise EstimateError(_singular(at.complete, naming))
     return step
 
 
@@ -287,22 +288,19 @@ def _uphill(reports: Reports, parameters: _Floats, step: _Floats, at: Derivative
     raise EstimateError("the fit did not converge: no step makes the reports more likely, though the slope is not zero")
 
 
-def _runaway(step: _Floats, parameters: _Floats, names: list[str]) -> str:
-    moving = np.abs(step[: len(names)])
-    named = [name for name, size in zip(names, moving, strict=True) if size > moving.max() / 10]
+def _runaway(step: _Floats, naming: Naming) -> str:
     return (
-        f"no interior maximum: the likelihood keeps growing as {', '.join(named)} runs to infinity, "
+        f"no interior maximum: the likelihood keeps growing as {naming.along(step, 0.1)} runs to infinity, "
         "since the reports of some group are best explained by a share of 0 or 1 there (separation). "
         "Leave the term out, join categories, or collect more reports"
     )
 
 
-def _singular(information: _Floats, names: list[str]) -> str:
+def _singular(information: _Floats, naming: Naming) -> str:
     scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    weights = np.abs(vectors[: len(names), 0])
-    named = [name for name, weight in zip(names, weights, strict=True) if weight > weights.max() / 3]
+    direction = (vectors[:, 0] / scale)[: naming.matrix.shape[1]]
     return (
         f"the information must not be singular, got a smallest eigenvalue of {values[0]:.1e} (scaled): "
-        f"the reports cannot tell {', '.join(named)} apart from the rest. Leave a term out, or collect more reports"
+        f"the reports cannot tell {naming.along(direction, 1 / 3)} apart from the rest. Leave a term out, or collect more reports"
     )

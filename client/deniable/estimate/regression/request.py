@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.moments import applicability
-from deniable.estimate.regression import formula as layout
+from deniable.estimate.regression import formula as formulas
+from deniable.estimate.regression import layout
 from deniable.estimate.regression.drawn import Drawn
 from deniable.estimate.regression.families import FAMILIES
 from deniable.estimate.regression.variable import Perturbed
@@ -69,10 +70,10 @@ def checked(
         raise EstimateError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
     errors = _errors(model, options["errors"], weights is not None, clusters is not None)
     table = _table(data, perturbed)
-    outcome, right = layout.split(formula)
+    outcome, right = formulas.split(formula)
     if outcome not in perturbed and outcome not in table.columns:
         raise EstimateError(f"the outcome must be a perturbed variable or a column of the data, got {outcome!r}")
-    _refuse_rounded(outcome, layout.names(right) | (layout.names(given) if given else set()), perturbed, model)
+    _refuse_rounded(outcome, formulas.names(right) | (formulas.names(given) if given else set()), perturbed, model)
     return Request(formula, model, outcome, right, table, perturbed, given, errors, Drawn.of(table, weights, clusters))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,10 +132,19 @@ class Regression(Tabular):
         """
         return hypotheses.goodness(self.fitted)
 
-    def predict(self, rows: pd.DataFrame, *, confidence: float = 0.95) -> Effects:
+    def predict(self, rows: pd.DataFrame | Mapping[str, Any], *, confidence: float = 0.95) -> Effects:
         """The chance of each answer, or the mean of a linear model, at these values of the formula's variables (see `effects`).
 
-        rows: a column for each variable; of a perturbed one its answers, or numbers where it has scores. Raises EstimateError.
+        Whatever the formula learned of the respondents, such as the mean in center(age), stays as it was.
+
+        Args:
+            rows: A column for each variable, or a mapping of columns or of single values; of a perturbed variable its answers, or numbers
+                where it has scores.
+            confidence: Of the limits.
+
+        Raises:
+            EstimateError: A variable is missing or has another category, a factor looks at all rows together (as age.rank() does), or a
+                chance is 0 or 1 to the last digit there.
         """
         return effects.predictions(self.fitted, rows, confidence)
 

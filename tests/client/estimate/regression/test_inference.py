@@ -56,9 +56,9 @@ def test_of_clusters_the_joint_test_is_that_of_statsmodels_by_f() -> None:
     found = ours.wald_test("town")
     assert found.statistic == pytest.approx(float(b @ np.linalg.inv(v) @ b))
     assert found.p_value == pytest.approx(float(stats.f.sf(10 / 22 * found.statistic, 2, 10)))
-    few = regress("y ~ C(visits)", DATA.assign(half=DATA["clinic"] % 2), clusters="half")
-    with pytest.raises(EstimateError, match="a test of 3 coefficients needs at least 4 clusters, got 2"):
-        few.wald_test("C(visits)")
+    few = regress("y ~ town + x", DATA.assign(half=DATA["clinic"] % 2), clusters="half")
+    with pytest.raises(EstimateError, match="a test of 2 coefficients needs at least 3 clusters, got 2"):
+        few.wald_test("town")
 
 
 def test_predictions_and_slopes_are_those_of_statsmodels(fit: Regression, theirs: Any) -> None:
@@ -148,7 +148,7 @@ def test_what_has_no_test_of_the_whole_model_says_why(fit: Regression) -> None:
     [
         (lambda fit: fit.wald_test("age"), "the term must be one of 1, town, x, Intercept, .*got 'age'"),
         (lambda fit: fit.wald_test(), "at least one term must be named"),
-        (lambda fit: fit.predict(pd.DataFrame({"x": [1.0]})), "formula cannot be computed"),
+        (lambda fit: fit.predict(pd.DataFrame({"x": [1.0]})), "the rows must have a column town"),
         (lambda fit: regress("y ~ x", DATA, model="ordinal").wald_test("1"), "an ordinal model has no intercept to be tested"),
     ],
 )

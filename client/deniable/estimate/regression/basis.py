@@ -1,0 +1,163 @@
+"""Orthogonal basis of a design matrix: a model is fitted in columns that are centred, scaled and uncorrelated, whatever its terms are.
+
+A term may be far from 0 beside its spread (a month as 202601 .. 202612), in another unit, or nearly a function of others (age and its
+square). With X = Q R and T = R^-1, each column of T divided so that the largest number of X T is 1, a model in X T is the model in X:
+its coefficients b' give b = T b', with covariance T V' T'. Steps, convergence and what is singular are judged in X T only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from deniable.errors import EstimateError
+
+_Floats = NDArray[np.float64]
+
+_LARGEST = 1e30  # of a term: what is computed of it stays far within what a number can be
+_ROUNDING = 1e-13  # of a column's largest number: what is left of it beside others is rounding
+_DIGITS = 1e-8  # of a column's spread: what is left of it beside others is too little to compute with
+_FAR = 1e3  # times its spread: a column so far from 0 should be centred
+_AT_ONCE = 1 << 16  # rows
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The change from a formula's p columns to an orthogonal basis of them.
+
+    Attributes:
+        names: The columns' names.
+        turn: (p, p), upper triangular: X turn is the basis.
+        offset: (p,), the number in each column that is nearest to 0; 0 without an intercept.
+        reach: (p,), the largest distance from it.
+    """
+
+    names: list[str]
+    turn: _Floats
+    offset: _Floats
+    reach: _Floats
+
+    @classmethod
+    def of(cls, rows: _Floats, names: list[str]) -> Basis:
+        """Returns the basis of a matrix, shape (rows, p).
+
+        Raises:
+            EstimateError: There is no column, a number is not finite or too large or small, or a column follows from those before it.
+        """
+        if not rows.shape[1]:
+            raise EstimateError("formula must have at least one term or the intercept")
+        largest = _largest(rows, names)
+        triangle = _triangle(rows, largest)
+        _refuse_collinear(triangle, rows / largest, names)
+        signs = np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
+        turn = scipy.linalg.solve_triangular(triangle * signs[:, None], np.eye(len(largest))) / largest[:, None]
+        turn = turn / np.abs(rows @ turn).max(axis=0)
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        offset = np.clip(0.0, low, high) * (1.0 if "Intercept" in names else 0.0)
+        if "Intercept" in names:
+            offset[names.index("Intercept")] = 0.0
+        return cls(names, turn, offset, np.maximum(np.abs(low - offset), np.abs(high - offset)))
+
+    def columns(self, x: _Floats) -> _Floats:
+        """Returns the basis at these values of the formula's columns, shape (.., p)."""
+        return np.asarray(x @ self.turn)
+
+    def carried(self, constraint: _Floats | None, outcomes: int) -> _Floats:
+        """Returns the matrix that carries coefficients of the basis to those of the formula's columns.
+
+        Args:
+            constraint: From coefficients to one slope a column and outcome, as in `families`; None where these are the same.
+            outcomes: Answers of the outcome; a coefficient for each but one.
+        """
+        return _within(constraint, _blocks(self.turn, outcomes))
+
+    def naming(self, names: Sequence[str], constraint: _Floats | None = None, outcomes: int = 2) -> Naming:
+        """Returns what names the coefficients that a direction in the basis moves; names: of the coefficients."""
+        centred = np.eye(len(self.names))
+        if "Intercept" in self.names:
+            centred[self.names.index("Intercept")] += self.offset
+        matrix = _within(constraint, _blocks(centred @ self.turn, outcomes))
+        every = np.tile(self.reach, outcomes - 1)
+        reach = every if constraint is None else (np.abs(constraint) * every[:, None]).max(axis=0)
+        return Naming(tuple(names), matrix * reach[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class Naming:
+    """Names coefficients in messages. matrix: from a direction of the solver's to how far each coefficient's part of a row moves."""
+
+    names: tuple[str, ...]
+    matrix: _Floats
+
+    def along(self, direction: _Floats, part: float) -> str:
+        """Returns the names of what moves at least this part of the most that anything moves."""
+        moved = np.abs(self.matrix @ direction)
+        return ", ".join(name for name, size in zip(self.names, moved, strict=True) if size > part * moved.max())
+
+
+def orthogonal(columns: _Floats) -> _Floats:
+    """Returns an orthogonal basis of the columns' span, the largest number of each 1; columns that follow from others add nothing."""
+    scaled = columns / np.maximum(np.abs(columns).max(axis=0), 1e-300)
+    kept: list[_Floats] = []
+    for column in scaled.T:
+        spread = max(float(np.abs(column - column.mean()).max()), _ROUNDING)
+        rest = column
+        for _ in range(2):  # twice is enough
+            for one in kept:
+                rest = rest - one * (one @ rest) / (one @ one)
+        if np.abs(rest).max() > max(_ROUNDING, _DIGITS * spread):
+            kept.append(rest / np.abs(rest).max())
+    return np.ascontiguousarray(np.column_stack(kept))
+
+
+def _within(constraint: _Floats | None, every: _Floats) -> _Floats:
+    if constraint is None:
+        return every
+    return np.asarray(np.linalg.solve(constraint.T @ constraint, constraint.T @ every @ constraint), dtype=np.float64)
+
+
+def _blocks(turn: _Floats, outcomes: int) -> _Floats:
+    """The same matrix for each outcome but one."""
+    return np.asarray(np.kron(np.eye(outcomes - 1), turn), dtype=np.float64)
+
+
+def _largest(rows: _Floats, names: list[str]) -> _Floats:
+    if not np.isfinite(rows).all():
+        raise EstimateError("the terms must be finite numbers in every row")
+    largest = np.abs(rows).max(axis=0)
+    if empty := [name for name, size in zip(names, largest, strict=True) if not size]:
+        raise EstimateError(f"formula must have terms that are not 0 in every row, got {', '.join(empty)}: no row has it")
+    if ((largest > _LARGEST) | (largest < 1 / _LARGEST)).any():
+        name = names[int(np.abs(np.log(largest)).argmax())]
+        raise EstimateError(
+            f"the terms must be in a unit in which their largest numbers are from {1 / _LARGEST:g} to {_LARGEST:g}: {name} is not"
+        )
+    return np.asarray(largest)
+
+
+def _triangle(rows: _Floats, largest: _Floats) -> _Floats:
+    """R of the rows' QR decomposition, of some rows at a time."""
+    triangle = np.zeros((0, rows.shape[1]))
+    for start in range(0, len(rows), _AT_ONCE):
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + _AT_ONCE] / largest]), mode="r"), dtype=np.float64)
+    return np.vstack([triangle, np.zeros((max(0, rows.shape[1] - len(triangle)), rows.shape[1]))])
+
+
+def _refuse_collinear(triangle: _Floats, rows: _Floats, names: list[str]) -> None:
+    """triangle: R of the rows, whose columns have a largest number of 1."""
+    centre = rows.mean(axis=0)
+    spread, size = np.sqrt(((rows - centre) ** 2).sum(axis=0)), np.sqrt((rows**2).sum(axis=0))
+    for j, left in enumerate(np.abs(np.diagonal(triangle))):
+        if left > max(_DIGITS * spread[j], _ROUNDING * size[j]):
+            continue
+        before = scipy.linalg.solve_triangular(triangle[:j, :j], triangle[:j, j]) if j else np.zeros(0)
+        share = np.abs(before) * np.where(spread[:j] > _ROUNDING * size[:j], spread[:j], size[:j])
+        named = [name for name, part in zip(names, share, strict=False) if part > 1e-3 * share.max(initial=0)]
+        far = ""
+        if any(0 < _FAR * one < whole for one, whole in zip(spread[1 : j + 1], size[1 : j + 1], strict=True)):
+            far = ". Centre numbers that are far from 0 beside their spread, as with center()"
+        raise EstimateError(f"the terms must not be collinear: one of {', '.join([*named, names[j]])} follows from the others{far}")
