@@ -97,7 +97,8 @@ class Results(Tabular):
 
     survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
-    all intervals of a question together instead of for each alone. means: of the questions that have scores.
+    the intervals of all options of a question together (of a multiple choice: of all its items) instead of for each alone; that of a mean
+    is always alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
     answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
     n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
@@ -260,7 +261,7 @@ class Results(Tabular):
         """What the figures are about: reports, privacy, intervals, target."""
         parts = [_reports(self.n), f"epsilon {self.epsilon:.4g} for the whole survey"]
         if self.rows:
-            first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
+            first, together = self.rows[0], ", those of a question's options holding together" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g}% intervals ({first.method}){together}", f"target: {first.target}"]
         elif self.means:
             parts += [f"{100 * self.means[0].confidence:g}% intervals", f"target: {self.means[0].target}"]
