@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 
 import numpy as np
 import scipy
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.present.figures import p_value
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
@@ -45,7 +46,7 @@ class HypothesisTest(Tabular):
 
     def records(self) -> tuple[Table, ...]:
         """`test`: the fields above."""
-        return (Table("test", tuple(field.name for field in fields(self)), (astuple(self),)),)
+        return (Table("test", tuple(one.name for one in fields(self)), (astuple(self),)),)
 
     def __str__(self) -> str:
         text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {p_value(self.p_value)}"
@@ -58,7 +59,8 @@ class Estimate(Tabular):
 
     what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
     estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
-    hold the truth less often than `confidence` says (see `few`), or empty.
+    hold the truth less often than `confidence` says (see `few`), or empty. origin: whose reports it comes from, where that is known; it is
+    no part of what is compared or written.
     """
 
     what: str
@@ -70,6 +72,7 @@ class Estimate(Tabular):
     confidence: float
     target: str
     warning: str = ""
+    origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def tables(self) -> tuple[Table, ...]:
         """One row, and the warning below."""
@@ -81,7 +84,8 @@ class Estimate(Tabular):
 
     def records(self) -> tuple[Table, ...]:
         """`estimate`: the fields above."""
-        return (Table("estimate", tuple(field.name for field in fields(self)), (astuple(self),)),)
+        names = tuple(one.name for one in fields(self) if one.compare)
+        return (Table("estimate", names, (tuple(getattr(self, name) for name in names),)),)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""

@@ -10,6 +10,7 @@ import numpy as np
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
@@ -52,7 +53,8 @@ def estimate(
     if drawn:
         interval = drawn.about(interval)
     level = plausibility.level(q.channel.outputs for q in survey.items)
-    request = _Request(replace(interval, everybody=tally.n), level, drawn, _families(survey) if simultaneous else {})
+    origin = drawn.origin if drawn else Origin(counts.people_of(tally), survey.digest)
+    request = _Request(replace(interval, everybody=tally.n), level, origin, drawn, _families(survey) if simultaneous else {})
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
     means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=drawn)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
@@ -62,7 +64,8 @@ def estimate(
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
     """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
-    request = _Request(replace(interval, everybody=tally.n), plausibility.level(q.channel.outputs for q in survey.items))
+    origin = Origin(counts.people_of(tally), survey.digest)
+    request = _Request(replace(interval, everybody=tally.n), plausibility.level(q.channel.outputs for q in survey.items), origin)
     return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
 
 
@@ -70,6 +73,7 @@ def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interv
 class _Request:
     interval: Interval
     false_alarm: float
+    origin: Origin
     drawn: Drawn | None = None
     families: Mapping[str, int] = field(default_factory=dict)
 
@@ -135,4 +139,5 @@ def _row(question: Question, option: str, one: Share | None, fitted: float | Non
         target=request.interval.target,
         chance_rate=float(question.channel.phi),
         warning=warning,
+        origin=replace(request.origin, question=question.id, option=option, level=request.for_options(question).confidence),
     )
