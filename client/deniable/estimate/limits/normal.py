@@ -29,7 +29,8 @@ class HypothesisTest(Tabular):
     """A test of a hypothesis. It prints as a sentence.
 
     what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
-    warning: why the p-value may be wrong (see `few`), or empty.
+    warning: why the p-value may be wrong (see `few`), or empty. reference: what the p-value is by, where that is not chi-squared with df
+    degrees of freedom; empty where it is.
     """
 
     what: str
@@ -37,19 +38,22 @@ class HypothesisTest(Tabular):
     df: int
     p_value: float
     warning: str = ""
+    reference: str = ""
 
     def tables(self) -> tuple[Table, ...]:
         """One row, and the warning below."""
         marks = footnotes([self.warning])
-        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), marks.get(self.warning, ""))
-        return (Table("", ("hypothesis", "chi-squared", "df", "p", ""), (cells,), told(marks)),)
+        by = self.reference or "chi-squared"
+        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), by, marks.get(self.warning, ""))
+        return (Table("", ("hypothesis", "chi-squared", "df", "p", "p by", ""), (cells,), told(marks)),)
 
     def records(self) -> tuple[Table, ...]:
         """`test`: the fields above."""
         return (Table("test", tuple(one.name for one in fields(self)), (astuple(self),)),)
 
     def __str__(self) -> str:
-        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {p_value(self.p_value)}"
+        by = f" by {self.reference}" if self.reference else ""
+        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {p_value(self.p_value)}{by}"
         return f"{text}; {self.warning}" if self.warning else text
 
 
@@ -106,14 +110,25 @@ class ClusterEstimate(Estimate):
     wider: float = 1.0
 
     def test(self, value: float = 0.0) -> HypothesisTest:
-        """Tests whether the truth is `value`, from both sides, by Student's t; the statistic is its square."""
+        """Tests whether the truth is `value`, from both sides, by Student's t, whose square is the statistic over `wider` squared."""
         found = super().test(value)
-        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, found.statistic / self.wider**2)))
+        square = found.statistic / self.wider**2
+        by = f"t {math.sqrt(square):.4g} with {self.df:.6g} df"
+        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, square)), reference=by)
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
     """The test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
     return HypothesisTest(what, float(statistic), df, float(scipy.special.chdtrc(df, statistic)))
+
+
+def by_f(found: HypothesisTest, f: float, first: float, second: float) -> HypothesisTest:
+    """Returns the test with the p-value of F = f with so many degrees of freedom; by chi-squared where the second are infinite."""
+    if math.isinf(second):
+        by = f"chi-squared {first * f:.4g} with {first:.4g} df"
+        return replace(found, p_value=float(scipy.special.chdtrc(first, first * f)), reference=by)
+    by = f"F {f:.4g} with {first:.4g} and {second:.6g} df"
+    return replace(found, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
 
 
 def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:

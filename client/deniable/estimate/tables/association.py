@@ -48,7 +48,8 @@ def independence(table: Crosstab) -> HypothesisTest:
         return replace(found, warning=few.test(_unseen(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = resampled.tables(margins, table.channels, table.n, resampled.generator())
-    return replace(found, p_value=resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws))
+    p_value = resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws)
+    return replace(found, p_value=p_value, reference=resampled.REFERENCE)
 
 
 def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
@@ -88,10 +87,7 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     trace, squares, m = float(np.trace(effects)), float((effects * effects.T).sum()), len(inner)
     statistic, first = float(excess @ inverse @ excess) / trace, trace**2 / squares
     df, wider = table.interval.df, table.interval.wider
-    p_value = (
-        scipy.special.chdtrc(first, first * statistic) if np.isinf(df) else scipy.special.fdtrc(first, first * df, statistic / wider**2)
-    )
-    return HypothesisTest(what, m * statistic, m, float(p_value))
+    return normal.by_f(normal.chi_squared(what, m * statistic, m), statistic / wider**2, first, first * df)
 
 
 def between_options(drawn: Drawn, question: str, one: str, other: str, interval: Interval) -> Estimate:
@@ -186,5 +182,4 @@ def same_shares(what: str, drawn: Sequence[Drawn], question: Question) -> Hypoth
         raise EstimateError(
             f"{what}: {m + 1} options need at least {m + 2} clusters on either side for a test, got {df:g} degrees of freedom"
         )
-    p_value = float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic / wider**2))
-    return HypothesisTest(what, statistic, m, p_value)
+    return normal.by_f(tested, (df - m + 1) / (df * m) * statistic / wider**2, m, df - m + 1)
