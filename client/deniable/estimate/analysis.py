@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval, confidence_of
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.limits.origin import Origin, require_independent
 from deniable.estimate.moments import applicability, counts
@@ -107,9 +107,14 @@ class Analysis(Tabular):
         """As `Results.to_dict`."""
         return self.results.to_dict()
 
-    def conf_int(self) -> pd.DataFrame:
-        """As `Results.conf_int`."""
-        return self.results.conf_int()
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """As `Results.to_frame`."""
+        return self.results.to_frame(table)
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
+        """As `Results.conf_int`, with limits of any confidence. Raises EstimateError for both at once, and for one that is none."""
+        level = confidence_of(alpha, confidence, self.confidence)
+        return (self if level == self.confidence else replace(self, confidence=level)).results.conf_int()
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """As `Results.plot`."""

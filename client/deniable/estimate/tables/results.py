@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks.made_up_reports import MadeUp
+from deniable.estimate.limits.interval import require_confidence
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ITEM = re.compile(r"(?P<question>[^\[]+)\[(?P<item>.*)\]", re.DOTALL)  # an item of a multiple choice, such as drugs[tea]
+
+
+_ANY = "Analysis.conf_int has those of any confidence"
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,11 @@ class Row:
     warning: str
     origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> tuple[float | None, float | None]:
+        """Returns low and high. alpha, confidence: as in `Results.conf_int`. Raises EstimateError for another confidence than the row's."""
+        require_confidence(alpha, confidence, self.confidence, _ANY)
+        return self.low, self.high
+
 
 @dataclass(frozen=True)
 class MeanRow:
@@ -79,6 +88,11 @@ class MeanRow:
     scale_high: float
     warning: str = ""
     origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> tuple[float | None, float | None]:
+        """As `Row.conf_int`."""
+        require_confidence(alpha, confidence, self.confidence, _ANY)
+        return self.low, self.high
 
     @property
     def figures(self) -> tuple[str, str, str, str]:
@@ -230,9 +244,31 @@ class Results(Tabular):
         rows, means = (tuple((*_values(self._alarmed(one)).values(), *cells) for one in several) for several in (self.rows, self.means))
         return Table("share", (*_ROW_KEYS, *keys), rows), Table("mean", (*_MEAN_KEYS, *keys), means)
 
-    def conf_int(self) -> pd.DataFrame:
-        """A pandas DataFrame with the columns low and high, indexed by question and option."""
-        return self.to_frame().set_index(["question", "option"])[["low", "high"]]
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame of every figure, with the columns of the CSV; of shares or means alone for table="share" or "mean".
+
+        Counts that a mean does not have are missing values of whole numbers. Raises EstimateError for another table.
+        """
+        import pandas as pd
+
+        if table is not None:
+            return super().to_frame(table)
+        tables = self.records()
+        columns = ["figure", *dict.fromkeys(name for one in tables for name in one.columns)]
+        lines = [{"figure": one.title, **row} for one in tables for row in one.dicts()]
+        found = pd.DataFrame([[line.get(name) for name in columns] for line in lines], columns=columns)
+        return found.astype({"ones": "Int64"}) if self.means and lines else found
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame with the columns low and high, indexed by question and option; the option of a mean is empty.
+
+        alpha, confidence: the chance that a limit misses the truth, or that both hold it; at most one of them. These results have limits
+        of one confidence; `Analysis.conf_int` computes those of any. Raises EstimateError for another one.
+        """
+        if self.rows or self.means:
+            require_confidence(alpha, confidence, self.confidence, _ANY)
+        found = self.to_frame()
+        return found.assign(option=found["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """An Altair chart of the estimates with their intervals: a panel a question, or those of one question only.

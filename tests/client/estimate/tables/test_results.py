@@ -154,7 +154,7 @@ def test_a_text_cannot_steer_the_terminal() -> None:
 
 def test_a_frame_has_a_line_for_each_row() -> None:
     frame = RESULTS.to_frame()
-    assert list(frame.columns) == [field.name for field in fields(Row) if field.compare]
+    assert list(frame.columns) == RESULTS.to_csv().splitlines()[0].split(",")
     assert frame["estimate"].tolist() == [-0.02, 1.02]
     assert replace(RESULTS, rows=()).to_frame().empty
 
@@ -163,6 +163,17 @@ def test_conf_int_has_the_limits_by_question_and_option() -> None:
     limits = RESULTS.conf_int()
     assert limits.loc[("smokes", "no")].tolist() == [0.969, 1.0]
     assert list(limits.columns) == ["low", "high"]
+
+
+def test_limits_of_another_confidence_are_refused_and_say_what_has_them() -> None:
+    for one in (RESULTS, RESULTS.rows[0], MOOD):
+        assert str(one.conf_int(alpha=0.05)) == str(one.conf_int(confidence=0.95)) == str(one.conf_int())
+        with pytest.raises(EstimateError, match=r"confidence must be 0\.95, which these limits have, got 0\.9; Analysis\.conf_int"):
+            one.conf_int(alpha=0.1)
+        with pytest.raises(EstimateError, match="must not be given together"):
+            one.conf_int(alpha=0.05, confidence=0.95)
+        with pytest.raises(EstimateError, match="alpha must be above 0 and below 1, got 95"):
+            one.conf_int(alpha=95)
 
 
 MOOD = MeanRow("mood", 1000, -2.6824, 0.0551, -2.7903, -2.574, 1.0986, 0.95, "population", -5.0, 5.0)
@@ -219,7 +230,8 @@ def test_means_are_in_the_csv_and_in_a_frame_of_their_own() -> None:
         "5.0",
     ]
     assert SCORED.to_frame("mean")["estimate"].tolist()[0] == -2.6824
-    assert len(SCORED.to_frame()) == 2
+    assert SCORED.to_frame()["figure"].tolist() == ["share", "share", "mean", "mean"]
+    assert SCORED.to_frame("share")["ones"].tolist() == [row.ones for row in SCORED.rows] == SCORED.to_frame()["ones"].tolist()[:2]
     with pytest.raises(EstimateError, match="table must be one of share, mean, got 'median'"):
         SCORED.to_frame("median")
 
