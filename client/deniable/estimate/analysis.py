@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval, confidence_of
 from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.origin import Origin, require_independent
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
@@ -22,7 +23,7 @@ from deniable.estimate.regression.result import Regression
 from deniable.estimate.regression.variable import Perturbed, perturbed
 from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
-from deniable.estimate.tables import crosstab, differences, groups, means, sampled, waves
+from deniable.estimate.tables import crosstab, differences, groups, means, paired, sampled, waves
 from deniable.estimate.tables.answered import Answered, answered
 from deniable.estimate.tables.correlation import correlation, correlation_with
 from deniable.estimate.tables.crosstab import Crosstab
@@ -86,6 +87,11 @@ class Analysis(Tabular):
         return drawn_as(self.survey, self.tally if self.groups is None else self.groups, self.sample)
 
     @property
+    def _origin(self) -> Origin:
+        of = self.drawn.origin if self.drawn else Origin(counts.people_of(self.tally), self.survey.digest)
+        return replace(of, group=self.described.get("group"), by_hand=bool(self.described.get("by_hand")))
+
+    @property
     def _interval(self) -> Interval:
         return Interval(self.confidence, target=self.target)
 
@@ -101,9 +107,14 @@ class Analysis(Tabular):
         """As `Results.to_dict`."""
         return self.results.to_dict()
 
-    def conf_int(self) -> pd.DataFrame:
-        """As `Results.conf_int`."""
-        return self.results.conf_int()
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """As `Results.to_frame`."""
+        return self.results.to_frame(table)
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
+        """As `Results.conf_int`, with limits of any confidence. Raises EstimateError for both at once, and for one that is none."""
+        level = confidence_of(alpha, confidence, self.confidence)
+        return (self if level == self.confidence else replace(self, confidence=level)).results.conf_int()
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """As `Results.plot`."""
@@ -142,7 +153,7 @@ class Analysis(Tabular):
         if not more:
             return crosstab.crosstab(self.survey, self.tally, a, b, confidence=self.confidence, target=self.target)
         names, bits = [a, b, *more], self._reports("a table of more than two questions")
-        return crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target)
+        return replace(crosstab.joint(self.survey, bits, names, confidence=self.confidence, target=self.target), origin=self._origin)
 
     def shown(self, question: str, *, complete: bool = False) -> Shown:
         """A question that only some are shown (`show_if`), among those who were: what is known to be impossible takes noise off.
@@ -171,6 +182,7 @@ class Analysis(Tabular):
         if isinstance(other, Analysis) and self.drawn and other.drawn:
             return sampled.compare(self.drawn, other.drawn, question, self._interval)
         self._require_no_sample("a comparison with reports that are no sample")
+        require_independent([self._origin, other._origin if isinstance(other, Analysis) else Origin(counts.people_of(second))])
         return differences.compare(self.survey, self.tally, second, question, confidence=self.confidence, target=self.target)
 
     def compare_groups(
@@ -186,6 +198,7 @@ class Analysis(Tabular):
             raise EstimateError("all groups must be reports to one survey")
         for one in (self, *others.values()):
             one._require_no_sample("a comparison of all groups")
+        require_independent([self._origin, *(other._origin for group, other in others.items() if group != own)])
         tallies = {own: self.tally, **{group: other.tally for group, other in others.items() if group != own}}
         interval: dict[str, Any] = {"confidence": self.confidence, "method": self.method, "target": self.target}
         reference = None if pairs else own
@@ -194,12 +207,15 @@ class Analysis(Tabular):
     def compare_waves(self, second: Analysis) -> Waves:
         """How the questions that another survey shares with this one have changed from here to there, asked of other people.
 
+        Where both were asked in the same clusters (`Sample(clusters=...)`), the changes are those within the clusters.
+
         Shared are those with the same id, type, options and scores. Raises EstimateError where there is none, and where the two analyses
         have another confidence, target or simultaneity.
         """
         if self.simultaneous != second.simultaneous:
             raise EstimateError("both analyses must be simultaneous, or neither")
-        return waves.compare_waves((self.survey, second.survey), (self.results, second.results))
+        drawn = (self.drawn, second.drawn) if self.drawn and second.drawn else None
+        return waves.compare_waves((self.survey, second.survey), (self.results, second.results), drawn)
 
     def trend(self, *later: Analysis, times: Sequence[float] | None = None) -> Trends:
         """How much every share and mean rises by the unit of time over this wave and two later ones or more, asked of other people.
@@ -210,6 +226,44 @@ class Analysis(Tabular):
         if len({one.simultaneous for one in waves}) > 1:
             raise EstimateError("all analyses must be simultaneous, or none")
         return trends([one.survey for one in waves], [one.results for one in waves], times)
+
+    def between(self, a: str, option: str, b: str, other: str) -> Estimate:
+        """Returns the share of an option of question a less that of an option of question b, or of another option of the same question.
+
+        Both are of the same people, which the error allows for, however the answers go together: "more smoke than drink?". `difference`
+        is of different people.
+
+        Args:
+            a: The id of a question, or of an item of a multiple choice.
+            option: The option of a.
+            b: As a; it may be the same question.
+            other: The option of b, another one if b is a.
+
+        Raises:
+            EstimateError: A question or option is unknown, the two are one, or a question is a number whose reports tell its mean only.
+        """
+        if a != b:
+            return paired.between(self.crosstab(a, b), option, other)
+        if self.drawn:
+            return sampled.between_options(self.drawn, a, option, other, self._interval)
+        return differences.between_options(self.survey, self.tally, a, option, other, confidence=self.confidence, target=self.target)
+
+    def between_means(self, a: str, b: str) -> Estimate:
+        """Returns the mean of question a less that of question b, by their own scores, among those who answered both.
+
+        Raises:
+            EstimateError: A question is unknown or has no scores, the two are one, or a number's reports tell its mean only.
+        """
+        scores = []
+        for name in (a, b):
+            asked, _ = counts.find(self.survey, name)
+            own = scores_of(asked)
+            if own is None:
+                raise EstimateError(
+                    f"question {name} must have scores for a difference of means, got a {asked.type}; `between` has that of shares"
+                )
+            scores.append(own)
+        return paired.between_means(self.crosstab(a, b), *scores)
 
     def correlation(self, a: str, b: str, data: pd.DataFrame | None = None) -> Estimate:
         """Pearson's correlation of two questions' scores; of yes and no, and of other choices of two, the first one as 1.

@@ -153,7 +153,9 @@ shares <- function(ones, n, phi, theta) {
   rate <- ones / n
   gap <- theta - phi
   limits <- t(sapply(ones, function(y) pmin(1, pmax(0, (rate_limits(y, n, phi, theta) - phi) / gap))))
-  cbind(n, ones, (rate - phi) / gap, sqrt(rate * (1 - rate) / n) / gap, limits, adjusted(ones, n, phi, theta))
+  inside <- pmin(theta, pmax(phi, rate))  # a standard error is never below that of the coins alone
+  error <- sqrt(pmax(rate * (1 - rate), inside * (1 - inside)) / n) / gap
+  cbind(n, ones, (rate - phi) / gap, error, limits, adjusted(ones, n, phi, theta))
 }
 
 # The mean of scores, among those who answered: a sum of the estimated shares, whose covariance follows from the coins.

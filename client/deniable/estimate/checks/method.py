@@ -101,7 +101,8 @@ def known_prevalence(survey: Survey, tally: Tally, question: str, option: str, t
     rate = float(asked.channel.phi) + share * float(asked.channel.theta - asked.channel.phi)
     tails = float(scipy.special.bdtr(count, n, rate)), float(scipy.special.bdtrc(count - 1, n, rate)) if count else 1.0
     statistic = (count - n * rate) ** 2 / (n * rate * (1 - rate))
-    return HypothesisTest(f"the share of {asked.id} = {option} is {share:g}", statistic, 1, min(1.0, 2 * min(tails)))
+    what = f"the share of {asked.id} = {option} is {share:g}"
+    return HypothesisTest(what, statistic, 1, min(1.0, 2 * min(tails)), reference="the exact binomial distribution")
 
 
 def worst_case_shift(question: Question, fraction: float, share: float | None = None) -> Shift:

@@ -110,6 +110,17 @@ def _covariance(rate: _Floats, matrix: _Floats) -> _Floats:
     return covariance
 
 
+def least_variance(pseudo: _Floats, matrix: _Floats) -> float:
+    """Returns the least variance of one report's pseudo-answers by chance alone, whatever its true category is.
+
+    Args:
+        pseudo: The pseudo-answer of each reported category, shape (k,).
+        matrix: P[reported, true], shape (k, k).
+    """
+    apart = pseudo[:, None] - pseudo @ matrix
+    return float((matrix * apart**2).sum(axis=0).min())
+
+
 def codes_of(reports: Sequence[Any] | NDArray[Any], design: Design | RowDesigns | CategoryDesign) -> NDArray[np.int64]:
     """The place of each report among the design's categories, shape (n,). Raises EstimateError for none, and for a report that is none."""
     labels = design.categories if isinstance(design, CategoryDesign) else YES_NO
@@ -200,7 +211,7 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval
     """Category i with limits that are normal and within [0, 1].
 
     Their width comes from counts with half a report added to each category: with few reports, all of one kind, it would be 0. So would the
-    standard error, which then is that of these counts, too.
+    standard error, which then is that of these counts, too; and it is never below that of the chances alone.
     """
     if interval.target == "respondents":
         raise EstimateError("target must be population where a report's chances differ between the other answers")
@@ -209,7 +220,8 @@ def _normal(i: int, ones: NDArray[np.int64], matrix: _Floats, interval: Interval
     smoothed = np.asarray((ones + 0.5) / (n + len(ones) / 2), dtype=np.float64)
     width = math.sqrt(_covariance(smoothed, matrix)[i, i] / n)
     low, high = limits(estimates[i : i + 1], np.array([width]), interval.confidence, 0.0, 1.0)
-    std_error = math.sqrt(covariance[i, i]) if np.count_nonzero(ones) > 1 else width
+    variance = float(covariance[i, i]) if np.count_nonzero(ones) > 1 else width**2
+    std_error = math.sqrt(max(variance, least_variance(np.linalg.inv(matrix)[i], matrix) / n))
     value, ends = float(estimates[i]), (float(low[0]), float(high[0]))
     return Share(int(ones[i]), n, value, std_error, *ends, interval.confidence, "normal", interval.target)
 

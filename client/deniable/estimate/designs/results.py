@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from deniable.estimate.limits.interval import require_confidence
 from deniable.estimate.present.figures import percent, percents
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
@@ -62,8 +63,12 @@ class Collected(Tabular):
         """The fields of `rows`."""
         return (Table("share", tuple(field.name for field in fields(CollectedRow)), tuple(map(astuple, self.rows))),)
 
-    def conf_int(self) -> pd.DataFrame:
-        """A pandas DataFrame with the columns low and high, indexed by group and category."""
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
+        """A pandas DataFrame with the columns low and high, indexed by group and category.
+
+        alpha, confidence: as in `Results.conf_int`. Raises EstimateError for another confidence than that of `collected`.
+        """
+        require_confidence(alpha, confidence, self.rows[0].confidence, "collected(..., confidence=...) has others")
         return self.to_frame().set_index(["group", "category"])[["low", "high"]]
 
     def _caption(self) -> str:

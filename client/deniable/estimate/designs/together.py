@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
-from deniable.estimate.designs.reports import codes_of, collected
+from deniable.estimate.designs.reports import codes_of, collected, least_variance
 from deniable.estimate.designs.results import Collected
 from deniable.estimate.limits import effective, normal
 from deniable.estimate.limits.interval import Interval
@@ -104,7 +104,8 @@ def collected_mean(
     if k == 2:
         low, high = _of_two(value, plain if np.ptp(w) else 0.0, effective_n, values, design.matrix, interval)
         found = replace(found, low=low, high=high)
-    return replace(found, std_error=math.sqrt(plain or variance))
+    least = float(squared.sum()) * least_variance(pseudo, design.matrix)
+    return replace(found, std_error=math.sqrt(max(plain or variance, least)))
 
 
 def _with_more(rates: _Floats, pseudo: _Floats, n: float, more: float) -> float:

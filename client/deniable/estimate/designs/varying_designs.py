@@ -60,13 +60,13 @@ class Strata:
         else:
             raise EstimateError(f"method must be one of {', '.join(METHODS)} where the design varies by row, got {method!r}")
         estimate = float(weights @ ((self.ones - self.n * self.q0) / (self.q1 - self.q0)))
-        z = normal_quantile(interval.alpha)
+        z, (at_0, slope) = normal_quantile(interval.alpha), self._coin_variance(weights)
+        coins = at_0 + slope * min(1.0, max(0.0, estimate))
         if target == "respondents":
-            at_0, slope = self._coin_variance(weights)
-            std_error = math.sqrt(at_0 + slope * min(1.0, max(0.0, estimate)))
+            std_error = math.sqrt(coins)
             low, high = _score_limits(estimate, at_0, slope, z)
         else:
-            std_error = math.sqrt(self._variance(weights, estimate))
+            std_error = math.sqrt(max(coins, self._variance(weights, estimate)))
             wald = (estimate - z * std_error, estimate + z * std_error)
             low, high = wald if method == "wald" else self._likelihood_limits(interval.alpha)
         return Share(int(self.ones.sum()), int(self.n.sum()), estimate, std_error, low, high, confidence, method, target)

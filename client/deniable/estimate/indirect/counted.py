@@ -86,7 +86,8 @@ def _design_effect(control: NDArray[np.int64], treated: NDArray[np.int64]) -> Hy
     errors = np.sqrt(np.concatenate([spread[0] + spread[1], spread[1][1:] + spread[0][:-1], last]))
     lowest = min(0.0, float((shares / errors).min()))
     p = min(1.0, len(shares) * float(scipy.special.ndtr(lowest))) if lowest else 1.0
-    return HypothesisTest("no kind of people has a share below 0 (no design effect)", lowest**2, 1, p)
+    by = f"the lower tail of the normal distribution times {len(shares)} kinds"
+    return HypothesisTest("no kind of people has a share below 0 (no design effect)", lowest**2, 1, p, reference=by)
 
 
 def _spread(rate: _Floats, n: np.int64) -> _Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,29 @@ class Interval:
             return 1.0
         drawn = (self.everybody - n) / (self.everybody - 1) if self.everybody > n else 0.0
         return drawn + (1 - drawn) * self.rounding
+
+
+def confidence_of(alpha: float | None, confidence: float | None, usual: float) -> float:
+    """Returns the confidence that is asked for, by itself or as the chance alpha of missing the truth; `usual` where neither is.
+
+    Raises EstimateError for both at once, and for a number that is not above 0 and below 1.
+    """
+    if alpha is not None and confidence is not None:
+        raise EstimateError(f"alpha and confidence must not be given together, got {alpha!r} and {confidence!r}")
+    if confidence is not None:
+        return _confidence(confidence)
+    if alpha is None:
+        return usual
+    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0 < alpha < 1:
+        raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
+    return 1 - float(alpha)
+
+
+def require_confidence(alpha: float | None, confidence: float | None, own: float, instead: str) -> None:
+    """Raises EstimateError where limits of another confidence are asked for than there are. instead: what has such."""
+    asked = confidence_of(alpha, confidence, own)
+    if not math.isclose(asked, own, rel_tol=0, abs_tol=1e-9):
+        raise EstimateError(f"confidence must be {own:g}, which these limits have, got {asked:g}; {instead}")
 
 
 def _confidence(value: Any) -> float:

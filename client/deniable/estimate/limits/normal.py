@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 
 import numpy as np
 import scipy
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.present.figures import p_value
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
@@ -28,7 +29,8 @@ class HypothesisTest(Tabular):
     """A test of a hypothesis. It prints as a sentence.
 
     what: the hypothesis. statistic: chi-squared with df degrees of freedom if it holds, for large n.
-    warning: why the p-value may be wrong (see `few`), or empty.
+    warning: why the p-value may be wrong (see `few`), or empty. reference: what the p-value is by, where that is not chi-squared with df
+    degrees of freedom; empty where it is.
     """
 
     what: str
@@ -36,19 +38,22 @@ class HypothesisTest(Tabular):
     df: int
     p_value: float
     warning: str = ""
+    reference: str = ""
 
     def tables(self) -> tuple[Table, ...]:
         """One row, and the warning below."""
         marks = footnotes([self.warning])
-        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), marks.get(self.warning, ""))
-        return (Table("", ("hypothesis", "chi-squared", "df", "p", ""), (cells,), told(marks)),)
+        by = self.reference or "chi-squared"
+        cells = (self.what, f"{self.statistic:.4g}", f"{self.df}", p_value(self.p_value), by, marks.get(self.warning, ""))
+        return (Table("", ("hypothesis", "chi-squared", "df", "p", "p by", ""), (cells,), told(marks)),)
 
     def records(self) -> tuple[Table, ...]:
         """`test`: the fields above."""
-        return (Table("test", tuple(field.name for field in fields(self)), (astuple(self),)),)
+        return (Table("test", tuple(one.name for one in fields(self)), (astuple(self),)),)
 
     def __str__(self) -> str:
-        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {p_value(self.p_value)}"
+        by = f" by {self.reference}" if self.reference else ""
+        text = f"{self.what}: chi-squared {self.statistic:.4g} with {self.df} df, p {p_value(self.p_value)}{by}"
         return f"{text}; {self.warning}" if self.warning else text
 
 
@@ -58,7 +63,8 @@ class Estimate(Tabular):
 
     what: in words. n: reports. estimate: never clipped, so chance can take it out of its range. std_error: of the
     estimate. low, high: limits, within the range that is possible. target: "population" or "respondents". warning: why the limits may
-    hold the truth less often than `confidence` says (see `few`), or empty.
+    hold the truth less often than `confidence` says (see `few`), or empty. origin: whose reports it comes from, where that is known; it is
+    no part of what is compared or written.
     """
 
     what: str
@@ -70,6 +76,7 @@ class Estimate(Tabular):
     confidence: float
     target: str
     warning: str = ""
+    origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def tables(self) -> tuple[Table, ...]:
         """One row, and the warning below."""
@@ -81,7 +88,8 @@ class Estimate(Tabular):
 
     def records(self) -> tuple[Table, ...]:
         """`estimate`: the fields above."""
-        return (Table("estimate", tuple(field.name for field in fields(self)), (astuple(self),)),)
+        names = tuple(one.name for one in fields(self) if one.compare)
+        return (Table("estimate", names, (tuple(getattr(self, name) for name in names),)),)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides, by the estimate's distance in standard errors."""
@@ -102,14 +110,25 @@ class ClusterEstimate(Estimate):
     wider: float = 1.0
 
     def test(self, value: float = 0.0) -> HypothesisTest:
-        """Tests whether the truth is `value`, from both sides, by Student's t; the statistic is its square."""
+        """Tests whether the truth is `value`, from both sides, by Student's t, whose square is the statistic over `wider` squared."""
         found = super().test(value)
-        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, found.statistic / self.wider**2)))
+        square = found.statistic / self.wider**2
+        by = f"t {math.sqrt(square):.4g} with {self.df:.6g} df"
+        return replace(found, p_value=float(scipy.special.fdtrc(1, self.df, square)), reference=by)
 
 
 def chi_squared(what: str, statistic: float, df: int) -> HypothesisTest:
     """The test whose statistic is chi-squared with df degrees of freedom under its hypothesis."""
     return HypothesisTest(what, float(statistic), df, float(scipy.special.chdtrc(df, statistic)))
+
+
+def by_f(found: HypothesisTest, f: float, first: float, second: float) -> HypothesisTest:
+    """Returns the test with the p-value of F = f with so many degrees of freedom; by chi-squared where the second are infinite."""
+    if math.isinf(second):
+        by = f"chi-squared {first * f:.4g} with {first:.4g} df"
+        return replace(found, p_value=float(scipy.special.chdtrc(first, first * f)), reference=by)
+    by = f"F {f:.4g} with {first:.4g} and {second:.6g} df"
+    return replace(found, p_value=float(scipy.special.fdtrc(first, second, f)), reference=by)
 
 
 def limits(estimate: _Floats, std_error: _Floats, confidence: float, lowest: float, highest: float) -> tuple[_Floats, _Floats]:

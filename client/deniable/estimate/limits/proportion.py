@@ -37,7 +37,8 @@ class Share:
     """An estimated share of one category.
 
     ones, n: reports with the bit set, and all reports. estimate: unbiased and never clipped, so chance can take it
-    below 0 or above 1. std_error: its standard error, with n (not n - 1) in the denominator. low, high: confidence
+    below 0 or above 1. std_error: its standard error, with n (not n - 1) in the denominator, and never below that of
+    the coins alone. low, high: confidence
     limits, in [0, 1] for every method but "wald". method: the one really used. target: whose share it is.
     """
 
@@ -88,14 +89,14 @@ def proportion(ones: int, n: int, q0: float, q1: float, interval: Interval) -> S
     gap, rate, sampling = q1 - q0, ones / n, interval.sampling(n)
     confidence, target = interval.confidence, interval.target
     estimate = (rate - q0) / gap
-    variance = rate * (1 - rate)
+    inside = min(1.0, max(0.0, estimate))
+    variance = max(rate * (1 - rate), (q0 + gap * inside) * (1 - q0 - gap * inside))
     if sampling < 1:
-        inside = min(1.0, max(0.0, estimate))
         variance = inside * q1 * (1 - q1) + (1 - inside) * (q0 * (1 - q0) + sampling * inside * gap**2)
     whose, method = _really_used(interval, n, min(q0, 1 - q0, q1, 1 - q1))
     std_error = math.sqrt(variance / n) / abs(gap)
-    if method == "wald":
-        half = closed_form.normal_quantile(interval.alpha) * std_error
+    if method == "wald":  # by the rate as observed
+        half = closed_form.normal_quantile(interval.alpha) * math.sqrt(rate * (1 - rate) / n) / abs(gap)
         return Share(ones, n, estimate, std_error, estimate - half, estimate + half, confidence, method, target)
     limits = _of_population if whose == "population" else _of_respondents
     low, high = (min(1.0, max(0.0, limit)) for limit in sorted(limits((ones, n), q0, q1, replace(interval, method=method, target=whose))))

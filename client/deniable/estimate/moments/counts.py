@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import count
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,26 @@ from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 
 _CHUNK = 1 << 22  # numbers held at once while reports are counted
+
+
+_marks = count()
+
+
+def people_of(tally: Tally) -> frozenset[str]:
+    """Returns the marks of the reports that a tally has counted; the same tally has the same ones, as long as it is there.
+
+    Two tallies have different ones, even if their counts are equal, unless one was summed of the other by `summed`.
+    """
+    if "people" not in tally.__dict__:
+        tally.__dict__["people"] = frozenset({f"{next(_marks)}-{tally.n}-{crc32(np.ascontiguousarray(tally.pairs).tobytes()):08x}"})
+    return frozenset(tally.__dict__["people"])
+
+
+def summed(tallies: Collection[Tally]) -> Tally:
+    """Returns the tally of all of them, which remembers whose reports it has."""
+    found = Tally(sum(tally.n for tally in tallies), np.sum([tally.pairs for tally in tallies], axis=0))
+    found.__dict__["people"] = frozenset[str]().union(*map(people_of, tallies))
+    return found
 
 
 def find(survey: Survey, name: str) -> tuple[Question, slice]:

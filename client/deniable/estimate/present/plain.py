@@ -26,9 +26,12 @@ _RULES: dict[type, tuple[str, Callable[[Any], bool]]] = {
 def record(kind: type[_T], given: Mapping[str, Any]) -> _T:
     """A dataclass from the values of its fields. Raises EstimateError for a field that is missing, unknown, or of another kind.
 
+    A field that is not compared is no part of a record.
     Fields of other types than text, number, whole number (a count), truth value and None are taken as they are.
     """
     try:
+        if hidden := [name for name, field in kind.__dataclass_fields__.items() if not field.compare and name in given]:  # type: ignore[attr-defined]
+            raise TypeError(f"unexpected key {hidden[0]}")
         found = kind(**given)
     except TypeError as error:
         raise EstimateError(f"{kind.__name__} must have the keys that to_dict gives: {error}") from None

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
@@ -47,7 +46,7 @@ def wald(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     if df < m:
         needed = f"{m + 1} clusters, got {df + 1:g}" if fit.left_out is None else f"{m} degrees of freedom, got {df:.3g}"
         raise EstimateError(f"a test of {m} coefficients needs at least {needed}")
-    return replace(found, p_value=float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic)))
+    return normal.by_f(found, (df - m + 1) / (df * m) * statistic, m, df - m + 1)
 
 
 def _statistic(fit: Coefficients, places: list[int]) -> float:

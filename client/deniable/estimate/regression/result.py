@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
+from deniable.estimate.limits.interval import confidence_of
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.present.figures import decimals, fixed, p_value
 from deniable.estimate.present.table import Table
@@ -108,13 +108,15 @@ class Regression(Tabular):
         """The covariance of the coefficients."""
         return self.covariance
 
-    def conf_int(self, *, alpha: float = 0.05) -> pd.DataFrame:
-        """Wald intervals that miss the truth with the chance alpha, as in statsmodels; columns low and high. Raises EstimateError."""
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
+        """Wald intervals that miss the truth with the chance alpha, as in statsmodels; columns low and high. Raises EstimateError.
+
+        confidence: 1 - alpha, instead; 0.95 where neither is given.
+        """
         import pandas as pd
 
-        if not 0 < alpha < 1:
-            raise EstimateError(f"alpha must be above 0 and below 1, got {alpha!r}")
-        half = -scipy.special.stdtrit(self.freedom.to_numpy(), alpha / 2) * self.bse
+        missed = 1 - confidence_of(alpha, confidence, 0.95)
+        half = -scipy.special.stdtrit(self.freedom.to_numpy(), missed / 2) * self.bse
         return pd.DataFrame({"low": self.params - half, "high": self.params + half})
 
     def wald_test(self, *terms: str) -> HypothesisTest:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments import counts
 from deniable.estimate.samples.design import Design
 from deniable.estimate.samples.linear import Linear, linear
@@ -58,6 +57,13 @@ class Drawn:
     def _found(self) -> dict[tuple[str | float | None, ...], Linear]:
         return {}
 
+    @property
+    def origin(self) -> Origin:
+        """Whose reports these are, and the clusters that were drawn."""
+        name = self.sample.clusters
+        clusters = frozenset(f"{name} {self.sample.value(name, group)}" for group, tally in self.tallies.items() if name and tally.n)
+        return Origin(counts.people_of(self.tally), self.survey.digest, clusters=clusters)
+
     def takes_as_known(self, question: str) -> bool:
         """Whether this question's shares are margins of the sample, and so no estimates."""
         return self.sample.question == question
@@ -93,5 +99,4 @@ def require_groups(survey: Survey, tallies: Mapping[str, Tally]) -> None:
 
 def together(tallies: Mapping[str, Tally]) -> Tally:
     """The tally of all of them."""
-    pairs = np.sum([tally.pairs for tally in tallies.values()], axis=0)
-    return Tally(sum(tally.n for tally in tallies.values()), pairs)
+    return counts.summed(tallies.values())

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class Linear:
     """Shares in one order, shape (m,); their covariance, and that of the coins alone, shape (m, m).
 
     n: reports. effective: how many of one weight would say as much, were weights and answers unrelated (L. Kish (1965), section 11.7).
+    parts: what the reports of each of the design's groups add to the errors, shape (G, m); empty where there is no design.
     """
 
     n: int
@@ -42,6 +43,7 @@ class Linear:
     shares: _Floats
     covariance: _Floats
     coins: _Floats
+    parts: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def variances(self) -> _Floats:
@@ -58,7 +60,8 @@ class Linear:
     def sums(self, weights: _Floats) -> Linear:
         """Sums of weights times these shares, for weights of shape (l, m)."""
         covariance, coins = (weights @ matrix @ weights.T for matrix in (self.covariance, self.coins))
-        return replace(self, shares=weights @ self.shares, covariance=covariance, coins=coins)
+        parts = self.parts @ weights.T if self.parts.size else self.parts
+        return replace(self, shares=weights @ self.shares, covariance=covariance, coins=coins, parts=parts)
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,10 @@ def linear(design: Design, tallies: Sequence[Tally], names: Sequence[str], round
     weighed = _Weighed(outputs, design.weights, by_group, fit.reshape(*by_group.shape, -1), total)
     squares = float((design.weights[:, None] * masses * by_group**2).sum())
     n = int(table.n.sum())
-    return Linear(n, min(n, total**2 / squares) if squares > 0 else 1.0, shares, *_errors(design, table, weighed))
+    parts = np.array(
+        [weighed.line(group) @ table.sums[group] if table.n[group] else np.zeros(len(shares)) for group in range(len(table.n))]
+    )
+    return Linear(n, min(n, total**2 / squares) if squares > 0 else 1.0, shares, *_errors(design, table, weighed, parts), parts)
 
 
 def _table(design: Design, tallies: Sequence[Tally], names: Sequence[str], rounding: float | None) -> tuple[Totals, _Floats]:
@@ -124,13 +130,12 @@ def _table(design: Design, tallies: Sequence[Tally], names: Sequence[str], round
     return table, cells.reshape(len(cells), -1, side)
 
 
-def _errors(design: Design, table: Totals, weighed: _Weighed) -> tuple[_Floats, _Floats]:
-    """The covariance of the shares, and that of the coins alone."""
+def _errors(design: Design, table: Totals, weighed: _Weighed, sums: _Floats) -> tuple[_Floats, _Floats]:
+    """The covariance of the shares, and that of the coins alone. sums: `Linear.parts`."""
     size, strata = len(weighed.outputs), len(design.parts)
-    sums, squares, coins = np.zeros((len(table.n), size)), np.zeros((strata, size, size)), np.zeros((strata, size, size))
+    squares, coins = np.zeros((strata, size, size)), np.zeros((strata, size, size))
     for group in np.flatnonzero(table.n).tolist():
         line, stratum = weighed.line(group), design.strata[group]
-        sums[group] = line @ table.sums[group]
         coins[stratum] += table.n[group] * line @ table.coins(group) @ line.T
         if design.sample.clusters is None:
             squares[stratum] += table.n[group] * line @ table.moments(group) @ line.T

@@ -48,7 +48,8 @@ def independence(table: Crosstab) -> HypothesisTest:
         return replace(found, warning=few.test(_unseen(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
     draws = resampled.tables(margins, table.channels, table.n, resampled.generator())
-    return replace(found, p_value=resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws))
+    p_value = resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws)
+    return replace(found, p_value=p_value, reference=resampled.REFERENCE)
 
 
 def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:
@@ -88,7 +89,7 @@ def phi_coefficient(table: Crosstab) -> Estimate:
     gradient = np.array([[1 / scale + by_p + by_q, by_p], [by_q, 0.0]])
     what = f"phi of {' and '.join(table.questions)}"
     found = normal.limited(what, table.n, value, table.variance_of(gradient), table.interval, (-1.0, 1.0))
-    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))))
+    return replace(found, warning=table.too_few(*(_only(table, cell) for cell in np.ndindex(2, 2))), origin=table.origin)
 
 
 def cramers_v(table: Crosstab) -> Estimate:
@@ -118,7 +119,7 @@ def cramers_v(table: Crosstab) -> Estimate:
     low, high = (min(1.0, math.sqrt(end / size)) for end in ends)
     what = f"Cramér's V of {' and '.join(table.questions)}"
     warning = few.test(_unseen(table)) or (_IMPOSSIBLE if ends[0] >= size else "")
-    return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, warning)
+    return Estimate(what, table.n, value, std_error, low, high, table.confidence, table.target, warning, origin=table.origin)
 
 
 def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequence[str] | None = None) -> Estimate:
@@ -140,7 +141,8 @@ def odds_ratio(table: Crosstab, rows: Sequence[str] | None = None, cols: Sequenc
         raise EstimateError(f"{what}: both shares of the denominator must be above 0, got {c:.4g} and {d:.4g}")
     covariance = table.covariance_of(over, under)
     found = normal.ratio(what, table.n, (a * b, c * d), covariance, table.interval, (0.0, math.inf))
-    return replace(found, warning=found.warning or table.too_few(*(_only(table, cell) for cell in cells)))
+    warning = found.warning or table.too_few(*(_only(table, cell) for cell in cells))
+    return replace(found, warning=warning, origin=table.origin)
 
 
 def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], given: Mapping[str, str | Sequence[str]]) -> Estimate:
@@ -166,7 +168,8 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
         for part in (over, under - over):
             table.require_possible(part, what)
     covariance = table.covariance_of(over, under)
-    return normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
+    found = normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
+    return replace(found, origin=table.origin)
 
 
 def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:

@@ -44,7 +44,7 @@ def correlation(table: Crosstab, rows: Scores, columns: Scores) -> Estimate:
     sums = np.array([float((weight * table.shares).sum()) for weight in weights])
     what = f"correlation of {' and '.join(table.questions)}"
     found = _pearson(what, table.n, (sums, table.covariance_of(*weights)), table.interval)
-    return replace(found, warning=_few(table, one > 0))
+    return replace(found, warning=_few(table, one > 0), origin=table.origin)
 
 
 def _few(table: Crosstab, counted: NDArray[np.bool_]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import effective, equivalent, normal
 from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments import applicability, counts, pseudo_answers, structural_zeros
 from deniable.estimate.present.figures import points
 from deniable.estimate.present.table import Table
@@ -44,7 +45,7 @@ class Crosstab(Tabular):
     low, high: of each cell, same shape; limits in [0, 1]: exact ones of an equivalent design (`limits.equivalent`) for a cell that few
     reports name, or all but few, else those of a normal error (`limits.normal`). interval: which were asked for. on_grid: which of the
     questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`). together: the
-    reports that have the bits of a cell all set, same shape.
+    reports that have the bits of a cell all set, same shape. origin: whose reports these are, where that is known.
     """
 
     questions: tuple[str, ...]
@@ -58,6 +59,7 @@ class Crosstab(Tabular):
     interval: Interval
     on_grid: tuple[str, ...]
     together: NDArray[np.int64]
+    origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property
     def confidence(self) -> float:
@@ -129,7 +131,7 @@ class Crosstab(Tabular):
             moments = self._second_moments(inside)
             low, high = equivalent.limits(value, self.reports(value, variance, moments), moments, self.interval)
         ends = _wider(self.n, self.interval, np.array(low), np.array(high))
-        return replace(found, low=float(ends[0]), high=float(ends[1]))
+        return replace(found, low=float(ends[0]), high=float(ends[1]), origin=self.origin)
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
         """How many reports a share of this variance is worth; moments: as in `limits.equivalent`."""
@@ -243,8 +245,10 @@ def crosstab(
     found, n, together = counts.pair_counts(survey, tally, a, b)
     axes, zeros = [Axis.of(question) for question in found], structural_zeros.impossible(survey, a, b, complete)
     if target == "population" and zeros.any() and zeros.size <= MAX_COVARIANCE:
-        return _without_impossible(axes, n, together, zeros, interval)
-    return _table(axes, n, together, replace(interval, everybody=tally.n))
+        made = _without_impossible(axes, n, together, zeros, interval)
+    else:
+        made = _table(axes, n, together, replace(interval, everybody=tally.n))
+    return replace(made, origin=Origin(counts.people_of(tally), survey.digest))
 
 
 def joint(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
+from deniable.estimate.limits.origin import Origin, require_independent, together
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.present.figures import points
@@ -55,17 +56,20 @@ class Estimated(Protocol):
 @dataclass(frozen=True)
 class Difference(Estimate):
     """An estimate whose limits come from those of its two sides (see `limits.mover`). middle: what they were computed about: the
-    estimate, unless a side's was outside its own limits."""
+    estimate, unless a side's was outside its own limits. level: the confidence of the limits by themselves, where they hold together with
+    others at `confidence`."""
 
     middle: float = 0.0
+    level: float | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def test(self, value: float = 0.0) -> HypothesisTest:
         """Tests whether the truth is `value`, from both sides: by its distance in standard errors, as the limits show them on that side.
 
-        So the p-value is below 1 - confidence exactly where `value` is outside the limits.
+        So the p-value is below 1 - confidence exactly where `value` is outside the limits; of limits that hold together with others, below
+        1 - level.
         """
         reach = self.middle - self.low if value < self.middle else self.high - self.middle
-        off = normal_quantile(1 - self.confidence) * abs(self.middle - value)
+        off = normal_quantile(1 - (self.level or self.confidence)) * abs(self.middle - value)
         statistic = (off / reach) ** 2 if reach else math.inf if off else 0.0
         return replace(normal.chi_squared(f"{self.what} is {value:g}", statistic, 1), warning=self.warning)
 
@@ -123,14 +127,15 @@ def between_options(
     sampling = respondents.about(interval, tally.n, [asked]).sampling(n)
     variance = pseudo_answers.variance_of(weights, shares, [asked.channel], sampling) / n
     found = normal.limited(f"{asked.id}: {one} less {other}", n, float(weights @ shares), variance, interval, (-1.0, 1.0))
-    return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n))
+    return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n), origin=Origin(counts.people_of(tally), survey.digest))
 
 
 def difference(one: Estimated, other: Estimated, *, what: str = "the difference") -> Difference:
     """`one` less `other`, estimates from disjoint people: two groups, two waves with other people, two surveys.
 
     The limits come from those of the two estimates, and have their confidence (see `limits.mover`). Raises EstimateError where an
-    estimate is missing, and where targets or confidences differ.
+    estimate is missing, where targets or confidences differ, and for two figures of the same people, of a group and its whole, and of
+    people of the same clusters.
     """
     return contrast([one, other], [1.0, -1.0], what=what)
 
@@ -148,8 +153,8 @@ def difference_in_differences(
 def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: str = "the contrast") -> Difference:
     """The sum of weights times estimates, all from different people. The limits come from theirs (see `limits.mover`).
 
-    Raises EstimateError where an estimate is missing, where targets or confidences differ, and for a weight that is no finite number of
-    sane size.
+    Raises EstimateError where an estimate is missing, where targets or confidences differ, for figures of the same people or clusters, and
+    for a weight that is no finite number of sane size.
     """
     weights = checked_numbers("weights", weights)
     if len(estimates) != len(weights) or len(estimates) < 2:
@@ -160,6 +165,9 @@ def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: 
             raise EstimateError(f"both estimates must have one target, got {first.target} and {other.target}")
         if first.confidence != other.confidence:
             raise EstimateError(f"both estimates must have one confidence, got {first.confidence:g} and {other.confidence:g}")
+    origins: list[Origin | None] = [getattr(one, "origin", None) for one in estimates]
+    require_independent(origins)
+    levels = {_level(one) for one in estimates}
     sides = [_side(one) for one in estimates]
     low, high = mover.contrast(sides, weights)
     std_error = math.hypot(*(weight * (one.std_error or 0.0) for one, weight in zip(estimates, weights, strict=True)))
@@ -169,7 +177,8 @@ def contrast(estimates: Sequence[Estimated], weights: Sequence[float], *, what: 
     )
     warnings = [str(getattr(one, "warning", "")) for one in estimates] if _by_normal_errors(*estimates) else []
     warning, n = next(filter(None, warnings), ""), sum(one.n for one in estimates)
-    return Difference(what, n, value, std_error, low, high, first.confidence, first.target, warning, middle)
+    level, ends = levels.pop() if len(levels) == 1 else None, (low, high, first.confidence, first.target)
+    return Difference(what, n, value, std_error, *ends, warning, middle, origin=together(origins), level=level)
 
 
 def checked_numbers(name: str, values: Any) -> list[float]:
@@ -195,8 +204,14 @@ def _side(one: Estimated) -> mover.Side:
 
 def _reach(one: Estimated) -> float:
     """How far a normal error reaches, or one that few tell: limits that are nearer are cut, those of single shares at 0 and 1 only."""
-    told = Interval(one.confidence, df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
+    told = Interval(_level(one), df=getattr(one, "df", math.inf), wider=getattr(one, "wider", 1.0))
     return told.quantile * (one.std_error or 0.0)
+
+
+def _level(one: Estimated) -> float:
+    """Returns the confidence of the estimate's limits by themselves."""
+    origin: Origin | None = getattr(one, "origin", None)
+    return getattr(one, "level", None) or (origin.level if origin else None) or one.confidence
 
 
 def _by_normal_errors(*sides: Estimated) -> bool:

@@ -73,7 +73,8 @@ def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> Hypot
         return replace(found, warning=few.test(True))
     alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), resampled.generator()
     draws = resampled.groups(alike, channel, [group.n for group in groups], rng)
-    return replace(found, p_value=resampled.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws))
+    p_value = resampled.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws)
+    return replace(found, p_value=p_value, reference=resampled.REFERENCE)
 
 
 def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], channel: Channel) -> _Floats:

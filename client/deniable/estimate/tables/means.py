@@ -16,6 +16,7 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments import applicability, counts, pseudo_answers
 from deniable.estimate.moments.shrinkage import adjusted
 from deniable.estimate.present.figures import four_digits
@@ -107,16 +108,17 @@ def mean(
     interval = interval.told_by_all(n) if interval.sampling(n) == 1 else interval
     bounds = float(values[counted].min()), float(values[counted].max())
     what, warning = f"mean of {asked.id}", few.scores(ones, counted, asked.channel)
+    origin = Origin(counts.people_of(tally), survey.digest, question=asked.id)
     if counted.all():
         variance = float(_covariance(values[None, :], shares, ones, n, channel, interval)[0, 0]) / n
         found = normal.limited(what, n, float(values @ shares), variance, interval, bounds)
         low, high = _wider(found, interval, bounds)
-        return replace(found, low=low, high=high, warning=warning)
+        return replace(found, low=low, high=high, warning=warning, origin=origin)
     middle, weights = about_middle(values, counted)
     parts = float(weights[0] @ shares), float(weights[1] @ shares)
     covariance = _covariance(weights, shares, ones, n, channel, interval) / n
     found = ratio_about(middle, what, n, parts, covariance, interval, bounds)
-    return replace(found, warning=found.warning or warning)
+    return replace(found, warning=found.warning or warning, origin=origin)
 
 
 def about_middle(values: _Floats, counted: NDArray[np.bool_]) -> tuple[float, _Floats]:

@@ -19,6 +19,7 @@ from deniable.mechanism import Channel
 _Floats = NDArray[np.float64]
 
 DRAWS = 999
+REFERENCE = f"{DRAWS} resamples"
 SMALL = 5.0  # expected reports of a kind, below which chi-squared will not do (W. Cochran, Biometrics 10 (1954))
 _KINDS = 1 << 12  # of reports, up to which each is drawn by its number; of more, report after report
 _MOST = 1 << 27  # bits, or numbers of reports of a kind, that are drawn in all

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks.made_up_reports import MadeUp
+from deniable.estimate.limits.interval import require_confidence
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.estimate.present.figures import between, decimals, fixed, percent, percents
 from deniable.estimate.present.plain import record
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 _ITEM = re.compile(r"(?P<question>[^\[]+)\[(?P<item>.*)\]", re.DOTALL)  # an item of a multiple choice, such as drugs[tea]
 
 
+_ANY = "Analysis.conf_int has those of any confidence"
+
+
 @dataclass(frozen=True)
 class Row:
     """One option of one question.
@@ -34,6 +40,7 @@ class Row:
     question's exact privacy loss. confidence, method, target: of low and high. chance_rate: the share of reports
     that have the bit set where nobody holds this option. warning: plain words, or empty.
     Without reports, and where there is no estimate for the target, estimate, std_error, low, high and adjusted are None.
+    origin: whose reports these are, where that is known; it is no part of what is compared or written.
     """
 
     question: str
@@ -51,6 +58,12 @@ class Row:
     target: str
     chance_rate: float
     warning: str
+    origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> tuple[float | None, float | None]:
+        """Returns low and high. alpha, confidence: as in `Results.conf_int`. Raises EstimateError for another confidence than the row's."""
+        require_confidence(alpha, confidence, self.confidence, _ANY)
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ class MeanRow:
 
     n: reports. mean, std_error, low, high: as in `mean`; None where there are no reports, too few answers to tell, or no mean for the
     target. epsilon: the question's exact privacy loss. scale_low, scale_high: the least and the largest score that can be answered.
-    warning: plain words, or empty.
+    warning: plain words, or empty. origin: as in `Row`.
     """
 
     question: str
@@ -74,6 +87,12 @@ class MeanRow:
     scale_low: float
     scale_high: float
     warning: str = ""
+    origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> tuple[float | None, float | None]:
+        """As `Row.conf_int`."""
+        require_confidence(alpha, confidence, self.confidence, _ANY)
+        return self.low, self.high
 
     @property
     def figures(self) -> tuple[str, str, str, str]:
@@ -87,8 +106,16 @@ class MeanRow:
 
 _SHARES = ("question", "option", "estimate", "std error", "interval", "adjusted", "")
 _MEANS = ("question", "mean", "std error", "interval", "scale", "")
-_ROW_KEYS = tuple(field.name for field in fields(Row))
-_MEAN_KEYS = tuple("estimate" if field.name == "mean" else field.name for field in fields(MeanRow))
+_ROW_KEYS = tuple(one.name for one in fields(Row) if one.compare)
+_MEAN_FIELDS = tuple(one.name for one in fields(MeanRow) if one.compare)
+_MEAN_KEYS = tuple("estimate" if name == "mean" else name for name in _MEAN_FIELDS)
+
+
+def _values(row: Row | MeanRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in (_ROW_KEYS if isinstance(row, Row) else _MEAN_FIELDS)}
+
+
+_AnyRow = TypeVar("_AnyRow", Row, MeanRow)
 
 
 @dataclass(frozen=True)
@@ -97,7 +124,8 @@ class Results(Tabular):
 
     survey, title, digest: which survey, as published. n: reports. epsilon: what one submission gives away at most,
     exactly. rows: questions in order, each with its options in order. simultaneous: whether `confidence` holds for
-    all intervals of a question together instead of for each alone. means: of the questions that have scores.
+    the intervals of all options of a question together (of a multiple choice: of all its items) instead of for each alone; that of a mean
+    is always alone. means: of the questions that have scores.
     group: the public group that these are of, or None for all groups together. by_hand: whether these are the reports of people who
     answered with real coins, which are never mixed with others. n_by_hand: how many such reports there are beside these.
     n_organisation: how many of these an organisation perturbed, which had its people's answers. made_up: whether
@@ -122,6 +150,16 @@ class Results(Tabular):
     may_wait: int = 0
     sample: str = ""
 
+    def __post_init__(self) -> None:
+        """Has the rows know of which part of the survey's reports they are."""
+        object.__setattr__(self, "rows", tuple(map(self._placed, self.rows)))
+        object.__setattr__(self, "means", tuple(map(self._placed, self.means)))
+
+    def _placed(self, row: _AnyRow) -> _AnyRow:
+        if row.origin is None or (row.origin.group, row.origin.by_hand) == (self.group, self.by_hand):
+            return row
+        return replace(row, origin=replace(row.origin, group=self.group, by_hand=self.by_hand))
+
     @property
     def confidence(self) -> float:
         """The chance that an interval holds the truth. A survey of numbers alone has means, and no rows."""
@@ -129,9 +167,9 @@ class Results(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; the rows come last, then the means."""
-        head = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("rows", "means", "made_up")}
+        head = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("rows", "means", "made_up")}
         head["made_up"] = self.made_up and asdict(self.made_up)
-        return {**head, "rows": [asdict(row) for row in self.rows], "means": [asdict(row) for row in self.means]}
+        return {**head, "rows": [_values(row) for row in self.rows], "means": [_values(row) for row in self.means]}
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Results:
@@ -145,7 +183,10 @@ class Results(Tabular):
             if any(len({figure is None for figure in (row.mean, row.std_error, row.low, row.high)}) > 1 for row in means):
                 raise EstimateError("a mean must have its error and both limits, or none of all")
             made_up = record(MadeUp, found) if (found := source.get("made_up")) else None
-            return record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
+            found = record(cls, {**source, "rows": rows, "means": means, "made_up": made_up})
+            mark = hashlib.sha256(repr((found.survey, found.digest, found.n, rows, means)).encode()).hexdigest()
+            origin = Origin(frozenset({mark}), found.digest, found.group, found.by_hand)
+            return replace(found, rows=tuple(_from(row, origin) for row in rows), means=tuple(_from(row, origin) for row in means))
         except (KeyError, TypeError, AttributeError) as error:
             raise EstimateError(f"the results must have the keys that to_dict gives: {error}") from None
 
@@ -200,12 +241,34 @@ class Results(Tabular):
         """
         part = {**({} if self.group is None else {"group": self.group}), **({"by_hand": True} if self.by_hand else {})}
         keys, cells = tuple(part), tuple(part.values())
-        rows, means = (tuple((*astuple(self._alarmed(one)), *cells) for one in several) for several in (self.rows, self.means))
+        rows, means = (tuple((*_values(self._alarmed(one)).values(), *cells) for one in several) for several in (self.rows, self.means))
         return Table("share", (*_ROW_KEYS, *keys), rows), Table("mean", (*_MEAN_KEYS, *keys), means)
 
-    def conf_int(self) -> pd.DataFrame:
-        """A pandas DataFrame with the columns low and high, indexed by question and option."""
-        return self.to_frame().set_index(["question", "option"])[["low", "high"]]
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame of every figure, with the columns of the CSV; of shares or means alone for table="share" or "mean".
+
+        Counts that a mean does not have are missing values of whole numbers. Raises EstimateError for another table.
+        """
+        import pandas as pd
+
+        if table is not None:
+            return super().to_frame(table)
+        tables = self.records()
+        columns = ["figure", *dict.fromkeys(name for one in tables for name in one.columns)]
+        lines = [{"figure": one.title, **row} for one in tables for row in one.dicts()]
+        found = pd.DataFrame([[line.get(name) for name in columns] for line in lines], columns=columns)
+        return found.astype({"ones": "Int64"}) if self.means and lines else found
+
+    def conf_int(self, *, alpha: float | None = None, confidence: float | None = None) -> pd.DataFrame:
+        """Returns a pandas DataFrame with the columns low and high, indexed by question and option; the option of a mean is empty.
+
+        alpha, confidence: the chance that a limit misses the truth, or that both hold it; at most one of them. These results have limits
+        of one confidence; `Analysis.conf_int` computes those of any. Raises EstimateError for another one.
+        """
+        if self.rows or self.means:
+            require_confidence(alpha, confidence, self.confidence, _ANY)
+        found = self.to_frame()
+        return found.assign(option=found["option"].fillna("")).set_index(["question", "option"])[["low", "high"]]
 
     def plot(self, question: str | None = None) -> alt.VConcatChart:
         """An Altair chart of the estimates with their intervals: a panel a question, or those of one question only.
@@ -260,7 +323,7 @@ class Results(Tabular):
         """What the figures are about: reports, privacy, intervals, target."""
         parts = [_reports(self.n), f"epsilon {self.epsilon:.4g} for the whole survey"]
         if self.rows:
-            first, together = self.rows[0], ", holding together within a question" if self.simultaneous else ""
+            first, together = self.rows[0], ", those of a question's options holding together" if self.simultaneous else ""
             parts += [f"{100 * first.confidence:g}% intervals ({first.method}){together}", f"target: {first.target}"]
         elif self.means:
             parts += [f"{100 * self.means[0].confidence:g}% intervals", f"target: {self.means[0].target}"]
@@ -271,6 +334,10 @@ class Results(Tabular):
         if self.may_wait:
             parts.append(f"up to {self.may_wait:,} more may wait to be counted")
         return " · ".join(parts)
+
+
+def _from(row: _AnyRow, origin: Origin) -> _AnyRow:
+    return replace(row, origin=replace(origin, question=row.question, option=row.option if isinstance(row, Row) else ""))
 
 
 def _reports(n: int) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.checks import few
 from deniable.estimate.limits import effective, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
@@ -62,7 +62,7 @@ def table(drawn: Drawn, a: str, b: str, interval: Interval, complete: bool = Fal
     found, zeros = drawn.linear(a, b), impossible(drawn.survey, a, b, complete)
     if zeros.any():
         found = found.sums(removal(found.shares.reshape(zeros.shape), [question.channel for question in questions], zeros))
-    return linear_table(axes, (n, together, zeros), found, drawn.about(interval))
+    return replace(linear_table(axes, (n, together, zeros), found, drawn.about(interval)), origin=drawn.origin)
 
 
 def independence(table: LinearTable, what: str) -> HypothesisTest:
@@ -87,26 +87,60 @@ def independence(table: LinearTable, what: str) -> HypothesisTest:
     trace, squares, m = float(np.trace(effects)), float((effects * effects.T).sum()), len(inner)
     statistic, first = float(excess @ inverse @ excess) / trace, trace**2 / squares
     df, wider = table.interval.df, table.interval.wider
-    p_value = (
-        scipy.special.chdtrc(first, first * statistic) if np.isinf(df) else scipy.special.fdtrc(first, first * df, statistic / wider**2)
-    )
-    return HypothesisTest(what, m * statistic, m, float(p_value))
+    return normal.by_f(normal.chi_squared(what, m * statistic, m), statistic / wider**2, first, first * df)
+
+
+def between_options(drawn: Drawn, question: str, one: str, other: str, interval: Interval) -> Estimate:
+    """The share of option `one` of a question less that of option `other`; as `differences.between_options`. Raises EstimateError."""
+    asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
+    applicability.require_shares("difference of two options", asked)
+    i, j = counts.option_index(asked, one), counts.option_index(asked, other)
+    if i == j:
+        raise EstimateError(f"the two options must differ, got {one!r} twice")
+    apart = drawn.linear(question).sums((np.eye(asked.k)[i] - np.eye(asked.k)[j])[None, :])
+    value, variance = float(apart.shares[0]), max(float(apart.variances[0]), NO_VARIANCE)
+    found = normal.limited(f"{asked.id}: {one} less {other}", n, value, variance, drawn.about(interval), (-1.0, 1.0))
+    return replace(found, warning=few.bits(int(min(ones[i], ones[j])), n), origin=drawn.origin)
 
 
 def mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats, interval: Interval) -> Estimate:
     """The mean of a question's scores; as `means.mean`. Raises EstimateError."""
-    asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
-    values, counted = means.checked_scores(scores, asked)
-    plain = pseudo_answers.invert(ones / n, [asked.channel])
-    rounding = respondents.about_mean(interval, 0, asked, np.where(counted, values, np.nan), plain).rounding
-    shares = drawn.linear(question, rounding=rounding)
+    values, counted, shares = _scored(drawn, question, scores)
+    n = counts.counts(drawn.survey, drawn.tally, question)[1]
     what, bounds, interval = f"mean of {question}", (float(values[counted].min()), float(values[counted].max())), drawn.about(interval)
     if counted.all():
         found = shares.sums(values[None, :])
-        return normal.limited(what, n, float(found.shares[0]), float(found.variances[0]), interval, bounds)
+        made = normal.limited(what, n, float(found.shares[0]), float(found.variances[0]), interval, bounds)
+        return replace(made, origin=replace(drawn.origin, question=question))
     middle, weights = means.about_middle(values, counted)
     over, under = shares.sums(weights).shares.tolist()
-    return means.ratio_about(middle, what, n, (over, under), shares.covariance_of(weights), interval, bounds)
+    made = means.ratio_about(middle, what, n, (over, under), shares.covariance_of(weights), interval, bounds)
+    return replace(made, origin=replace(drawn.origin, question=question))
+
+
+def line_of_mean(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats) -> Linear:
+    """Returns the mean of a question's scores as a single figure, shape (1,): linearised, where some answers have no score.
+
+    Raises EstimateError where too few are estimated to have answered.
+    """
+    values, counted, shares = _scored(drawn, question, scores)
+    if counted.all():
+        return shares.sums(values[None, :])
+    middle, weights = means.about_middle(values, counted)
+    over, under = shares.sums(weights).shares.tolist()
+    if under <= 0:
+        raise EstimateError(f"mean of {question}: too few are estimated to have answered")
+    line = shares.sums((weights[0] - over / under * weights[1])[None, :] / under)
+    return replace(line, shares=np.array([middle + over / under]))
+
+
+def _scored(drawn: Drawn, question: str, scores: Sequence[float | None] | _Floats) -> tuple[_Floats, NDArray[np.bool_], Linear]:
+    """The scores with 0 in place of what is left out, which are not, and the shares, as far as rounding makes them random."""
+    asked, n, ones = counts.counts(drawn.survey, drawn.tally, question)
+    values, counted = means.checked_scores(scores, asked)
+    plain = pseudo_answers.invert(ones / n, [asked.channel])
+    rounding = respondents.about_mean(Interval(), 0, asked, np.where(counted, values, np.nan), plain).rounding
+    return values, counted, drawn.linear(question, rounding=rounding)
 
 
 def quantile(drawn: Drawn, question: str, q: float, leave_out: Sequence[str], interval: Interval) -> Quantile:
@@ -148,5 +182,4 @@ def same_shares(what: str, drawn: Sequence[Drawn], question: Question) -> Hypoth
         raise EstimateError(
             f"{what}: {m + 1} options need at least {m + 2} clusters on either side for a test, got {df:g} degrees of freedom"
         )
-    p_value = float(scipy.special.fdtrc(m, df - m + 1, (df - m + 1) / (df * m) * statistic / wider**2))
-    return HypothesisTest(what, statistic, m, p_value)
+    return normal.by_f(tested, (df - m + 1) / (df * m) * statistic / wider**2, m, df - m + 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from deniable.estimate.checks import plausibility
 from deniable.estimate.checks.made_up_reports import made_up
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
+from deniable.estimate.limits.origin import Origin
 from deniable.estimate.limits.proportion import Share, proportion
 from deniable.estimate.moments import applicability, counts
 from deniable.estimate.moments.shrinkage import adjusted
@@ -40,7 +41,7 @@ def estimate(
 
     reports: their tally, or that of each of the survey's public groups. sample: how people were drawn, where it is not each by itself out
     of many; it needs the tallies of the groups. confidence, method, target: as in `share`. simultaneous: the intervals of a question's
-    options hold together with probability `confidence` (Bonferroni), instead of each by itself.
+    options (of a multiple choice: of all its items) hold together with probability `confidence` (Bonferroni), instead of each by itself.
     target "respondents": where devices drew who is asked, the draw is a part of the error, and for a number its rounding.
     A tally of no reports gives rows without estimates. Raises EstimateError where an argument breaks its rule, or the tally is not one
     of this survey.
@@ -52,7 +53,8 @@ def estimate(
     if drawn:
         interval = drawn.about(interval)
     level = plausibility.level(q.channel.outputs for q in survey.items)
-    request = _Request(replace(interval, everybody=tally.n), simultaneous, level, drawn)
+    origin = drawn.origin if drawn else Origin(counts.people_of(tally), survey.digest)
+    request = _Request(replace(interval, everybody=tally.n), level, origin, drawn, _families(survey) if simultaneous else {})
     rows = tuple(row for place in survey.record.fields for row in _rows(survey, tally, place, request))
     means = mean_rows(survey, tally, confidence=confidence, target=target, drawn=drawn)
     head = (survey.id, survey.title, survey.digest, tally.n, survey.epsilon)
@@ -62,21 +64,33 @@ def estimate(
 
 def share_rows(survey: Survey, tally: Tally, items: Collection[Question], interval: Interval) -> tuple[Row, ...]:
     """The rows that `estimate` gives of some items of the survey, computed for these alone. Raises EstimateError as it does."""
-    request = _Request(replace(interval, everybody=tally.n), False, plausibility.level(q.channel.outputs for q in survey.items))
+    origin = Origin(counts.people_of(tally), survey.digest)
+    request = _Request(replace(interval, everybody=tally.n), plausibility.level(q.channel.outputs for q in survey.items), origin)
     return tuple(row for item in items for row in _rows(survey, tally, counts.place_of(survey, item.id), request))
 
 
 @dataclass(frozen=True)
 class _Request:
     interval: Interval
-    simultaneous: bool
     false_alarm: float
+    origin: Origin
     drawn: Drawn | None = None
+    families: Mapping[str, int] = field(default_factory=dict)
 
-    def for_options(self, question: Question) -> Interval:
-        """The two intervals of k = 2 are mirror images, so they hold together by themselves."""
-        each = respondents.about(self.interval, self.interval.everybody, [question])
-        return replace(each, confidence=1 - each.alpha / question.k) if self.simultaneous and question.k > 2 else each
+    def for_options(self, item: Question) -> Interval:
+        """Returns the interval of each of an item's options; all those of the question hold together where that is asked for."""
+        each = respondents.about(self.interval, self.interval.everybody, [item])
+        size = self.families.get(item.id, 1)
+        return replace(each, confidence=1 - each.alpha / size) if size > 1 else each
+
+
+def _families(survey: Survey) -> dict[str, int]:
+    """Returns, for each item, how many intervals of its question say something of their own.
+
+    The two intervals of two options are mirror images and count once; a multiple choice has an item for each of its options.
+    """
+    sizes = {question.id: sum(1 if item.k == 2 else item.k for item in question.items) for question in survey.questions}
+    return {item.id: sizes[question.id] for question in survey.questions for item in question.items}
 
 
 def _rows(survey: Survey, tally: Tally, place: Field, request: _Request) -> Iterator[Row]:
@@ -125,4 +139,5 @@ def _row(question: Question, option: str, one: Share | None, fitted: float | Non
         target=request.interval.target,
         chance_rate=float(question.channel.phi),
         warning=warning,
+        origin=replace(request.origin, question=question.id, option=option, level=request.for_options(question).confidence),
     )

@@ -56,7 +56,8 @@ def estimate_of(row: MeanRow) -> Estimate | None:
     """The estimate that a row of a mean has, None where it has none."""
     if row.mean is None or row.std_error is None or row.low is None or row.high is None:
         return None
-    return Estimate(f"mean of {row.question}", row.n, row.mean, row.std_error, row.low, row.high, row.confidence, row.target, row.warning)
+    figures = row.mean, row.std_error, row.low, row.high
+    return Estimate(f"mean of {row.question}", row.n, *figures, row.confidence, row.target, row.warning, origin=row.origin)
 
 
 def _row(
@@ -76,4 +77,5 @@ def _row(
     if one is None:
         empty = plausibility.NO_REPORTS if not tally.n else _TOO_FEW
         return MeanRow(item.id, tally.n, None, None, None, None, epsilon, interval.confidence, interval.target, *ends, empty)
-    return MeanRow(item.id, one.n, one.estimate, one.std_error, one.low, one.high, epsilon, one.confidence, one.target, *ends, one.warning)
+    figures = one.estimate, one.std_error, one.low, one.high
+    return MeanRow(item.id, one.n, *figures, epsilon, one.confidence, one.target, *ends, one.warning, origin=one.origin)

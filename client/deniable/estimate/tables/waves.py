@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from deniable.errors import EstimateError
+from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.multiple import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import percent, percents, signed
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
+from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.tables import clustered_waves
 from deniable.estimate.tables.differences import difference
 from deniable.estimate.tables.results import MeanRow, Results, Row
 from deniable.estimate.tables.survey_means import estimate_of
@@ -70,18 +73,24 @@ class Waves(Tabular):
     """Two waves of a survey, the same questions asked of independent samples, and what has changed from the first to the second.
 
     first, second: their results. changes: of the shared questions, in the first one's order, each with its mean first where it has one, and
-    then its options. left_out: (question, why) of what only one of them has, or has otherwise.
+    then its options. left_out: (question, why) of what only one of them has, or has otherwise. paired: how many clusters were asked in both
+    waves; the differences are then those within each cluster.
     """
 
     first: Results
     second: Results
     changes: tuple[Change, ...]
     left_out: tuple[tuple[str, str], ...]
+    paired: int = 0
 
     def tables(self) -> tuple[Table, ...]:
         """The means, where there are any, then the shares; a row for each, with what is left out below."""
         level = f"{100 * self.first.confidence:g}% intervals"
-        about = (f"first: {self.first.heading}, {self.first.caption}", f"second: {self.second.heading}, {self.second.caption}")
+        about: tuple[str, ...] = (
+            f"first: {self.first.heading}, {self.first.caption}",
+            f"second: {self.second.heading}, {self.second.caption}",
+        )
+        about += (f"changes within clusters, {self.paired} of which were asked in both waves",) if self.paired else ()
         means = [change for change in self.changes if isinstance(change.first, MeanRow)]
         shares = [change for change in self.changes if isinstance(change.first, Row)]
         marks = footnotes([change.difference.warning for change in self.changes if change.difference])
@@ -104,10 +113,11 @@ class Waves(Tabular):
         return (Table("change", header, tuple(map(_record, self.changes, _tests(self.changes)))),)
 
 
-def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Results]) -> Waves:
+def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Results], drawn: tuple[Drawn, Drawn] | None = None) -> Waves:
     """What has changed in the questions that two surveys share: the same id, the same type, the same options in order, the same scores.
 
     The people of the two must be independent samples; epsilons may differ. The limits come from those of both estimates (`limits.mover`).
+    drawn: both waves as the samples that they are. Where these have clusters in common, each change is that within the clusters.
     Raises EstimateError for results with another confidence or target than the others', and where no question is shared.
     """
     first, second = surveys
@@ -117,7 +127,9 @@ def compare_waves(surveys: tuple[Survey, Survey], results: tuple[Results, Result
     shared = [name for name in before if name not in unlike]
     if not shared:
         raise EstimateError(f"surveys {first.id} and {second.id} share no question: none has the same id, type and options in both")
-    return Waves(*results, tuple(_changes(shared, results)), tuple(unlike.items()))
+    paired = clustered_waves.common(*drawn) if drawn else 0
+    changes = tuple(_changes(shared, results, drawn if paired else None))
+    return Waves(*results, changes, tuple(unlike.items()), paired)
 
 
 def _why(one: Question | None, other: Question | None) -> str:
@@ -133,20 +145,26 @@ def _why(one: Question | None, other: Question | None) -> str:
     return "" if one.scores == other.scores and one.rounds == other.rounds else "its scale is not the same"
 
 
-def _changes(shared: list[str], results: tuple[Results, Results]) -> Iterator[Change]:
+def _changes(shared: list[str], results: tuple[Results, Results], paired: tuple[Drawn, Drawn] | None) -> Iterator[Change]:
     rows, others = ({name: list(found) for name, found in groupby(one.rows, lambda row: row.question)} for one in results)
     means, other_means = ({row.question: row for row in one.means} for one in results)
     for name in shared:
         if name in means:
             mean, other = means[name], other_means[name]
-            yield Change(name, "", mean, other, _difference(estimate_of(other), estimate_of(mean)))
+            yield Change(name, "", mean, other, _difference(estimate_of(other), estimate_of(mean), (name, ""), paired))
         for row, second in zip(rows.get(name, ()), others.get(name, ()), strict=True):
-            yield Change(name, row.option, row, second, _difference(second, row))
+            yield Change(name, row.option, row, second, _difference(second, row, (name, row.option), paired))
 
 
-def _difference(second: Row | Estimate | None, first: Row | Estimate | None) -> Estimate | None:
+def _difference(
+    second: Row | Estimate | None, first: Row | Estimate | None, figure: tuple[str, str], paired: tuple[Drawn, Drawn] | None
+) -> Estimate | None:
     if second is None or first is None or second.estimate is None or first.estimate is None:
         return None
+    if paired:
+        level = first.origin.level if first.origin and first.origin.level else first.confidence
+        found = clustered_waves.change(*paired, *figure, Interval(level, target=first.target))
+        return replace(found, confidence=first.confidence)
     return difference(second, first, what="second wave less first")
 
 

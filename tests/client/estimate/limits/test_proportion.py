@@ -30,6 +30,18 @@ def design(case: dict[str, Any]) -> dict[str, float]:
     return {"q0": (case["d"] - case["p_own_bit"]) / (case["k"] - 1), "q1": case["p_own_bit"]}
 
 
+def error_at_the_nearer_end(case: dict[str, Any]) -> float:
+    """Where the estimate is outside [0, 1], what the coins alone make of it if nobody, or everybody, holds the share; else 0."""
+    rates = design(case)
+    rate = rates["q0"] if case["estimate"] < 0 else rates["q1"]
+    return 0.0 if 0 <= case["estimate"] <= 1 else math.sqrt(rate * (1 - rate) / case["n"]) / abs(rates["q1"] - rates["q0"])
+
+
+def least_error(n: int, q0: float, q1: float) -> float:
+    """The standard error that the coins alone make certain, whatever people answered."""
+    return math.sqrt(min(q0 * (1 - q0), q1 * (1 - q1)) / n) / abs(q1 - q0)
+
+
 def reference_counts(name: str) -> tuple[int, int, dict[str, float]]:
     """y30_n100_q0=0.2500_q1=0.7500 as (30, 100, design)."""
     ones, n, q0, q1 = name.split("_")
@@ -41,12 +53,30 @@ def test_the_closed_forms_equal_the_reference_figures(case: dict[str, Any]) -> N
     def limits(**options: str) -> list[float]:
         one = share(case["y"], case["n"], confidence=case["confidence"], **design(case), **options)
         assert one.estimate == pytest.approx(case["estimate"], abs=1e-9)
-        assert one.std_error == pytest.approx(case[f"std_error_{one.target}"], abs=1e-9)
+        floor = error_at_the_nearer_end(case) if one.target == "population" else 0.0
+        assert one.std_error == pytest.approx(max(floor, case[f"std_error_{one.target}"]), abs=1e-9)
         return [one.low, one.high]
 
     assert limits(method="wilson") == pytest.approx(case["wilson_population"], abs=1e-9)
     assert limits(method="clopper-pearson") == pytest.approx(case["clopper_pearson_population"], abs=1e-9)
     assert limits(target="respondents", method="score") == pytest.approx(case["score_respondents"], abs=1e-9)
+
+
+@given(n=st.integers(1, 400), part=st.floats(0, 1), q=st.tuples(st.floats(0.001, 0.999), st.floats(0.001, 0.999)))
+def test_a_standard_error_is_never_below_that_of_the_coins(n: int, part: float, q: tuple[float, float]) -> None:
+    if abs(q[0] - q[1]) < 0.01:
+        return
+    for target in ("population", "respondents"):
+        one = share(round(part * n), n, q0=q[0], q1=q[1], target=target, method="wald" if target == "population" else "constrained-score")
+        assert one.std_error >= least_error(n, *q) * (1 - 1e-9) > 0
+
+
+@pytest.mark.parametrize("ones", [0, 200])
+def test_no_bit_or_every_bit_set_leaves_the_error_of_the_coins_and_the_same_interval(ones: int) -> None:
+    theta = math.exp(6) / (1 + math.exp(6))
+    one = share(ones, 200, q0=1 - theta, q1=theta)
+    assert one.std_error == pytest.approx(math.sqrt(theta * (1 - theta) / 200) / (2 * theta - 1), rel=1e-12)
+    assert (one.low if ones else 1 - one.high, one.high if ones else 1 - one.low) == pytest.approx((0.98668, 1.0), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", REFERENCE)
@@ -78,7 +108,8 @@ def test_wald_is_the_estimate_and_its_error_where_the_reference_divides_by_n_les
     ones, n, q = reference_counts(name)
     one = share(ones, n, method="wald", **q)
     n_less_1 = math.sqrt(n / (n - 1))
-    assert one.std_error * n_less_1 == pytest.approx(REFERENCE[name]["se"], abs=1e-9)
+    own = REFERENCE[name]["se"] if 0 <= one.estimate <= 1 else max(REFERENCE[name]["se"], n_less_1 * least_error(n, **q))
+    assert one.std_error * n_less_1 == pytest.approx(own, abs=1e-9)
     widened = [one.estimate + n_less_1 * (limit - one.estimate) for limit in (one.low, one.high)]
     assert widened == pytest.approx(REFERENCE[name]["wald"], abs=1e-9)
 

@@ -31,7 +31,7 @@ def cells(results: Results, bom: bool = False) -> list[list[str]]:
 
 def test_the_fields_of_a_row_stand_in_the_documented_order() -> None:
     order = "question option n ones estimate std_error low high adjusted epsilon confidence method target chance_rate warning"
-    assert " ".join(field.name for field in fields(Row)) == order
+    assert " ".join(field.name for field in fields(Row) if field.compare) == order
 
 
 def test_json_and_back_is_the_same() -> None:
@@ -74,7 +74,7 @@ def test_a_text_has_an_end() -> None:
 
 def test_csv_has_the_rows_under_their_fields_names() -> None:
     header, yes, _ = cells(RESULTS)
-    assert header == ["figure", *(field.name for field in fields(Row)), "scale_low", "scale_high"]
+    assert header == ["figure", *(field.name for field in fields(Row) if field.compare), "scale_low", "scale_high"]
     assert yes[:6] == ["share", "smokes", "yes", "1000", "240", "-0.02"]
 
 
@@ -135,7 +135,7 @@ def test_the_table_is_aligned_and_explains_itself() -> None:
 
 
 def test_the_table_says_when_intervals_hold_together_and_when_there_is_nothing() -> None:
-    assert "holding together within a question" in replace(RESULTS, simultaneous=True).to_table()
+    assert "those of a question's options holding together" in replace(RESULTS, simultaneous=True).to_table()
     assert "[1] no reports yet" in replace(RESULTS, rows=(EMPTY,)).to_table()
     assert "question" in replace(RESULTS, rows=()).to_table()
 
@@ -154,7 +154,7 @@ def test_a_text_cannot_steer_the_terminal() -> None:
 
 def test_a_frame_has_a_line_for_each_row() -> None:
     frame = RESULTS.to_frame()
-    assert list(frame.columns) == [field.name for field in fields(Row)]
+    assert list(frame.columns) == RESULTS.to_csv().splitlines()[0].split(",")
     assert frame["estimate"].tolist() == [-0.02, 1.02]
     assert replace(RESULTS, rows=()).to_frame().empty
 
@@ -163,6 +163,17 @@ def test_conf_int_has_the_limits_by_question_and_option() -> None:
     limits = RESULTS.conf_int()
     assert limits.loc[("smokes", "no")].tolist() == [0.969, 1.0]
     assert list(limits.columns) == ["low", "high"]
+
+
+def test_limits_of_another_confidence_are_refused_and_say_what_has_them() -> None:
+    for one in (RESULTS, RESULTS.rows[0], MOOD):
+        assert str(one.conf_int(alpha=0.05)) == str(one.conf_int(confidence=0.95)) == str(one.conf_int())
+        with pytest.raises(EstimateError, match=r"confidence must be 0\.95, which these limits have, got 0\.9; Analysis\.conf_int"):
+            one.conf_int(alpha=0.1)
+        with pytest.raises(EstimateError, match="must not be given together"):
+            one.conf_int(alpha=0.05, confidence=0.95)
+        with pytest.raises(EstimateError, match="alpha must be above 0 and below 1, got 95"):
+            one.conf_int(alpha=95)
 
 
 MOOD = MeanRow("mood", 1000, -2.6824, 0.0551, -2.7903, -2.574, 1.0986, 0.95, "population", -5.0, 5.0)
@@ -219,7 +230,8 @@ def test_means_are_in_the_csv_and_in_a_frame_of_their_own() -> None:
         "5.0",
     ]
     assert SCORED.to_frame("mean")["estimate"].tolist()[0] == -2.6824
-    assert len(SCORED.to_frame()) == 2
+    assert SCORED.to_frame()["figure"].tolist() == ["share", "share", "mean", "mean"]
+    assert SCORED.to_frame("share")["ones"].tolist() == [row.ones for row in SCORED.rows] == SCORED.to_frame()["ones"].tolist()[:2]
     with pytest.raises(EstimateError, match="table must be one of share, mean, got 'median'"):
         SCORED.to_frame("median")
 

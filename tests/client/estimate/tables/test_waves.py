@@ -103,7 +103,7 @@ def replace_id(survey: Survey, name: str) -> Survey:
 )
 def test_the_words_are_no_surer_than_the_interval(low: float, estimate: float, high: float, said: str) -> None:
     before = replace(asked(FIRST, 200, 0.5, 5).results["smokes", "yes"], estimate=0.23)
-    found = difference(before, before)
+    found = difference(before, replace(before, origin=None))
     change = Change(
         "smokes", "yes", before, replace(before, estimate=0.23 + estimate), replace(found, low=low, estimate=estimate, high=high)
     )

@@ -1,0 +1,80 @@
+"""Changes between two waves that were asked in the same clusters: the change within each cluster has the error of the difference.
+
+With z what a cluster's reports add to the error of a wave's figure, the second wave's less the first one's is what the cluster adds to that
+of the difference, and
+
+    V = sum over strata of m / (m - 1) sum (z - mean z)^2
+
+as of a single wave; a cluster that only one wave has adds its own part alone. Whatever is alike in a cluster in both waves is in no
+difference. Student's t has the fewer degrees of freedom of the two waves. That only a part of a population of clusters was left out is not
+used: the limits are those of a large population.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from deniable.errors import EstimateError
+from deniable.estimate.limits import normal
+from deniable.estimate.limits.interval import Interval
+from deniable.estimate.limits.normal import Estimate
+from deniable.estimate.limits.origin import together
+from deniable.estimate.moments import counts
+from deniable.estimate.samples.drawn import Drawn
+from deniable.estimate.samples.linear import NO_VARIANCE, Linear
+from deniable.estimate.samples.sample import GROUP
+from deniable.estimate.tables import sampled
+from deniable.estimate.tables.survey_means import scores_of
+
+
+def common(first: Drawn, second: Drawn) -> int:
+    """Returns how many clusters both waves have."""
+    return len(first.origin.clusters & second.origin.clusters)
+
+
+def change(first: Drawn, second: Drawn, question: str, option: str, interval: Interval) -> Estimate:
+    """Returns an option's share in the second wave less that in the first one, or the mean's where `option` is empty.
+
+    Raises EstimateError where a wave has no such figure, and where the two have their clusters in other strata.
+    """
+    before, after = (_line(wave, question, option) for wave in (first, second))
+    variance = max(_spread(first, before, second, after), float(before.coins[0, 0] + after.coins[0, 0]), NO_VARIANCE)
+    df, wider = min(wave.design.df for wave in (first, second)), max(wave.design.wider for wave in (first, second))
+    reach = 1.0 if option else _range(first, question)
+    value, known = float(after.shares[0] - before.shares[0]), replace(interval, df=df, wider=wider)
+    found = normal.limited("second wave less first", before.n + after.n, value, variance, known, (-reach, reach))
+    return replace(found, origin=together([first.origin, second.origin]))
+
+
+def _line(wave: Drawn, question: str, option: str) -> Linear:
+    """The figure as a single one, shape (1,), with what each group adds to its error."""
+    asked, _ = counts.find(wave.survey, question)
+    if option:
+        return wave.linear(question).sums(np.eye(asked.k)[[counts.option_index(asked, option)]])
+    return sampled.line_of_mean(wave, question, scores_of(asked) or ())
+
+
+def _range(wave: Drawn, question: str) -> float:
+    known = [score for score in scores_of(counts.find(wave.survey, question)[0]) or () if score is not None]
+    return max(known) - min(known)
+
+
+def _spread(first: Drawn, before: Linear, second: Drawn, after: Linear) -> float:
+    """The variance of the difference, from what each cluster adds to both figures."""
+    apart: dict[str, float] = {}
+    strata: dict[str, str] = {}
+    for sign, wave, line in ((-1.0, first, before), (1.0, second, after)):
+        sample = wave.sample
+        for group, part in zip(wave.design.groups, line.parts[:, 0].tolist(), strict=True):
+            cluster = sample.value(sample.clusters or GROUP, group)
+            stratum = sample.value(sample.strata, group) if sample.strata else ""
+            if strata.setdefault(cluster, stratum) != stratum:
+                raise EstimateError(f"cluster {cluster} must be in one stratum in both waves")
+            apart[cluster] = apart.get(cluster, 0.0) + sign * part
+    total = 0.0
+    for stratum in set(strata.values()):
+        inside = np.array([part for cluster, part in apart.items() if strata[cluster] == stratum])
+        total += float(((inside - inside.mean()) ** 2).sum()) * len(inside) / (len(inside) - 1)
+    return total
