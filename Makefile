@@ -24,7 +24,7 @@ LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
-	$(BIN)/python examples/demo.py
+	$(BIN)/deniable-server demo
 
 # Several things at a time: what comes from elsewhere is fetched together, types are checked beside the first tests.
 test:
@@ -65,7 +65,7 @@ installed = $(LIMIT) $(BIN)/uv pip install --quiet --python $(BIN)/python --link
   || $(LIMIT) $(BIN)/python -m pip install --quiet --editable '$(1)'
 
 $(VENV)/.server: pyproject.toml | $(VENV)/bin/python
-	$(call installed,.[server])
+	$(call installed,.[all])
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python

@@ -133,6 +133,13 @@ def test_an_installed_server_does_the_main_job_with_the_lowest_versions(wheel: P
     assert run(scripts / "python", "-I", JOB, "server", cwd=tmp_path / "outside") == "ok server\n"
 
 
+@pytest.mark.slow
+def test_an_installed_server_has_the_demo_and_its_examples(installed: Path, tmp_path: Path) -> None:
+    printed = run(installed / "deniable-server", "demo", cwd=tmp_path)
+    assert "An election study: 944 respondents" in printed
+    assert "1996" in (tmp_path / "demo" / "results.html").read_text(encoding="utf-8")
+
+
 def floors() -> set[tuple[str, str]]:
     """Every requirement of an installation: its name, and the rule for its versions with the marker."""
     wanted = [line for extra, lines in EXTRAS.items() if extra != "dev" for line in lines] + PROJECT["dependencies"]
