@@ -1,6 +1,7 @@
 # make demo   sets itself up, runs the main job from end to end, shows the results
 # make test   sets itself up (a browser included), runs all checks and tests
 # make quick  the tests that need no browser and little time: under a minute
+# make environments  every extra with its lowest and its newest versions, on each Python that is here
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,13 +11,20 @@ export PYTHONDONTWRITEBYTECODE :=
 # Several tests run at once: were each multiplication of matrices shared out among all processors, too, they would wait for one another.
 tests quick chance: export OPENBLAS_NUM_THREADS := 1
 
+# No download waits for ever: each read has a limit and is tried again, and so has a whole step where the system has `timeout`.
+export PIP_DEFAULT_TIMEOUT ?= 60
+export PIP_RETRIES ?= 5
+export UV_HTTP_TIMEOUT ?= 60
+export UV_HTTP_RETRIES ?= 5
+LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
+
 .PHONY: demo test tests compiled quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries chance fonts frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: accessibility backups canaries chance environments fonts frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
 demo: $(VENV)/.server
-	$(BIN)/python examples/demo.py
+	$(BIN)/deniable-server demo
 
 # Several things at a time: what comes from elsewhere is fetched together, types are checked beside the first tests.
 test:
@@ -50,26 +58,36 @@ browser:
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	-$(BIN)/python -m pip install --quiet uv
+	-$(LIMIT) $(BIN)/python -m pip install --quiet --upgrade pip
+	-$(LIMIT) $(BIN)/python -m pip install --quiet uv
 
 # uv does in seconds what takes pip a minute of computing; what uv cannot reach, pip may.
-installed = $(BIN)/uv pip install --quiet --python $(BIN)/python --link-mode copy --editable '$(1)' \
-  || $(BIN)/python -m pip install --quiet --editable '$(1)'
+installed = $(LIMIT) $(BIN)/uv pip install --quiet --python $(BIN)/python --link-mode copy --editable '$(1)' \
+  || $(LIMIT) $(BIN)/python -m pip install --quiet --editable '$(1)'
 
 $(VENV)/.server: pyproject.toml | $(VENV)/bin/python
-	$(call installed,.[server])
+	$(call installed,.[all])
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(call installed,.[dev])
 	touch $@ $(VENV)/.server
 
-# What tests install into an environment of their own: they ask no package index for anything.
+# What tests install into environments of their own, in the newest and in the lowest versions: they ask no package index for anything.
+# Where uv or a wheel cannot be had, the lowest ones are left out, and so is their test.
+LOWEST := $(VENV)/lowest
 $(VENV)/.wheels: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip wheel --quiet --wheel-dir $(VENV)/wheels '.[server]'
+	$(LIMIT) $(BIN)/python -m pip wheel --quiet --wheel-dir $(VENV)/wheels '.[server]'
 	rm $(VENV)/wheels/deniable-*.whl
+	rm -rf $(LOWEST)
+	$(LIMIT) $(BIN)/uv pip compile --quiet --resolution lowest-direct --only-binary :all: --python $(BIN)/python --extra server \
+	  --output-file $(LOWEST)/pins.txt pyproject.toml \
+	  && $(LIMIT) $(BIN)/python -m pip download --quiet --only-binary :all: --dest $(LOWEST) --requirement $(LOWEST)/pins.txt \
+	  || rm -rf $(LOWEST)
 	touch $@
+
+environments: $(VENV)/.dev
+	$(BIN)/python -m tests.installed.environments $(if $(ONLY),--only '$(ONLY)')
 
 # Collects the texts of the respondents' pages and brings the catalogs up to date: docs/guide/languages.md.
 MESSAGES := server/deniable_server/translations

@@ -122,7 +122,7 @@ def pour(server: Running, seconds: float, connections: int = CONNECTIONS) -> Pou
     """Posts for so long, each connection one request after the other. Requests are made before the clock starts."""
     ready = deque(next(server.requests) for _ in range(int(seconds * 8000 / server.records)))
     selector, waiting = selectors.DefaultSelector(), {}
-    sockets = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(connections)]
+    sockets = [socket.create_connection(("127.0.0.1", server.port), timeout=600) for _ in range(connections)]
     found, cpu, begun = Poured(seconds), server.cpu, time.perf_counter()
 
     def send(connection: socket.socket) -> None:
@@ -212,7 +212,7 @@ def free_port() -> int:
 def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
     for _ in range(600):
         try:
-            httpx.get(url).raise_for_status()
+            httpx.get(url, timeout=60).raise_for_status()
             return
         except httpx.TransportError:
             if process.poll() is not None:

@@ -136,7 +136,7 @@ def pour(survey: Survey, sent: Any) -> None:
     reports = [submission(survey).reports for _ in range(100)]
 
     def respond() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", PORT)
+        connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=600)
         for record in itertools.cycle(reports):
             body = Submission(os.urandom(16), survey.digest, 1, record).to_json()
             connection.request("POST", "/api/v1/surveys/s/submissions", body, {"Content-Type": "application/json"})
@@ -156,7 +156,7 @@ def pour(survey: Survey, sent: Any) -> None:
 def wait_for(url: str) -> None:
     for _ in range(300):
         try:
-            httpx.get(f"{url}/healthz").raise_for_status()
+            httpx.get(f"{url}/healthz", timeout=60).raise_for_status()
             return
         except httpx.TransportError:
             time.sleep(0.1)

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-from demo import command, free_port, wait_for
 from pictures import click, picture, resize, wait_until_shown
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from deniable.demo import command, free_port, wait_for
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.survey import Survey
@@ -131,7 +131,7 @@ def server() -> Iterator[tuple[str, str, list[str]]]:
         key = subprocess.run(make, check=True, capture_output=True, text=True).stdout.strip()
         process = subprocess.Popen([*run, "serve", "--db", db, "--port", str(port)])
         try:
-            wait_for(f"http://localhost:{port}/healthz")
+            wait_for(f"http://localhost:{port}/healthz", process)
             yield f"http://localhost:{port}", key, [*run, "close", "--db", db]
         finally:
             process.terminate()
@@ -160,7 +160,8 @@ def submit(url: str, key: str, survey: Survey) -> None:
     bits = [randomize(q.channel, answer, os_words) for q, answer in zip(survey.questions, answers, strict=True)]
     submission = Submission(os.urandom(16), survey.digest, PEOPLE, pack(survey, bits))
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
-    httpx.post(f"{url}/api/v1/surveys/{survey.id}/submissions", content=submission.to_json(), headers=headers).raise_for_status()
+    address = f"{url}/api/v1/surveys/{survey.id}/submissions"
+    httpx.post(address, content=submission.to_json(), headers=headers, timeout=60).raise_for_status()
 
 
 def on_one_page(camera: Camera, survey: Survey) -> None:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes sure that the tests have their three browsers: Chromium and Firefox with what drives them, and WebKit with a screen that
 # nobody sees; and R, which reads what is downloaded of a survey. What is missing comes from Debian's packages; where that may not be, this says what to install.
+# No step waits for ever: apt gives up on a silent connection and tries again, and each of its runs has a limit.
 set -eu
 have() { command -v "$1" >/dev/null 2>&1; }
 missing=""
@@ -14,14 +15,26 @@ have Rscript || missing="$missing r-base-core"
 # The same engine without windows takes a quarter of the time, and is of use only where all three are of one version. Debian has it.
 quicker=""
 have chromium-headless-shell || quicker="chromium chromium-driver chromium-headless-shell"
-install() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null; }
+apt() { # seconds, what to do
+    limit=${DENIABLE_APT_SECONDS:-$1}
+    shift
+    DEBIAN_FRONTEND=noninteractive timeout -k 10 "$limit" apt-get -qq -o Acquire::Retries=3 -o Acquire::http::Timeout=30 \
+        -o Acquire::https::Timeout=30 -o DPkg::Lock::Timeout=120 "$@" </dev/null >/dev/null
+}
+update() { apt 300 update; }
+install() { apt 1200 install -y --no-install-recommends "$@"; }
+twice() { "$@" || { echo "apt-get: once more: $*" >&2 && "$@"; }; }
+# shellcheck disable=SC2086 # the names are separate words
 if [ -n "$missing$quicker" ] && have apt-get && [ "$(id -u)" = 0 ]; then
-    apt-get update -qq || [ -z "$missing" ]
-    # shellcheck disable=SC2086 # the names are separate words
-    [ -z "$missing" ] || install $missing
-    # shellcheck disable=SC2086
-    [ -z "$quicker" ] || install $quicker 2>/dev/null || true
-    exit 0
+    if [ -z "$missing" ]; then
+        { update && install $quicker; } 2>/dev/null || true
+        exit 0
+    fi
+    twice update || echo "The lists of packages could not be renewed: those that are here have to do." >&2
+    if twice install $missing; then
+        [ -z "$quicker" ] || install $quicker 2>/dev/null || true
+        exit 0
+    fi
 fi
 [ -n "$missing" ] || exit 0
 echo "The tests need programs that are not installed. On Debian or Ubuntu:" >&2

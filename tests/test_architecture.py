@@ -57,6 +57,7 @@ ROOMS = {
         "errors persons files survey privacy wire device delivery estimate plan collected listed arguments session",
     ),
     "deniable": ("what is public", "errors files mechanism survey wire device client"),
+    "demo": ("the main job from end to end, on real answers of an old survey", "errors survey wire estimate client"),
     "cli": (
         "the command line",
         "errors persons files extras survey xlsform topics privacy wire delivery estimate exported simulate plan verify arguments client",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +17,7 @@ import deniable
 from deniable.cli import main as client
 from deniable_server.operate.cli import main as server
 
+ROOT = Path(__file__).parents[1]
 CLI = Path(next(iter(deniable.__path__))) / "cli"
 NAMES_OF_TYPES = {"TEXT", "FLOAT", "INTEGER", "INTEGER RANGE", "FLOAT RANGE", "FILENAME"}
 
@@ -77,3 +81,14 @@ def test_an_option_without_words_and_a_line_that_is_cut_off_are_noticed() -> Non
 
     assert badly_told(one) == ["--silent", "--number"]
     assert [line.endswith("...") for line in listed(group)] == [True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("name", ["deniable", "deniable-server"])
+def test_the_documented_variables_print_a_completion_script(name: str, shell: str) -> None:
+    variable = f"_{name.replace('-', '_').upper()}_COMPLETE"
+    assert variable in (ROOT / "docs" / "start" / "install.md").read_text(encoding="utf-8")
+    program = Path(sys.executable).with_name(name)
+    done = subprocess.run([program], env={**os.environ, variable: f"{shell}_source"}, capture_output=True, text=True, check=True)
+    assert f"{shell}_complete" in done.stdout

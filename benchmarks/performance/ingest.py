@@ -120,7 +120,7 @@ def submissions(survey: Survey, key: str) -> Iterator[bytes]:
 def bulk(server: Running, times: int, rows: int) -> Took:
     """Microseconds of each of so many rows a request, one request after the other."""
     requests = [next(server.requests) for _ in range(times)]
-    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=600) as connection:
         cpu, clock = server.cpu, time.perf_counter()
         for request in requests:
             connection.sendall(request)

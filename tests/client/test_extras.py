@@ -68,6 +68,12 @@ def test_the_server_says_so_too(package):
     assert f"needs {package}: pip install 'deniable[{extra}]'" in done.stderr
 
 
+def test_the_server_says_on_windows_which_systems_it_needs():
+    done = python("from deniable.cli.server import main; sys.platform = 'win32'; main()", without="uvloop resource fcntl")
+    assert done.returncode == 1
+    assert done.stderr == "Error: deniable-server needs Linux or macOS; `deniable`, the client, runs on Windows too\n"
+
+
 @pytest.mark.slow
 def test_the_control_with_all_that_they_need_they_run():
     for run in ("import deniable.estimate, deniable.plan", command("plan", "--help"), "from deniable.cli.server import main; main()"):

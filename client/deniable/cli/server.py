@@ -9,7 +9,9 @@ from deniable.extras import missing
 
 
 def main() -> None:
-    """Runs the server's command line. Says which extra is missing, where it is: commands load what they need only once they run."""
+    """Runs the server's command line. Says so where the system or an extra is missing: commands load what they need once they run."""
+    if sys.platform == "win32":
+        sys.exit("Error: deniable-server needs Linux or macOS; `deniable`, the client, runs on Windows too")
     for need in ("server", "estimate"):
         if error := missing("deniable-server", need):
             sys.exit(f"Error: {error}")

@@ -18,6 +18,7 @@ from deniable_server.operate.cli_access import asked_password, give_password, gr
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
 from deniable_server.operate.cli_database import database, failing, logged, opened, require
+from deniable_server.operate.cli_demo import demo_command
 from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
@@ -55,6 +56,10 @@ def main() -> None:
       deniable-server init --user ada
       deniable-server publish survey.yaml
       deniable-server serve
+
+    \b
+    Or see it first:
+      deniable-server demo
     """
 
 
@@ -62,6 +67,7 @@ main.add_command(user_commands)
 main.add_command(key_commands)
 main.add_command(backup)
 main.add_command(restore_backup)
+main.add_command(demo_command)
 main.add_command(export_command)
 main.add_command(grant)
 main.add_command(audit_commands)

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from selenium.webdriver import Chrome
+from tests.kit.patience import PATIENCE
 from websocket import WebSocket, create_connection
 
 
@@ -17,8 +18,8 @@ from websocket import WebSocket, create_connection
 def own_window(driver: Chrome) -> Iterator[None]:
     """The driver is in a window with a new profile meanwhile: no cookie, nothing stored. All of it is gone afterwards."""
     address = driver.capabilities["goog:chromeOptions"]["debuggerAddress"]
-    with urlopen(f"http://{address}/json/version") as reply:
-        socket = create_connection(json.load(reply)["webSocketDebuggerUrl"], suppress_origin=True)
+    with urlopen(f"http://{address}/json/version", timeout=PATIENCE) as reply:
+        socket = create_connection(json.load(reply)["webSocketDebuggerUrl"], suppress_origin=True, timeout=PATIENCE)
     before = driver.current_window_handle
     number = itertools.count(1)
     try:

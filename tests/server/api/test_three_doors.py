@@ -244,7 +244,7 @@ def test_clusters_are_the_same_by_every_door(site: Site, tmp_path: Path) -> None
     assert figures_of(site.by_page("results.json?clusters=1")) == figures_of(own.to_dict())
     told = json.loads(site.by_command(["crosstab", "smokes", "party", "--sample", str(file)]))
     assert told == json.loads(own.crosstab("smokes", "party").to_json())
-    refused = httpx.get(f"{site.url}/api/v1/surveys/health/results", params={"clusters": "1", "group": "North"}, auth=AUTH)
+    refused = httpx.get(f"{site.url}/api/v1/surveys/health/results", params={"clusters": "1", "group": "North"}, auth=AUTH, timeout=60)
     assert (refused.status_code, "clusters must be left out" in refused.text) == (400, True)
     with pytest.raises(EstimateError, match="neither group nor by_hand nor reports"):
         site.by_sdk(sample=Sample(clusters="group"), group="North")

@@ -220,7 +220,7 @@ def sqlite_lock(db: Path) -> Any:
 
 
 def test_a_client_that_never_reads_is_given_up_by_the_kernel() -> None:
-    with closing(alone.listen("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+    with closing(alone.listen("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname(), timeout=60):
         connection, _ = listener.accept()
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == alone.UNREAD_SECONDS * 1000
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
