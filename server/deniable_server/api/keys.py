@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from deniable_server.researchers.names import readable
 from deniable_server.store.accounts import Key
 from deniable_server.store.protocol import Store
 
@@ -20,8 +21,7 @@ _PREFIX = "dk_"
 
 def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = None) -> str:
     """A new key as its holder writes it. Raises ValueError naming the rule, ConflictError for a name taken, UnknownSurveyError."""
-    if not 1 <= len(name) <= 64 or not name.isprintable():
-        raise ValueError("the key's name must be 1 to 64 printable characters")
+    name = readable("the key's name", name)
     if not scopes or not set(scopes) <= set(SCOPES):
         raise ValueError(f"scope must be {' or '.join(SCOPES)}")
     if survey is not None and not set(scopes) <= set(OF_SURVEYS):

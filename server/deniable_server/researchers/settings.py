@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
 
 from flask import redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -15,6 +15,7 @@ from deniable_server.researchers.forms import ActionForm, DeletionForm, Settings
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.watching import today
+from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 
@@ -99,10 +100,8 @@ def close(survey_id: str) -> AnyResponse:
 @least(Role.OWNER)
 def archive(survey_id: str) -> AnyResponse:
     """Puts a closed survey out of sight, or back."""
-    store = current_store()
-    published, settings = store.surveys.published(survey_id), store.life.settings(survey_id)
-    if not published.is_open:
-        store.life.keep(survey_id, replace(settings, archived=not _ends()))
+    with suppress(OpenError):  # it was opened meanwhile: the page shows it
+        current_store().life.archive(survey_id, not _ends())
     return _back(survey_id)
 
 

@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from deniable_server.store.errors import StoreError
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
@@ -44,6 +45,13 @@ class SqliteStore:
                 backup.write(connection, self.database.seal, target)
         except sqlite3.Error as error:
             raise explain(error) from error
+
+    def trouble(self) -> str | None:
+        try:
+            self.surveys.headings()
+        except StoreError:
+            return "the database cannot be read"
+        return None
 
     def rewrite(self) -> None:
         self.database.rewrite()
