@@ -203,7 +203,7 @@ class Store(Protocol):
         """
 
     def trouble(self) -> str | None:
-        """What keeps the database from being read now, in one line for the server's log; None where it can be read."""
+        """What keeps the database from its work now, in one line for the server's log; None where nothing does."""
 
     def rewrite(self) -> None:
         """Writes everything anew, so that no order shows in what is stored and nothing that was erased is left."""

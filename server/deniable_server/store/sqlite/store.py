@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,8 @@ from deniable_server.store.sql.surveys import SurveyShelf
 from deniable_server.store.sql.webhooks import WebhookShelf
 from deniable_server.store.sqlite import backup
 from deniable_server.store.sqlite.file import File, explain
+
+LEAST_FREE = 4 << 20  # bytes, with which the disk counts as full
 
 
 class SqliteStore:
@@ -51,7 +54,8 @@ class SqliteStore:
             self.surveys.headings()
         except StoreError:
             return "the database cannot be read"
-        return None
+        free = shutil.disk_usage(self.database.path.absolute().parent).free
+        return f"the disk of the database is full: less than {LEAST_FREE >> 20} MiB is free" if free < LEAST_FREE else None
 
     def rewrite(self) -> None:
         self.database.rewrite()
