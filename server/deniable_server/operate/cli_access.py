@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -38,7 +39,8 @@ def asked_password(variable: str | None) -> str:
     """The password, from an environment variable or from whoever sits here."""
     password = os.environ.get(variable) if variable else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     if password is None:
-        raise click.BadParameter(f"the environment variable {variable} is not set", param_hint="--password-env")
+        name = f" {variable}" if re.fullmatch("[A-Z][A-Z0-9_]*", variable or "") else ""  # it may be the password itself
+        raise click.BadParameter(f"the environment variable{name} is not set", param_hint="--password-env")
     return str(password)
 
 
@@ -243,5 +245,7 @@ def revoke_key(db: Database, name: str) -> None:
     """Revoke a key: it opens nothing from now on."""
     with opened(db) as store:
         if not store.accounts.remove_key(name):
+            if name.startswith(keys.PREFIX):
+                raise click.ClickException("name must be a key's name, got a key (dk_…); `deniable-server key list` prints the names")
             raise click.ClickException(f"there is no key with the name {name}")
     click.echo(f"{name} is revoked.")

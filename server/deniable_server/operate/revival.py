@@ -108,7 +108,8 @@ def apply(store: Store, later: Later) -> Outcome:
         elif did.act not in _NOTHING_TO_DO:
             outcome.left.append(line)
     withdrawn, spent = store.submissions.withdraw_all(later.withdrawn), store.access.spend(later.spent)
-    outcome.applied += [f"{count:,} {words}" for count, words in ((withdrawn, "withdrawn records"), (spent, "spent codes")) if count]
+    for count, words in ((withdrawn, "withdrawn record"), (spent, "spent code")):
+        outcome.applied += [f"{count:,} {words}{'' if count == 1 else 's'}"] if count else []
     return outcome
 
 

@@ -97,6 +97,13 @@ def test_an_api_key_in_the_place_of_a_key_file_is_refused_and_shown_nowhere(
     assert [path.name for path in tmp_path.iterdir()] == ["pem"]
 
 
+def test_a_key_in_the_place_of_its_name_is_shown_nowhere(tmp_path: Path) -> None:
+    open_store(tmp_path / "study.db").close()
+    for words in (["key", "revoke", API_KEY], ["key", "make", "--name", API_KEY, "--scope", "submit"]):
+        done = CliRunner().invoke(main, [*words, "--db", str(tmp_path / "study.db")])
+        assert (done.exit_code, "AAAA" in done.output) == (1, False), done.output
+
+
 def test_a_programs_key_in_deniable_key_means_nothing_to_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DENIABLE_KEY", API_KEY)
     monkeypatch.delenv("DENIABLE_KEY_FILE", raising=False)
@@ -122,6 +129,13 @@ def test_the_file_that_is_missing_is_named(db: str, message: str, command: str, 
     Path("study.db.key").unlink()
     done = CliRunner().invoke(main, [command, "--db", db])
     assert (done.exit_code, message in done.output) == (1, True), done.output
+
+
+@pytest.mark.parametrize(("given", "shown"), [("ADA_PASSWORD", " ADA_PASSWORD"), ("correct horse battery", ""), ("hunter2hunter2", "")])
+def test_a_password_in_the_place_of_a_variables_name_is_shown_nowhere(given: str, shown: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["init", "--db", str(tmp_path / "study.db"), "--user", "ada", "--password-env", given])
+    assert (done.exit_code, f"the environment variable{shown} is not set" in done.output) == (2, True)
+    assert shown or given not in done.output
 
 
 def test_the_commands_take_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

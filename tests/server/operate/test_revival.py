@@ -179,8 +179,8 @@ def test_the_log_that_survived_takes_keys_accounts_and_roles_away_again(past: Pa
 def test_the_database_that_is_replaced_takes_codes_and_withdrawn_records_away_too(past: Past, tmp_path: Path) -> None:
     found, printed, db = restored(past, tmp_path, "--old", past.server.db)
     assert found == {"key": 401, "cookie": 302, "password": 401, "code": False}
-    assert "1 withdrawn records" in printed
-    assert "1 spent codes" in printed
+    assert "1 withdrawn record\n" in printed
+    assert "1 spent code\n" in printed
     assert not withdrawn_is_there(past, db)
 
 

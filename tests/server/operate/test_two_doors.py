@@ -211,7 +211,7 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
             lambda doors, name: doors.run("key", "make", "--name", name, "--scope", "results", "--survey", "clinic"),
             all_keys,
         ),
-        NAMES,
+        [*NAMES, "dk_" + "A" * 43],
         ["lab", " lab ", "a" * 64],
     ),
     "key make --scope": (
