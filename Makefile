@@ -19,7 +19,7 @@ export UV_HTTP_RETRIES ?= 5
 LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
 .PHONY: demo test tests compiled quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries chance environments fonts frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: accessibility backups canaries chance environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
@@ -119,6 +119,13 @@ backups: $(VENV)/.dev
 # 2,000 requests to each operation of the API, right and wrong ones: no failure, and no reply that its description does not have.
 fuzz-api: $(VENV)/.dev
 	DENIABLE_API_CASES=2000 $(BIN)/python -m pytest tests/server/api/test_openapi.py
+
+# The API's description, by the linters of Redocly and Spectral; npm fetches them. The suite has the rules that they found broken.
+lint-api: $(VENV)/.dev
+	$(BIN)/python -c 'import json; from deniable_server.api.openapi import document; print(json.dumps(document()))' > $(VENV)/openapi.json
+	npx --yes @redocly/cli lint $(VENV)/openapi.json
+	printf 'extends: ["spectral:oas"]\n' > $(VENV)/spectral.yaml
+	npx --yes @stoplight/spectral-cli lint --ruleset $(VENV)/spectral.yaml $(VENV)/openapi.json
 
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev

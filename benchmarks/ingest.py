@@ -257,7 +257,7 @@ def main() -> None:
     survey = survey_of(20)
     with tempfile.TemporaryDirectory() as name, ExitStack() as running:
         folder = Path(name)
-        os.environ["DENIABLE_KEY"] = str(folder / "deniable.key")
+        os.environ["DENIABLE_KEY_FILE"] = str(folder / "deniable.key")
         servers = [running.enter_context(ours(folder, survey, records=options.records))]
         if options.records == 1:
             servers.append(running.enter_context(ours(folder, survey, stored=False)))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+KEY_FILE = "DENIABLE_KEY_FILE"  # the variable that names the file with the key of servers on PostgreSQL
 MOST_PER_SECOND = 2000  # submissions: twice what 1,000 respondents a second send
 
 
@@ -27,8 +28,9 @@ class Database:
     def at(cls, place: str | Path | Database) -> Database:
         """The database at a path or a url: sqlite:///data.db, sqlite:////srv/data.db or postgresql://user@host/name.
 
-        The key of an SQLite file is in the file beside it, that of others in the file that $DENIABLE_KEY names, or deniable.key.
-        Raises ValueError for any other url, of which it quotes the scheme alone, and for one whose password cannot be told from the rest.
+        The key of an SQLite file is in the file beside it, that of others in the file that $DENIABLE_KEY_FILE names, or deniable.key.
+        Raises ValueError for any other url, of which it quotes the scheme alone, and for one whose password cannot be told from the rest;
+        and for a file that is named like an API key.
         """
         if isinstance(place, Database):
             return place
@@ -38,16 +40,11 @@ class Database:
         if scheme in ("postgresql", "postgres"):
             if "@" in rest[rest.find("@") + 1 :] or "@" in rest.partition("/")[2] or "@" in rest.partition("?")[2]:
                 raise ValueError("in a database's url every @ / ? of a user or password must be percent-encoded: %40 %2F %3F")
-            return cls(None, Path(os.environ.get("DENIABLE_KEY", "deniable.key")), str(place))
+            return cls(None, key_path(os.environ.get(KEY_FILE, "deniable.key"), f"${KEY_FILE}"), str(place))
         if scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
             return cls(Path(rest[1:]), key_file(Path(rest[1:])))
         known = scheme if scheme.isalnum() and scheme != "sqlite" else "sqlite without a third slash and a path"
         raise ValueError(f"a database must be a path or a url that begins with sqlite:/// or postgresql://, got a url of {known}")
-
-    @property
-    def is_set_up(self) -> bool:
-        """Whether `deniable-server init` has been, as far as the files of this machine show."""
-        return self.key.exists() and (self.path is None or self.path.exists())
 
     def __str__(self) -> str:
         """As people know it: a path, or the url without its password and its parameters."""
@@ -95,6 +92,7 @@ class Config:
     listening: this machine's address, where there is no other. institution: whose name and picture researchers' pages bear.
     metrics: whether there is /metrics. backups: the newest backup, or the folder of all of them, whose time /metrics tells.
     private_webhooks: whether webhooks may go to addresses of this machine and of private networks.
+    database_connections: to PostgreSQL at a time, at most; None for the usual number.
     """
 
     db: str | Path | Database = field(repr=False)
@@ -106,6 +104,7 @@ class Config:
     metrics: bool = False
     backups: Path | None = None
     private_webhooks: bool = False
+    database_connections: int | None = None
 
     def __post_init__(self) -> None:
         if len(self.secret_key) < 32:
@@ -139,6 +138,17 @@ def _is_address(url: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # such as [::1 without its end, or a port that is no number
         return False
+
+
+def key_path(written: str | Path, source: str) -> Path:
+    """Returns the path of the file with the server's key. source: where it comes from, for the message.
+
+    Raises:
+        ValueError: It begins as an API key does, which is quoted nowhere: somebody has mistaken one for the other.
+    """
+    if Path(written).name.startswith("dk_"):
+        raise ValueError(f"{source} must be the path of a file, got an API key (dk_…), which belongs in $DENIABLE_KEY of the client")
+    return Path(written)
 
 
 def key_file(db: Path) -> Path:

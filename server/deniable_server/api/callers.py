@@ -11,6 +11,7 @@ from deniable_server.context import current_store
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.accounts import Key
 from deniable_server.store.roles import Role
+from deniable_server.web.limiter import TooManyError
 
 OWN = "own"  # what no key is for: a survey's owners do it by name and password
 _LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}
@@ -78,12 +79,20 @@ def _researcher(otherwise: str) -> str:
     """Who sent a name and the password of it; otherwise: what else would do. Aborts with 401, and 403 for whom a password is not enough."""
     sent = request.authorization
     name = sent.username or "" if sent is not None and sent.type == "basic" else None
-    if name is None or sent is None or not current_passwords().hold(name, sent.password or ""):
+    if name is None or sent is None or not _holds(name, sent.password or ""):
         challenge = WWWAuthenticate("basic", {"realm": "deniable"})
         raise Unauthorized(f"a researcher's name and password are needed, or {otherwise}", www_authenticate=challenge)
     if current_store().factors.any(name):
         raise Forbidden("this account has a second factor: a program needs a key in place of the password")
     return name
+
+
+def _holds(name: str, password: str) -> bool:
+    """Whether this is the account's password. Raises TooManyError, which says what a program can do."""
+    try:
+        return current_passwords().hold(name, password)
+    except TooManyError as error:
+        raise TooManyError(error.seconds, "A program that sends a key in place of a password does not wait.") from None
 
 
 def key_needed(message: str) -> Unauthorized:

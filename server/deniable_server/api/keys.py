@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from deniable_server.researchers.names import readable
 from deniable_server.store.accounts import Key
 from deniable_server.store.protocol import Store
 
@@ -15,18 +16,19 @@ OF_SURVEYS = {"submit": "submissions of many records", "results": "results and t
 """What a key may be for, in one survey or in all."""
 SCOPES = {**OF_SURVEYS, "metrics": "how the server does, at /metrics"}
 """What a key may be for."""
-_PREFIX = "dk_"
+PREFIX = "dk_"
 
 
 def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = None) -> str:
     """A new key as its holder writes it. Raises ValueError naming the rule, ConflictError for a name taken, UnknownSurveyError."""
-    if not 1 <= len(name) <= 64 or not name.isprintable():
-        raise ValueError("the key's name must be 1 to 64 printable characters")
+    name = readable("the key's name", name)
+    if name.startswith(PREFIX):
+        raise ValueError(f"the key's name must not begin with {PREFIX}, as keys do")
     if not scopes or not set(scopes) <= set(SCOPES):
         raise ValueError(f"scope must be {' or '.join(SCOPES)}")
     if survey is not None and not set(scopes) <= set(OF_SURVEYS):
         raise ValueError(f"scope must be {' or '.join(OF_SURVEYS)} for a key of one survey")
-    written = _PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()
+    written = PREFIX + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()
     ordered = tuple(scope for scope in SCOPES if scope in scopes)
     store.accounts.add_key(Key(name, ordered, survey, datetime.now(UTC).date().isoformat()), _hash(written))
     return written
@@ -34,7 +36,7 @@ def make(store: Store, name: str, scopes: Sequence[str], survey: str | None = No
 
 def find(store: Store, written: str) -> Key | None:
     """The key that somebody sent, or None if there is no such key."""
-    return store.accounts.key(_hash(written)) if written.startswith(_PREFIX) else None
+    return store.accounts.key(_hash(written)) if written.startswith(PREFIX) else None
 
 
 def _hash(written: str) -> bytes:

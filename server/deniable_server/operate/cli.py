@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,14 @@ from deniable.survey import Survey
 from deniable.wire.link import Link
 from deniable_server.config import MOST_PER_SECOND, Config, Database, Institution, Logo, make_key
 from deniable_server.operate import logs
-from deniable_server.operate.cli_access import asked_password, give_password, grant, key_commands, password_option, user_commands
+from deniable_server.operate.cli_access import Name, asked_password, give_password, grant, key_commands, password_option, user_commands
 from deniable_server.operate.cli_audit import audit_commands
 from deniable_server.operate.cli_backup import backup, restore_backup
-from deniable_server.operate.cli_database import database, failing, logged, opened, require
+from deniable_server.operate.cli_database import KeyPath, at_terminal, database, failing, json_option, logged, opened, print_json, require
 from deniable_server.operate.cli_demo import demo_command
+from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
-from deniable_server.operate.cli_life import archive_command, delete_command, pause_command, settings_command, upkeep_command
+from deniable_server.operate.cli_life import Number, archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
 from deniable_server.researchers import invitations
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
@@ -69,6 +69,7 @@ main.add_command(backup)
 main.add_command(restore_backup)
 main.add_command(demo_command)
 main.add_command(export_command)
+main.add_command(doctor_command)
 main.add_command(grant)
 main.add_command(audit_commands)
 main.add_command(webhook_commands)
@@ -78,7 +79,9 @@ for _command in (settings_command, pause_command, archive_command, delete_comman
 
 @main.command()
 @database
-@click.option("--user", required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in.")
+@click.option(
+    "--user", type=Name(), required=True, metavar="NAME", prompt="Name of the researcher", help="The researcher's name, for logging in."
+)
 @password_option
 def init(db: Database, user: str, password_env: str | None) -> None:
     """Make the database, its key and the first account.
@@ -107,17 +110,13 @@ def _has_sample_text(survey: Survey) -> bool:
     return bool(found)
 
 
-def _at_terminal() -> bool:
-    """Whether somebody is there to be asked."""
-    return sys.stdin.isatty()
-
-
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
 @click.option("--yes", is_flag=True, help="Publish it even with sample text in it, without asking.")
-def publish(db: Database, survey_file: Path, owner: str | None, yes: bool) -> None:
+@json_option
+def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, as_json: bool) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes.
 
     Where sample text is still in it, that is said on standard error; at a terminal it is published only after a yes.
@@ -125,42 +124,67 @@ def publish(db: Database, survey_file: Path, owner: str | None, yes: bool) -> No
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
         known = any(heading.id == survey.id for heading in store.surveys.headings())
-        if not known and _has_sample_text(survey) and not yes and _at_terminal():
+        if not known and _has_sample_text(survey) and not yes and at_terminal():
             click.confirm("Publish it for good all the same?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)
+    if as_json:
+        link = str(Link("", survey.id, survey.digest))
+        return print_json({"id": survey.id, "new": new, "digest": survey.digest, "epsilon": survey.epsilon, "link": link})
     click.echo(f"{survey.id} {'is published' if new else 'was published before, with the same definition'}.")
     click.echo(f"digest   {survey.digest}")
     click.echo(f"epsilon  {survey.epsilon:.6f} for the whole survey")
     click.echo(f"link     {Link('', survey.id, survey.digest)}")
+    return None
 
 
 @main.command("list")
 @database
-def list_surveys(db: Database) -> None:
+@json_option
+def list_surveys(db: Database, as_json: bool) -> None:
     """List the published surveys.
 
     A line for each: id, open, paused or closed, how many responses there are, and title, with tabs between them.
     """
     with opened(db) as store:
-        for published in store.surveys.all():
-            state = "paused" if published.paused else "open" if published.is_open else "closed"
-            click.echo(f"{published.survey.id}\t{state}\t{_kept(store, published)}\t{published.survey.title}")
+        surveys = [_listed(store, published) for published in store.surveys.all()]
+    if as_json:
+        print_json(surveys)
+    else:
+        for survey in surveys:
+            click.echo(f"{survey['id']}\t{survey['state']}\t{_kept(survey)}\t{survey['title']}")
 
 
-def _kept(store: Store, published: Published) -> str:
-    """How many responses are counted and may wait, and of a survey with invitations how many of those are spent."""
+def _listed(store: Store, published: Published) -> dict[str, Any]:
+    """Returns what a list says of a survey: how many responses are counted and may wait, and how many invitations are spent."""
     from deniable_server.researchers.results import counted, may_wait
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)
-    parts = [_number(counted(counts, estimated(survey)), "response")]
-    if apart := counted(counts, by_hand(survey)):
-        parts.append(f"{apart} made by hand")
-    if waiting := may_wait(published, estimated(published.survey)):
-        parts.append(f"up to {waiting:,} may wait to be counted")
-    if survey.access == "invited":
-        made, spent = store.access.invitations(survey.id)
-        parts.append(f"{spent} of {_number(made, 'invitation')} spent")
+    made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
+    return {
+        "id": survey.id,
+        "title": survey.title,
+        "state": "paused" if published.paused else "open" if published.is_open else "closed",
+        "published_on": published.published_on,
+        "digest": survey.digest,
+        "epsilon": survey.epsilon,
+        "responses": counted(counts, estimated(survey)),
+        "by_hand": counted(counts, by_hand(survey)),
+        "may_wait": may_wait(published, estimated(survey)),
+        "codes_made": made,
+        "codes_spent": spent,
+    }
+
+
+def _kept(survey: dict[str, Any]) -> str:
+    """Returns the counts of a survey, in words."""
+    parts = [_number(survey["responses"], "response")]
+    if survey["by_hand"]:
+        parts.append(f"{survey['by_hand']} made by hand")
+    if survey["may_wait"]:
+        parts.append(f"up to {survey['may_wait']:,} may wait to be counted")
+    if survey["codes_made"] is not None:
+        parts.append(f"{survey['codes_spent']} of {_number(survey['codes_made'], 'invitation')} spent")
     return ", ".join(parts)
 
 
@@ -171,7 +195,7 @@ def _number(count: int, noun: str) -> str:
 @main.command()
 @database
 @click.argument("survey_id")
-@click.option("--count", type=click.IntRange(1, 100_000), metavar="N", required=True, help="How many codes to make, up to 100,000.")
+@click.option("--count", type=Number(), metavar="N", required=True, help="How many codes to make, up to 100,000.")
 @click.option(
     "--format",
     "kind",
@@ -180,15 +204,18 @@ def _number(count: int, noun: str) -> str:
     show_default=True,
     help="txt: a code a line; csv: each with its link.",
 )
-@click.option("--public-url", metavar="URL", help="The https:// address people use; the links in the CSV begin with it.")
-def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None) -> None:
+@click.option("--public-url", metavar="URL", help="The https:// address people use; the links in CSV and JSON begin with it.")
+@json_option
+def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str | None, as_json: bool) -> None:
     """Make one-time codes for a survey whose access is invited. They are printed here and kept nowhere."""
     with opened(db) as store:
         url = Config.for_database(db, public_url).public_url
         written = invitations.make(store, survey_id, count)
         survey = store.surveys.published(survey_id).survey
-    text = "\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url)
-    click.echo(text, nl=False)
+    if as_json:
+        print_json([{"code": code, "link": invitations.personal_link(survey, code, url)} for code in written])
+    else:
+        click.echo("\n".join(written) + "\n" if kind == "txt" else invitations.to_csv(survey, written, url), nl=False)
     click.echo(f"{_number(count, 'code')} made. The server keeps only hashes: nobody can print a code again.", err=True)
 
 
@@ -206,7 +233,7 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
     help="How many submissions without a key are taken in a second, from everybody together; others are told to come back later.",
 )
 @click.option("--certificate", metavar="FILE", type=_PEM, help="Serve https with this certificate (PEM, with its chain); needs --key.")
-@click.option("--key", metavar="FILE", type=_PEM, help="The certificate's private key (PEM, without a password).")
+@click.option("--key", metavar="FILE", type=KeyPath(), help="The certificate's private key (PEM, without a password).")
 @click.option("--institution", metavar="NAME", default="", help="Who runs this server, for the header of researchers' pages.")
 @click.option("--logo", metavar="FILE", type=_FILE, help="Its picture: .png, .svg, .jpg or .webp, up to 200 kB.")
 @click.option(
@@ -220,6 +247,14 @@ def invite(db: Database, survey_id: str, count: int, kind: str, public_url: str 
 @click.option("--metrics-listen", metavar="ADDRESS:PORT", type=_Address(), help="Tell it at an address of its own, without a key.")
 @click.option("--backups", metavar="PATH", type=_PLACE, help="The newest backup, or the folder of all of them, whose time /metrics tells.")
 @click.option("--private-webhooks", is_flag=True, help="Let webhooks go to this machine and to private networks.")
+@click.option(
+    "--database-connections",
+    type=Number(),
+    metavar="N",
+    envvar="DENIABLE_DATABASE_CONNECTIONS",
+    show_envvar=True,
+    help="How many connections to PostgreSQL there may be at a time, 4 or more; 24 without it.",
+)
 def serve(db: Database, host: str, port: int, public_url: str | None, most_per_second: int, **more: Any) -> None:
     """Serve the surveys, until interrupted with Ctrl-C.
 
@@ -243,6 +278,7 @@ def serve(db: Database, host: str, port: int, public_url: str | None, most_per_s
             metrics=more["metrics"] or more["metrics_listen"] is not None,
             backups=more["backups"],
             private_webhooks=more["private_webhooks"],
+            database_connections=more["database_connections"],
         )
         run(config, Listening(host, port, (certificate, key) if certificate and key else None, more["metrics_listen"]), more["log"])
 
@@ -256,51 +292,6 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
     with opened(db) as store:
         store.surveys.set_open(survey_id, reopen)
     click.echo(f"{survey_id} is {'open' if reopen else 'closed'}.")
-
-
-@main.command("doctor")
-@database
-@click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
-@click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
-def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
-    """Check key, permissions, disk, backup and address.
-
-    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a
-    fault, and all faults are listed.
-
-    \b
-    Example:
-      deniable-server doctor --public-url https://survey.example.org --backup copy.db
-    """
-    from deniable_server.operate import doctor
-
-    if db.path is not None and not db.path.exists():
-        raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
-    looked: dict[str, Iterator[str] | None] = {
-        "the secret key": doctor.key(db),
-        "permissions": doctor.permissions(db),
-        "the database": doctor.database(db),
-        "free disk": doctor.disk(db.path) if db.path else None,
-        "the backup (--backup FILE)": doctor.backup(db.path, copy) if db.path and copy else None,
-        "the address (--public-url URL)": _reached(public_url) if public_url else None,
-    }
-    faulty = False
-    for name, faults in looked.items():
-        with failing(db):
-            found = list(faults or ())
-        faulty = faulty or bool(found)
-        for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
-            click.echo(line)
-    raise click.exceptions.Exit(1 if faulty else 0)
-
-
-def _reached(url: str) -> Iterator[str]:
-    import httpx
-
-    from deniable_server.operate import doctor
-
-    with httpx.Client(timeout=10) as client:
-        yield from doctor.address(url, client)
 
 
 @main.command()

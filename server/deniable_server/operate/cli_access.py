@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 import click
 
 from deniable_server.api import keys
 from deniable_server.config import Config, Database
-from deniable_server.operate.cli_database import database, opened
+from deniable_server.operate.cli_database import database, json_option, opened, print_json
 from deniable_server.researchers import account_links
+from deniable_server.researchers.names import readable
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
+
+
+class Name(click.ParamType[str]):
+    """The name of a new account."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns it without blanks at its ends."""
+        try:
+            return readable("the name", str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
 
 password_option = click.option("--password-env", metavar="VAR", help="Take the password from this environment variable instead of asking.")
 
@@ -21,7 +39,8 @@ def asked_password(variable: str | None) -> str:
     """The password, from an environment variable or from whoever sits here."""
     password = os.environ.get(variable) if variable else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     if password is None:
-        raise click.BadParameter(f"the environment variable {variable} is not set", param_hint="--password-env")
+        name = f" {variable}" if re.fullmatch("[A-Z][A-Z0-9_]*", variable or "") else ""  # it may be the password itself
+        raise click.BadParameter(f"the environment variable{name} is not set", param_hint="--password-env")
     return str(password)
 
 
@@ -39,7 +58,7 @@ def user_commands() -> None:
 
 @user_commands.command("add")
 @database
-@click.argument("name")
+@click.argument("name", type=Name())
 @click.option("--operator", is_flag=True, help="One that manages accounts, and the surveys that nobody owns.")
 @password_option
 def add_user(db: Database, name: str, operator: bool, password_env: str | None) -> None:
@@ -91,13 +110,18 @@ def remove_user(db: Database, name: str) -> None:
 
 @user_commands.command("list")
 @database
-def list_users(db: Database) -> None:
+@json_option
+def list_users(db: Database, as_json: bool) -> None:
     """List the accounts.
 
     A line for each: name, operator or researcher, and disabled where it is, with tabs between them.
     """
     with opened(db) as store:
-        for person in store.people.all():
+        people = store.people.all()
+    if as_json:
+        print_json([asdict(person) for person in people])
+    else:
+        for person in people:
             kind = "operator" if person.operator else "researcher"
             click.echo("\t".join((person.name, kind, *(["disabled"] if person.disabled else []))))
 
@@ -202,10 +226,15 @@ def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None)
 
 @key_commands.command("list")
 @database
-def list_keys(db: Database) -> None:
+@json_option
+def list_keys(db: Database, as_json: bool) -> None:
     """List the keys: name, scopes, survey, and the day each was made."""
     with opened(db) as store:
-        for key in store.accounts.all_keys():
+        made = store.accounts.all_keys()
+    if as_json:
+        print_json([asdict(key) for key in made])
+    else:
+        for key in made:
             click.echo(f"{key.name}\t{','.join(key.scopes)}\t{key.survey or 'all surveys'}\t{key.made_on}")
 
 
@@ -216,5 +245,7 @@ def revoke_key(db: Database, name: str) -> None:
     """Revoke a key: it opens nothing from now on."""
     with opened(db) as store:
         if not store.accounts.remove_key(name):
+            if name.startswith(keys.PREFIX):
+                raise click.ClickException("name must be a key's name, got a key (dk_…); `deniable-server key list` prints the names")
             raise click.ClickException(f"there is no key with the name {name}")
     click.echo(f"{name} is revoked.")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from deniable_server.config import Database, copy_key, key_file
-from deniable_server.operate import locked
+from deniable_server.operate import locked, revival
 from deniable_server.operate.cli_access import asked_password
-from deniable_server.operate.cli_database import database, failing, opened
+from deniable_server.operate.cli_database import KeyPath, at_terminal, database, failing, opened
 from deniable_server.operate.restore import restore
 from deniable_server.store.protocol import Store
+
+_READABLE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -50,28 +53,66 @@ def _locked_backup(store: Store, db: Database, target: Path, password: str) -> N
         locked.lock(plain, db.key, password, target)
 
 
+def _show(heading: str, lines: Iterable[str]) -> None:
+    """Prints a list on standard error, under its heading; nothing where it is empty."""
+    for number, line in enumerate(lines):
+        if not number:
+            click.echo(heading, err=True)
+        click.echo(f"  {line}", err=True)
+
+
 @click.command("restore")
 @database
 @click.argument("backup", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "--key",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=KeyPath(),
     help="The server's key, if it is not in the file BACKUP.key.",
 )
 @click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
-def restore_backup(db: Database, backup: Path, key: Path | None, password_env: str | None) -> None:
+@click.option(
+    "--audit", "log", metavar="FILE", type=_READABLE, help="A later audit log, from `audit show --json`: its revocations are done again."
+)
+@click.option(
+    "--old",
+    metavar="FILE",
+    type=_READABLE,
+    help="The SQLite file that is replaced: its revocations, withdrawals and spent codes are done again.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def restore_backup(
+    db: Database, backup: Path, key: Path | None, password_env: str | None, log: Path | None, old: Path | None, yes: bool
+) -> None:
     """Make the database of a server from BACKUP.
 
     BACKUP stays as it is. There must be no database in that place yet. All records are counted anew first, and nothing is written if
-    anything is wrong. Whoever withdrew a record after the backup was made has to do so again.
+    anything is wrong.
+
+    Keys, accounts, codes and surveys are again what they were when the backup was made. They are listed before you are asked. --audit
+    and --old take away again what was revoked since, as far as these files know it. All sessions end.
 
     \b
     Example:
-      deniable-server restore copy.db --db survey.db
+      deniable-server restore copy.db --db survey.db --old damaged.db
     """
     if db.path is None:
         raise click.ClickException(f"{db} is restored with PostgreSQL's own tools")
+    if log and old:
+        raise click.UsageError("--audit and --old must not be given together: the old database has its log in itself")
+
+    def prepare(store: Store) -> None:
+        outcome = revival.apply(store, later)
+        _show("Done again, since it happened after the backup:", outcome.applied)
+        _show("Happened after the backup, and cannot be done again:", outcome.left)
+        _show("Works again as it did when the backup was made:", revival.access_of(store))
+        click.echo("All sessions, and links that make accounts, are ended.", err=True)
+        if not yes and not at_terminal():
+            raise click.ClickException("nobody is there to be asked whether this is right: look at the list, and say --yes")
+        if not yes:
+            click.confirm("Restore it?", abort=True, err=True)
+
     with failing(db):
-        records = restore(backup, key, asked_password(password_env) if password_env else None, db.path)
+        later = revival.Later(revival.log_in(log)) if log else revival.Later.of(old) if old else revival.Later()
+        records = restore(backup, key, asked_password(password_env) if password_env else None, db.path, prepare)
     click.echo(f"{db} is what {backup} was: {records:,} counted record{'' if records == 1 else 's'}.")

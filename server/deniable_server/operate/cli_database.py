@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
 from deniable.errors import DeniableError, SurveyError
-from deniable_server.config import Database
+from deniable_server.config import KEY_FILE, Database, key_path
 from deniable_server.operate import logs
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
@@ -27,6 +30,30 @@ class _DatabaseType(click.ParamType[Database]):
             self.fail(str(error), param, ctx)
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def print_json(value: object) -> None:
+    """Prints a value as JSON, on lines of its own."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+class KeyPath(click.ParamType[Path]):
+    """The file with the server's key. An API key in its place is refused, and quoted nowhere."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Returns the path of a file that exists."""
+        try:
+            path = key_path(value, "the key")
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if not path.is_file():
+            self.fail(f"the file {path} does not exist", param, ctx)
+        return path
+
+
 database = click.option(
     "--db",
     type=_DatabaseType(),
@@ -39,10 +66,21 @@ database = click.option(
 )
 
 
+_CONNECTIONS = 4  # of a command, beside those of the servers
+
+
+def at_terminal() -> bool:
+    """Returns whether a question can be answered."""
+    return sys.stdin.isatty()
+
+
 def require(db: Database) -> None:
-    """Stops with a clear message where `init` has not been."""
-    if not db.is_set_up:
+    """Stops with a clear message where `init` has not been, or where the key is missing, which `init` would only replace."""
+    if db.path is not None and not db.path.exists():
         raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
+    if not db.key.exists():
+        elsewhere = "" if db.path else f", or name its file with {KEY_FILE}; if {db} is new, run `deniable-server init --user NAME`"
+        raise click.ClickException(f"the key file {db.key} of {db} is missing: put it back{elsewhere}")
 
 
 @contextmanager
@@ -51,7 +89,7 @@ def opened(db: Database, *, new: bool = False) -> Iterator[Store]:
     if not new:
         require(db)
     with failing(db):
-        store = open_store(db)
+        store = open_store(db, _CONNECTIONS)
         try:
             yield store
         finally:

@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import click
 
 from deniable_server.config import Database
-from deniable_server.operate.cli_database import database, opened
-from deniable_server.store.life import Settings
+from deniable_server.operate.cli_database import database, json_option, opened, print_json
+from deniable_server.researchers.numbers import decimal, whole
+from deniable_server.store.life import Settings, revised
 
 NONE = "none"
 
 
-class _Number(click.ParamType[Any]):
+class Number(click.ParamType[Any]):
+    """A number as pages take it, or, where it can be taken back, the word none."""
+
     name = "number"
 
+    def __init__(self, read: Callable[[str], Any] = whole, or_none: bool = False) -> None:
+        self._read, self._or_none = read, or_none
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == NONE:
+        """Returns the number."""
+        if self._or_none and value == NONE:
             return value
-        if not str(value).isascii() or not str(value).isdigit():
-            self.fail(f"must be a whole number or {NONE}, got {value!r}", param, ctx)
-        return int(value)
+        try:
+            return self._read(str(value))
+        except ValueError as error:
+            self.fail(f"{error}{f', or {NONE}' if self._or_none else ''}, got {value!r}", param, ctx)
 
 
 @click.command("settings")
 @database
 @click.argument("survey_id")
-@click.option("--points", type=float, metavar="POINTS", help="The precision that is wanted: points either way, 0.1 to 50.")
-@click.option("--expected", type=_Number(), metavar="N", help="How many people may answer.")
-@click.option("--least", type=click.IntRange(min=1), metavar="N", help="How many records it takes before estimates are shown.")
+@click.option("--points", type=Number(decimal), metavar="POINTS", help="The precision that is wanted: points either way, 0.1 to 50.")
+@click.option("--expected", type=Number(or_none=True), metavar="N", help="How many people may answer.")
+@click.option("--least", type=Number(), metavar="N", help="How many records it takes before estimates are shown.")
 @click.option("--close-on", metavar="DAY", help="The last day for answers, YYYY-MM-DD in UTC.")
-@click.option("--close-at", type=_Number(), metavar="N", help="The number of records with which it closes.")
+@click.option("--close-at", type=Number(or_none=True), metavar="N", help="The number of records with which it closes.")
 @click.option("--delete-on", metavar="DAY", help="The day on which the server deletes its records.")
-def settings_command(db: Database, survey_id: str, points: float | None, **given: Any) -> None:
+@json_option
+def settings_command(db: Database, survey_id: str, points: Decimal | None, as_json: bool, **given: Any) -> None:
     """Show how a survey is run, or change it.
 
     The word none takes a number or a day back.
@@ -46,20 +57,30 @@ def settings_command(db: Database, survey_id: str, points: float | None, **given
     """
     changes: dict[str, Any] = {name: None if value == NONE else value for name, value in given.items() if value is not None}
     if points is not None:
-        changes["half_width"] = points / 100
+        changes["half_width"] = float(points) / 100
     with opened(db) as store:
         settings = store.life.settings(survey_id)
         if changes:
-            settings = replace(settings, **changes)
+            settings = revised(settings, today(), changes)
             store.life.keep(survey_id, settings)
-    for line in _told(settings):
-        click.echo(line)
+    if as_json:
+        print_json(_shown(settings))
+    else:
+        yes = {True: "yes", False: "no", None: NONE}
+        for name, value in _shown(settings).items():
+            click.echo(f"{name}\t{yes[value] if value is None or isinstance(value, bool) else value}")
 
 
-def _told(settings: Settings) -> list[str]:
-    shown = {"points": f"{100 * settings.half_width:g}", **{one.name: getattr(settings, one.name) for one in fields(settings)[1:]}}
-    yes = {True: "yes", False: "no", None: NONE}
-    return [f"{name}\t{yes[value] if value is None or isinstance(value, bool) else value}" for name, value in shown.items()]
+def today() -> str:
+    """Returns the day in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _shown(settings: Settings) -> dict[str, Any]:
+    """Returns settings by the names that the command gives them."""
+    points = float(f"{100 * settings.half_width:g}")
+    rest = {one.name: getattr(settings, one.name) for one in fields(settings)[1:]}
+    return {"points": int(points) if points.is_integer() else points, **rest}
 
 
 @click.command("pause")
@@ -80,9 +101,7 @@ def pause_command(db: Database, survey_id: str, resume: bool) -> None:
 def archive_command(db: Database, survey_id: str, undo: bool) -> None:
     """Put a closed survey at the end of the list."""
     with opened(db) as store:
-        if store.surveys.published(survey_id).is_open:
-            raise click.ClickException(f"{survey_id} is open; only a closed survey can be archived")
-        store.life.keep(survey_id, replace(store.life.settings(survey_id), archived=not undo))
+        store.life.archive(survey_id, not undo)
     click.echo(f"{survey_id} is {'in the list again' if undo else 'archived'}.")
 
 
@@ -100,7 +119,7 @@ def delete_command(db: Database, survey_id: str, yes: bool) -> None:
         store.surveys.published(survey_id)
         if not yes:
             click.confirm(f"Delete all records of {survey_id}? This cannot be undone.", abort=True)
-        store.life.erase(survey_id, datetime.now(UTC).date().isoformat())
+        store.life.erase(survey_id, today())
     click.echo(f"The records of {survey_id} are deleted. Backups keep them: delete those yourself.")
 
 
@@ -114,8 +133,8 @@ def upkeep_command(db: Database, private_webhooks: bool) -> None:
     from deniable_server.operate.upkeep import upkeep
 
     with opened(db) as store:
-        today = datetime.now(UTC).date().isoformat()
-        for line in upkeep(store, today):
+        day = today()
+        for line in upkeep(store, day):
             click.echo(line)
-        note(store, today, int(datetime.now(UTC).timestamp()))
+        note(store, day, int(datetime.now(UTC).timestamp()))
         send_due(store, posting(private_webhooks), lambda: datetime.now(UTC))

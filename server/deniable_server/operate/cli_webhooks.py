@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import click
 
 from deniable_server.config import Database
-from deniable_server.operate.cli_database import database, opened
+from deniable_server.operate.cli_database import database, json_option, opened, print_json
 from deniable_server.store.webhooks import EVENTS
 
 
@@ -38,13 +39,18 @@ def make(db: Database, survey_id: str, url: str, events: Sequence[str]) -> None:
 
 @webhook_commands.command("list")
 @database
-def list_webhooks(db: Database) -> None:
+@json_option
+def list_webhooks(db: Database, as_json: bool) -> None:
     """List the webhooks.
 
     A line for each: id, survey, events, address, and since when nothing arrives, with tabs between them.
     """
     with opened(db) as store:
-        for webhook, _ in store.webhooks.all():
+        webhooks = [webhook for webhook, _ in store.webhooks.all()]
+    if as_json:
+        print_json([asdict(webhook) for webhook in webhooks])
+    else:
+        for webhook in webhooks:
             line = "\t".join((webhook.id, webhook.survey, ",".join(webhook.events), webhook.url))
             click.echo(line + (f"\tfailing since {webhook.failing_since}" if webhook.failing_since else ""))
 

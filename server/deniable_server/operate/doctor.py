@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,12 +17,58 @@ import httpx
 from deniable.errors import DeniableError
 from deniable.verify import Released
 from deniable.verify.replies import Reply, broken_headers
-from deniable_server.config import Config, Database
+from deniable_server.config import Config, Database, key_file
+from deniable_server.operate import locked
+from deniable_server.operate.integrity import checked, require_database, require_secrets
+from deniable_server.operate.restore import unpacked
 from deniable_server.store import open_store
+from deniable_server.store.errors import BusyError, FullError
+from deniable_server.store.protocol import Store
 
 LEAST_FREE = 256 << 20  # bytes: what waits in the log and is written anew needs room
 OLDEST_BACKUP = 86_400  # seconds
+TRIES = 3  # to open a database that another process writes to
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class NotCheckedError(Exception):
+    """Something cannot be looked at, which is no fault; its message says why."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at. faults: a line each. skipped: why it was not looked at, empty where nobody asked for it."""
+
+    name: str
+    faults: tuple[str, ...] = ()
+    skipped: str | None = None
+
+    @property
+    def state(self) -> str:
+        """Returns "fault", "not looked at" or "ok"."""
+        return "fault" if self.faults else "not looked at" if self.skipped is not None else "ok"
+
+    @property
+    def lines(self) -> list[str]:
+        """Returns what is printed of it: each fault, or how it is, and why it was not looked at."""
+        why = f": {self.skipped}" if self.skipped else ""
+        faults = [f"FAULT  {fault}" for fault in self.faults]
+        return faults + ([f"{'not looked at' if self.skipped is not None else 'ok'}  {self.name}{why}"] if why or not faults else [])
+
+
+def examined(name: str, faults: Iterator[str] | None) -> Check:
+    """Runs a check to its end. faults: what it yields, None where nobody asked for it. A file that cannot be read is a fault."""
+    if faults is None:
+        return Check(name, skipped="")
+    seen: list[str] = []
+    try:
+        seen.extend(faults)
+    except NotCheckedError as error:
+        return Check(name, tuple(seen), str(error))
+    except (DeniableError, ValueError, OSError) as error:
+        seen.append(str(error))
+    return Check(name, tuple(seen))
 
 
 def key(db: Path | Database) -> Iterator[str]:
@@ -47,18 +95,32 @@ def permissions(db: Path | Database) -> Iterator[str]:
 
 
 def database(db: Path | Database) -> Iterator[str]:
-    """A server can open it and read its surveys."""
+    """A server can open it, with its key, and read its surveys; SQLite finds no damaged page. Raises NotCheckedError without a key."""
+    place = Database.at(db)
+    if not place.key.exists():
+        raise NotCheckedError(f"the key {place.key} is not there")  # opening the database would make another one
     try:
-        store = open_store(db)
-    except DeniableError as error:
+        if place.path:
+            require_database(place.path)
+        with closing(_opened(place)) as store:
+            require_secrets(store)
+            store.surveys.all()
+    except FullError as error:
+        yield f"{db} cannot be used: {error}"
+    except BusyError:
+        yield f"{db} is locked by another program: submissions are answered 503 until it lets go"
+    except (DeniableError, ValueError) as error:
         yield f"{db} is no database that a server can use: {error}"
-        return
-    try:
-        store.surveys.all()
-    except DeniableError as error:
-        yield f"{db} is no database that a server can use: {error}"
-    finally:
-        store.close()
+
+
+def _opened(place: Database) -> Store:
+    """The store, tried again while another process writes for long, as a server does when it writes a large file anew."""
+    for _ in range(TRIES - 1):
+        try:
+            return open_store(place)
+        except BusyError:
+            continue
+    return open_store(place)
 
 
 def disk(db: Path) -> Iterator[str]:
@@ -68,17 +130,42 @@ def disk(db: Path) -> Iterator[str]:
         yield f"the disk of {db} must have {wanted >> 20:,} MiB free, twice what the database takes, has {free >> 20:,} MiB"
 
 
-def backup(db: Path, copy: Path) -> Iterator[str]:
-    """The newest backup is less than a day old, and a database. A copy of it is opened, for opening may bring a file up to date."""
+def backup(db: Path, copy: Path, password: str | None = None) -> Iterator[str]:
+    """The newest backup is less than a day old, whole, this server's, and would be restored.
+
+    A copy of it is opened and counted anew, beside the database: there the key may be, and opening may bring a file up to date.
+
+    Args:
+        db: The server's own database.
+        copy: The backup: with its key beside it, with the key of `db`, or locked.
+        password: Of a locked backup.
+
+    Raises:
+        NotCheckedError: It is locked and there is no password; or there is no key, or no room for a copy.
+    """
     if not copy.exists():
         yield f"the backup {copy} is not there"
         return
     if time.time() - copy.stat().st_mtime > OLDEST_BACKUP:
         yield f"the backup {copy} was made over {OLDEST_BACKUP // 86_400} day ago: deniable-server backup NEW --db {db}"
-    with tempfile.TemporaryDirectory(dir=copy.absolute().parent) as folder:
-        twin = Path(folder) / copy.name
-        shutil.copyfile(copy, twin)
-        yield from (fault.replace(str(twin), f"the backup {copy}") for fault in database(twin))
+    if locked.is_locked(copy) and password is None:
+        raise NotCheckedError("locked (--password-env VAR)")
+    beside, own = key_file(copy), key_file(db)
+    if not locked.is_locked(copy) and not beside.exists() and not own.exists():
+        raise NotCheckedError(f"the key {own} is not there")
+    try:
+        with unpacked(copy, beside if beside.exists() else own, password, db) as whole:
+            if own.exists() and key_file(whole).read_text().strip() != own.read_text().strip():
+                yield f"the backup {copy} has another key than {own}: it is another server's, or from before the key was changed"
+            checked(whole)
+    except FullError:
+        raise NotCheckedError(f"there is no room for a copy of it beside {db}") from None
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise NotCheckedError(f"there is no room for a copy of it beside {db}") from None
+    except (DeniableError, ValueError) as error:
+        yield f"the backup {copy} cannot be restored: {error}"
 
 
 def address(url: str, client: httpx.Client) -> Iterator[str]:

@@ -5,34 +5,81 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from deniable_server.config import key_file
 from deniable_server.operate import locked
+from deniable_server.operate.integrity import checked
 from deniable_server.store import open_store
-from deniable_server.store.protocol import by_hand, estimated
+from deniable_server.store.protocol import Store
 
 
-def restore(backup: Path, key: Path | None, password: str | None, db: Path) -> int:
-    """Puts a backup and its key in the place of a database that is not there. Returns how many records are counted.
+@contextmanager
+def unpacked(backup: Path, key: Path | None, password: str | None, beside: Path) -> Iterator[Path]:
+    """Yields a private copy of a backup, with its key beside it. Both are gone at the end.
 
-    key: the file of the server's key, if it is not beside the backup; password: of a locked backup, which has the key in itself.
-    Everything is checked in a folder beside `db` first, so nothing is there if anything is wrong. Raises FileExistsError where there is a
-    database, ValueError where the backup is not whole, FileNotFoundError without a key, UnavailableError for another key, OSError.
+    Args:
+        backup: A copy that `deniable-server backup` made.
+        key: The file of the server's key; None for `backup.key`.
+        password: Of a locked backup, which has the key in itself.
+        beside: The copy is made in a new folder beside this file: where the server's own database is, its key may be.
+
+    Raises:
+        ValueError: The backup is locked, and the password is missing or wrong, or the file is not whole.
+        FileNotFoundError: The key is missing.
+        OSError: The copy cannot be made, for want of room perhaps.
     """
-    places = [db, key_file(db), *(db.with_name(db.name + end) for end in ("-wal", "-shm"))]
-    if there := [str(path) for path in places if path.exists()]:
-        raise FileExistsError(f"{', '.join(there)}: there is a database already; move it away first")
-    with tempfile.TemporaryDirectory(prefix="deniable-restore-", dir=db.absolute().parent) as folder:
+    with tempfile.TemporaryDirectory(prefix="deniable-restore-", dir=beside.absolute().parent) as folder:
         whole = Path(folder) / "whole.db"
         if locked.is_locked(backup):
             if password is None:
                 raise ValueError(f"{backup} is locked with a password: --password-env VAR")
             locked.unlock(backup, password, whole, key_file(whole))
         else:
+            secret = key or key_file(backup)
+            if not secret.exists():
+                raise FileNotFoundError(f"the server's key is not in {secret}: name its file with --key FILE")
             _copy(backup, whole)
-            _copy(key or key_file(backup), key_file(whole))
-        records = _checked(whole)
+            _copy(secret, key_file(whole))
+        yield whole
+
+
+def restore(backup: Path, key: Path | None, password: str | None, db: Path, prepare: Callable[[Store], None] | None = None) -> int:
+    """Puts a backup and its key in the place of a database that is not there. Returns how many records are counted.
+
+    Everything is checked in a folder beside `db` first, so nothing is there if anything is wrong. All sessions, and links that make
+    accounts, are ended: who was logged out or removed after the backup does not come back.
+
+    Args:
+        backup: A copy that `deniable-server backup` made.
+        key: The file of the server's key; None for `backup.key`.
+        password: Of a locked backup.
+        db: The new database.
+        prepare: Called with the checked store before it is in its place; what it raises leaves nothing behind.
+
+    Raises:
+        FileExistsError: There is a database.
+        ValueError: The backup is not whole.
+        FileNotFoundError: The key is missing.
+        UnavailableError: The key is another one.
+        OSError: The files cannot be written.
+    """
+    places = [db, key_file(db), *(db.with_name(db.name + end) for end in ("-wal", "-shm"))]
+    if there := [str(path) for path in places if path.exists()]:
+        raise FileExistsError(f"{', '.join(there)}: there is a database already; move it away first")
+    with unpacked(backup, key, password, db) as whole:
+        try:
+            checked(whole)
+        except ValueError as error:
+            raise ValueError(f"the backup {backup} cannot be restored: {error}") from None
+        with closing(open_store(whole)) as store:
+            if prepare:
+                prepare(store)
+            store.accounts.end_all()
+            store.rewrite()
+            records = sum(sum(store.submissions.counts(published.survey.id).values()) for published in store.surveys.all())
         os.link(key_file(whole), key_file(db))
         try:
             os.link(whole, db)
@@ -47,20 +94,3 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(file, new, 1 << 20)
         new.flush()
         os.fsync(new.fileno())
-
-
-def _checked(db: Path) -> int:
-    """Opens it as a server does, with what waits, and counts every survey anew. Raises ValueError where that gives something else."""
-    store, records = open_store(db), 0
-    try:
-        for published in store.surveys.all():
-            survey = published.survey
-            for parts in (estimated(survey), by_hand(survey)):
-                kept, again = store.submissions.tally(survey.id, parts), store.submissions.recount(survey.id, parts)
-                if (kept.n, kept.to_bytes()) != (again.n, again.to_bytes()):  # a record without a bit changes n alone
-                    raise ValueError(f"the backup must be whole: its records of {survey.id} and their counts differ")
-                records += kept.n
-        store.rewrite()
-    finally:
-        store.close()
-    return records

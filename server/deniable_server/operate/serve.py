@@ -29,7 +29,7 @@ from deniable_server import create_app
 from deniable_server.api.metrics import OWN_ADDRESS
 from deniable_server.config import Config, Database
 from deniable_server.front import Front, Scraped
-from deniable_server.operate import alone, logs, upkeep
+from deniable_server.operate import alone, database_watch, logs, upkeep
 from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
@@ -83,9 +83,10 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
         alone.lock(path)  # on PostgreSQL several servers may share a database
     listener = alone.listen(at.host, at.port)
     scraped = alone.listen(*at.metrics) if at.metrics else None
-    store = open_store(config.db)
+    store = open_store(config.db, config.database_connections)
     store.surveys.all()  # a damaged file is found now
     logs.begin(log)
+    database_watch.begin(store)
     upkeep.begin(store, posting(config.private_webhooks))
     app = create_app(config, store)
     front = Front(app, at.name, at.port)

@@ -41,7 +41,7 @@ def upkeep(store: Store, today: str) -> list[str]:
 
 def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callable[[float], bool]) -> None:
     """Does it at once, and whenever a day begins, until `wait` says that it is over; now: the time in UTC."""
-    done_on = ""
+    done_on, failure = "", ""
     while True:
         today, pause = now().date().isoformat(), LOOK
         try:
@@ -50,10 +50,11 @@ def keep_up(store: Store, post: Post, now: Callable[[], datetime], wait: Callabl
                     logger.warning("%s", line)
                 note(store, today, int(now().timestamp()))
                 done_on = today
-            pause = min(pause, send_due(store, post, now))
+            pause, failure = min(pause, send_due(store, post, now)), ""
         except StoreError as error:
-            logger.warning("what is due today could not be done, and is tried again: %s", error)
-            pause = AGAIN
+            if str(error) != failure:  # once, not each minute
+                logger.warning("what is due today could not be done, and is tried again: %s", error)
+            pause, failure = AGAIN, str(error)
         if wait(min(pause, _until_midnight(now()))):
             return
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -25,17 +24,20 @@ from wtforms import (
 )
 from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, Optional, ValidationError
 
+from deniable_server.researchers.invitations import MOST_CODES
+from deniable_server.researchers.names import LONGEST, readable
+from deniable_server.researchers.numbers import decimal, whole
 from deniable_server.researchers.passwords import LENGTHS
-from deniable_server.store.life import MOST, Settings
+from deniable_server.store.life import EARLY, MOST, PAST, Settings, SettingsError, require_day, revised
 from deniable_server.store.roles import Role
 
 MOST_PEOPLE = MOST
-MOST_CODES = 100_000
 _CODE = {"autocomplete": "one-time-code", "spellcheck": "false", "autocapitalize": "none"}
 _PASSWORD = Length(LENGTHS[0], LENGTHS[-1], f"A password has {LENGTHS[0]} to {LENGTHS[-1]} characters.")
 
 
 _DAYS = ("close_on", "delete_on")
+_DAY_RULES = {PAST: "Enter a day that is not over yet.", EARLY: "Enter a day after the last day for answers."}
 
 
 class Between(NumberRange):  # type: ignore[misc]
@@ -48,6 +50,48 @@ class Between(NumberRange):  # type: ignore[misc]
             raise
         except (ValueError, OverflowError) as error:
             raise ValidationError(self.message) from error
+
+
+def _readable(written: str) -> str:
+    """Returns the name that `names.readable` makes of it. Raises ValidationError where that refuses it."""
+    try:
+        return readable("the name", written)
+    except ValueError:
+        raise ValidationError("Choose a name of letters, digits and signs that can be printed.") from None
+
+
+class WholeField(IntegerField):  # type: ignore[misc]
+    """A whole number, as `numbers.whole` reads it for commands, too."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads what was sent."""
+        self.data: Any = None
+        if valuelist:
+            self.data = whole(valuelist[0])
+
+
+class NumberField(DecimalField):  # type: ignore[misc]
+    """A number, as `numbers.decimal` reads it for commands, too."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads what was sent."""
+        self.data: Any = None
+        if valuelist:
+            self.data = decimal(valuelist[0])
+
+
+class DayField(DateField):  # type: ignore[misc]
+    """A day, as `life.require_day` takes it from commands, too."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Reads what was sent."""
+        self.data: Any = None
+        if valuelist:
+            try:
+                require_day(self.name, valuelist[0])
+            except ValueError:
+                raise ValueError(self.gettext("Not a valid date value.")) from None
+            self.data = date.fromisoformat(valuelist[0])
 
 
 def people() -> Between:
@@ -83,16 +127,15 @@ class JoinForm(_NewPassword):
 
     user = StringField(
         "Name",
-        [InputRequired("Choose a name."), Length(1, 64, "Choose a name of 1 to 64 characters.")],
-        filters=[lambda name: name.strip() if name else name],
+        [InputRequired("Choose a name."), Length(1, LONGEST, f"Choose a name of 1 to {LONGEST} characters.")],
+        filters=[lambda name: name.strip(" ") if name else name],
         render_kw={"autocomplete": "username"},
     )
     submit = SubmitField("Make the account")
 
     def validate_user(self, field: StringField) -> None:
         """Refuses what cannot be read in a list."""
-        if not field.data.isprintable():
-            raise ValidationError("Choose a name of letters, digits and signs that can be printed.")
+        field.data = _readable(field.data)
 
 
 class PasswordForm(_NewPassword):
@@ -135,8 +178,7 @@ class PasskeyForm(ConfirmForm):
 
     def validate_name(self, field: StringField) -> None:
         """Refuses what cannot be read in a list."""
-        if not field.data.isprintable():
-            raise ValidationError("Choose a name of letters, digits and signs that can be printed.")
+        field.data = _readable(field.data)
 
 
 class CodeForm(FlaskForm):  # type: ignore[misc]
@@ -154,12 +196,12 @@ class ActionForm(FlaskForm):  # type: ignore[misc]
 class SettingsForm(FlaskForm):  # type: ignore[misc]
     """How a survey is to be run; what is left empty is nothing. Make one with `of`; `read` gives the settings that it says."""
 
-    points = DecimalField("Points either way that are wanted", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
-    expected = IntegerField("People expected to answer", [Optional(), people()])
-    least = IntegerField("Show estimates from so many records on", [people()])
-    close_on = DateField("Last day for answers, in UTC", [Optional()])
-    close_at = IntegerField("Close with so many records", [Optional(), people()])
-    delete_on = DateField("Delete its records on", [Optional()])
+    points = NumberField("Points either way that are wanted", places=None, validators=[Between(0.1, 50, "Enter points from 0.1 to 50.")])
+    expected = WholeField("People expected to answer", [Optional(), people()])
+    least = WholeField("Show estimates from so many records on", [people()])
+    close_on = DayField("Last day for answers, in UTC", [Optional()])
+    close_at = WholeField("Close with so many records", [Optional(), people()])
+    delete_on = DayField("Delete its records on", [Optional()])
     revision = HiddenField()  # of the settings that the page was made from
     save = SubmitField("Save")
 
@@ -181,15 +223,15 @@ class SettingsForm(FlaskForm):  # type: ignore[misc]
     def read(self, before: Settings, today: str) -> Settings | None:
         """The settings, once the form was validated; None where something is wrong, also with the days, which its fields then say."""
         days = {name: value and value.isoformat() for name in _DAYS for value in (getattr(self, name).data,)}
-        for name, day in days.items():
-            if day and day != getattr(before, name) and day < today:
-                getattr(self, name).errors = ["Enter a day that is not over yet."]
-        if days["close_on"] and days["delete_on"] and days["delete_on"] <= days["close_on"]:
-            self.delete_on.errors = ["Enter a day after the last day for answers."]
+        try:
+            revised(before, today, days)  # first, so that mistakes in days and in numbers are shown together
+        except SettingsError as error:
+            for name, rule in error.problems.items():
+                getattr(self, name).errors = [_DAY_RULES[rule]]
         if self.errors:
             return None
         numbers = {"half_width": float(self.points.data) / 100, "expected": self.expected.data, "least": self.least.data}
-        return replace(before, **numbers, close_at=self.close_at.data, **days)
+        return revised(before, today, {**numbers, "close_at": self.close_at.data, **days})
 
 
 def _entered(settings: Settings) -> dict[str, Any]:
@@ -261,7 +303,7 @@ class PublishForm(FlaskForm):  # type: ignore[misc]
 class CodesForm(FlaskForm):  # type: ignore[misc]
     """How many invitations to make, for whom, and in which form."""
 
-    count = IntegerField("How many codes?", [Between(1, MOST_CODES, f"Enter a whole number from 1 to {MOST_CODES:,}.")])
+    count = WholeField("How many codes?", [Between(1, MOST_CODES, f"Enter a whole number from 1 to {MOST_CODES:,}.")])
     group = SelectField("For which group?", validate_choice=True)
     csv = SubmitField("Download as CSV")
     sheet = SubmitField("Show a sheet to print")

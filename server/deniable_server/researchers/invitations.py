@@ -12,9 +12,18 @@ from deniable.wire import access_codes
 from deniable.wire.link import Link
 from deniable_server.store.protocol import Store
 
+MOST_CODES = 100_000  # at a time
+
 
 def make(store: Store, survey_id: str, count: int) -> list[str]:
-    """New codes as people read them, once their hashes are on the disk. Raises UnknownSurveyError; ValueError for a survey open to all."""
+    """Returns new codes as people read them, once their hashes are on the disk.
+
+    Raises:
+        UnknownSurveyError: There is no such survey.
+        ValueError: It is open to all, or `count` is not from 1 to MOST_CODES.
+    """
+    if not 1 <= count <= MOST_CODES:
+        raise ValueError(f"count must be a whole number from 1 to {MOST_CODES:,}, got {count:,}")
     survey = store.surveys.published(survey_id).survey
     if survey.access != "invited":
         raise ValueError(f"access of survey {survey_id} must be invited, got {survey.access}: it takes no codes")

@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from flask import current_app
 
+from deniable_server.researchers.names import readable
 from deniable_server.store.accounts import Accounts
 from deniable_server.web.limiter import Clock, Lane
 
@@ -30,8 +31,8 @@ def set_password(accounts: Accounts, user: str, password: str) -> None:
 
 def hashed(user: str, password: str) -> str:
     """The argon2id hash of a password that an account of this name may have. Raises ValueError naming the rule."""
-    if not 1 <= len(user) <= 64 or not user.isprintable():
-        raise ValueError("the name must be 1 to 64 printable characters")
+    if readable("the name", user) != user:
+        raise ValueError("the name must not begin or end with a blank")
     if len(password) not in LENGTHS:
         raise ValueError(f"the password must be {LENGTHS[0]} to {LENGTHS[-1]} characters, got {len(password)}")
     return _hasher.hash(password)

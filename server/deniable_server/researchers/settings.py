@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -15,6 +14,7 @@ from deniable_server.researchers.forms import ActionForm, DeletionForm, Settings
 from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.watching import today
+from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 
@@ -100,12 +100,11 @@ def close(survey_id: str) -> AnyResponse:
 @least(Role.OWNER)
 def archive(survey_id: str) -> AnyResponse:
     """Puts a closed survey out of sight, or back."""
-    store = current_store()
-    published, settings = store.surveys.published(survey_id), store.life.settings(survey_id)
-    if not published.is_open:
-        store.life.keep(survey_id, replace(settings, archived=not _ends()))
-        return _back(survey_id, "The survey is back in the list." if _ends() else "The survey is archived.")
-    return _back(survey_id, "Nothing was changed: close the survey before you archive it.")
+    try:
+        current_store().life.archive(survey_id, not _ends())
+    except OpenError:
+        return _back(survey_id, "Nothing was changed: close the survey before you archive it.")
+    return _back(survey_id, "The survey is back in the list." if _ends() else "The survey is archived.")
 
 
 @bp.post("/manage/surveys/<survey_id>/delete")

@@ -9,11 +9,12 @@ from deniable_server.config import Database
 from deniable_server.store.protocol import Store
 
 
-def open_store(place: str | Path | Database) -> Store:
-    """The store at a path or url (`Database.at`).
+def open_store(place: str | Path | Database, connections: int | None = None) -> Store:
+    """The store at a path or url (`Database.at`). connections: to PostgreSQL at a time, at most; None for as many as a server has.
 
     An SQLite file is made if it is not there, readable by its owner only; a database on PostgreSQL must be there, and its tables are
-    made; so is the key. Raises ValueError for a url of another database, MissingExtraError where what speaks to PostgreSQL is not
+    made; so is the key. Raises ValueError for a url of another database
+    and for too few connections, MissingExtraError where what speaks to PostgreSQL is not
     installed, UnavailableError where there is a database that is none of ours, is damaged, or was written with another key.
     """
     database = Database.at(place)
@@ -25,4 +26,4 @@ def open_store(place: str | Path | Database) -> Store:
         raise error
     from deniable_server.store.postgres.store import PostgresStore
 
-    return PostgresStore(database.url, str(database), database.key)
+    return PostgresStore(database.url, str(database), database.key, connections)

@@ -53,6 +53,12 @@ class Accounts(Protocol):
     def end_sessions(self, user: str) -> None:
         """Ends all sessions of an account."""
 
+    def end_all(self) -> tuple[int, int]:
+        """Ends every session of every account, and every link that makes one: the database was restored from a backup.
+
+        Returns how many sessions and how many links there were.
+        """
+
     def add_key(self, key: Key, key_hash: bytes) -> None:
         """Keeps a key. Raises ConflictError where its name is taken, UnknownSurveyError."""
 

@@ -25,6 +25,10 @@ class ClosedError(StoreError):
     """The survey takes no more submissions."""
 
 
+class OpenError(StoreError):
+    """The survey is open; only a closed one can be archived."""
+
+
 class PausedError(StoreError):
     """The survey takes no submissions for a while. Nothing was kept; it may be sent again later."""
 
@@ -53,6 +57,10 @@ class UnavailableError(StoreError):
     """The database cannot be written or read now. Nothing of the request was kept; it may be sent again."""
 
 
-def busy() -> UnavailableError:
+class BusyError(UnavailableError):
+    """Another process has the database for longer than anybody waits."""
+
+
+def busy() -> BusyError:
     """Of what did not get its turn in time and was taken back."""
-    return UnavailableError("the server's database is busy; nothing was kept, send the same again later")
+    return BusyError("the server's database is busy; nothing was kept, send the same again later")

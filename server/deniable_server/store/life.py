@@ -6,9 +6,9 @@ None of it is part of the definition: it may change while people answer, and cha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Protocol
+from typing import Any, Protocol
 
 LEAST = 3
 """Records of a span of days, at least: fewer are told together with the days beside them."""
@@ -43,10 +43,48 @@ class Settings:
             if value is not None and not 1 <= value <= MOST:
                 raise ValueError(f"{name} must be a whole number from 1 to {MOST:,}, got {value!r}")
         for name in ("close_on", "delete_on", "deleted_on"):
-            if (day := getattr(self, name)) is not None and not _is_day(day):
-                raise ValueError(f"{name} must be a day, YYYY-MM-DD, got {day!r}")
+            if (day := getattr(self, name)) is not None:
+                require_day(name, day)
         if self.close_on and self.delete_on and self.delete_on <= self.close_on:
             raise ValueError(f"delete_on must be after close_on, {self.close_on}, got {self.delete_on!r}")
+
+
+PAST, EARLY = "must be a day that is not over yet, in UTC", "must be a day after the last day for answers"
+"""Rules about days, as SettingsError has them."""
+
+
+class SettingsError(ValueError):
+    """Settings that are refused. problems: the rule that each wrong one breaks, by its name."""
+
+    def __init__(self, problems: Mapping[str, str], values: Mapping[str, object]) -> None:
+        super().__init__("; ".join(f"{name} {rule}, got {values[name]!r}" for name, rule in problems.items()))
+        self.problems = dict(problems)
+
+
+def revised(before: Settings, today: str, changes: Mapping[str, Any]) -> Settings:
+    """Returns settings with changes. Pages and commands both change settings by this alone.
+
+    Args:
+        before: The settings that are kept.
+        today: The day in UTC, YYYY-MM-DD.
+        changes: New values, by the names of `Settings`. A day that stays as it is may be over.
+
+    Raises:
+        SettingsError: A new day is over, or records are deleted before the last day for answers is over.
+        ValueError: A value is not one that `Settings` takes.
+    """
+    problems: dict[str, str] = {}
+    wanted = {name: changes.get(name, getattr(before, name)) for name in ("close_on", "delete_on")}
+    for name, day in wanted.items():
+        if day is not None and day != getattr(before, name):
+            require_day(name, day)
+            problems |= {name: PAST} if day < today else {}
+    close_on, delete_on = wanted.values()
+    if close_on and delete_on and delete_on <= close_on:
+        problems["delete_on"] = EARLY
+    if problems:
+        raise SettingsError(problems, wanted)
+    return replace(before, **changes)
 
 
 @dataclass(frozen=True)
@@ -73,6 +111,9 @@ class Life(Protocol):
     def keep(self, survey_id: str, settings: Settings) -> None:
         """Changes how a survey is to be run; `deleted_on` stays as it is. Closes it where it has the records of `close_at` by now."""
 
+    def archive(self, survey_id: str, archived: bool) -> None:
+        """Puts a closed survey out of sight, or back. Raises OpenError where it is open."""
+
     def spans(self, survey_id: str) -> list[Span]:
         """How the count of what is estimated grew, in order. It adds up to that count; there are none below LEAST records.
 
@@ -88,6 +129,12 @@ class Life(Protocol):
 
         Its definition stays, so that no other survey takes its id and its link says what it was. The same if it was done before.
         """
+
+
+def require_day(name: str, day: str) -> None:
+    """Raises ValueError for what is not a day, YYYY-MM-DD."""
+    if not _is_day(day):
+        raise ValueError(f"{name} must be a day, YYYY-MM-DD, got {day!r}")
 
 
 def _is_day(written: str) -> bool:

@@ -116,6 +116,12 @@ class Submissions(Protocol):
         limits for each survey.
         """
 
+    def withdraw_all(self, submission_ids: Collection[bytes]) -> int:
+        """Erases submissions that were withdrawn after a backup was made, of whatever survey, and refuses all of these ids from then on.
+
+        Returns how many there were.
+        """
+
     def counts(self, survey_id: str) -> Mapping[Part, int]:
         """How many records are counted, for each part that has some. Costs the same however many questions there are."""
 
@@ -142,6 +148,9 @@ class Access(Protocol):
 
     def invitations(self, survey_id: str) -> tuple[int, int]:
         """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
+
+    def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
+        """Marks codes that were spent after a backup was made, each with its survey. Returns how many were not marked yet."""
 
     def usable(self, survey_id: str, code_hash: bytes) -> bool:
         """Whether a code is one of the survey's and not marked as spent. Spends nothing. Raises UnknownSurveyError.
@@ -192,6 +201,9 @@ class Store(Protocol):
 
         Raises FileExistsError, OSError, FullError, UnavailableError.
         """
+
+    def trouble(self) -> str | None:
+        """What keeps the database from its work now, in one line for the server's log; None where nothing does."""
 
     def rewrite(self) -> None:
         """Writes everything anew, so that no order shows in what is stored and nothing that was erased is left."""

@@ -16,6 +16,7 @@ from deniable_server.store.errors import (
     FullError,
     InvitationError,
     LastError,
+    OpenError,
     PausedError,
     StoreError,
     TooManyDraftsError,
@@ -45,10 +46,14 @@ _STATUS: dict[type[StoreError], tuple[int, str]] = {
     ConflictError: (409, "conflict"),
     InvitationError: (403, "invitation"),
     LastError: (409, "last"),
+    OpenError: (409, "open"),
     UnknownAccountError: (404, "account"),
     FullError: (507, "full"),
     UnavailableError: (503, "unavailable"),
 }
+
+
+_FOR_PROGRAMS = ("/healthz", "/readyz")
 
 
 def register(app: Flask) -> None:
@@ -66,7 +71,7 @@ def register(app: Flask) -> None:
 
 def reply(status: int, rule: str, message: str) -> Response:
     """An error, as a problem in JSON for machines (RFC 9457) and as a page for people."""
-    if request.path.startswith("/api/"):
+    if request.path.startswith("/api/") or request.path in _FOR_PROGRAMS:
         response = jsonify(type="about:blank", title=HTTP_STATUS_CODES.get(status, "Error"), status=status, rule=rule, detail=message)
         response.mimetype = "application/problem+json"
     else:
@@ -84,7 +89,7 @@ def reply(status: int, rule: str, message: str) -> Response:
 
 def status_of(error: StoreError) -> tuple[int, str]:
     """The HTTP status of what a store refuses, and its rule in one word."""
-    return _STATUS[type(error)]
+    return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
 def _store_error(error: StoreError) -> Response:

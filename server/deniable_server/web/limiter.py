@@ -31,11 +31,11 @@ Clock = Callable[[], float]
 
 
 class TooManyError(Exception):
-    """Not now: after `seconds`, a whole number from 1 up."""
+    """Not now: after `seconds`, a whole number from 1 up. hint: what need not wait."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, hint: str = "") -> None:
         self.seconds = max(1, math.ceil(seconds))
-        super().__init__(f"too many at once; try again in {self.seconds} seconds")
+        super().__init__(f"too many at once; try again in {self.seconds} seconds{hint and f'. {hint}'}")
 
 
 class Rate:

@@ -309,3 +309,9 @@ def test_a_database_from_before_has_its_accounts_and_takes_keys(tmp_path: Path) 
     assert not store.accounts.open_session("eve", b"e", 1, 2)
     assert keys.find(store, keys.make(store, "lab", ["submit"])) is not None
     store.close()
+
+
+def test_a_program_that_has_to_wait_with_a_password_is_pointed_to_keys(client: FlaskClient) -> None:
+    replies = [client.get("/api/v1/surveys/study/results", auth=("ada", "a wrong password")) for _ in range(6)]
+    assert [reply.status_code for reply in replies] == [401] * 5 + [429]
+    assert "A program that sends a key in place of a password does not wait." in replies[-1].get_json()["detail"]

@@ -59,6 +59,57 @@ def test_a_route_that_is_not_described_is_noticed(app: Flask, endpoint: str) -> 
     assert sorted(routes(app)) != sorted(OPERATIONS)
 
 
+def schemas(value: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of the description that requires keys, and where it is."""
+    if isinstance(value, dict):
+        if isinstance(value.get("required"), list):
+            yield place, value
+        for name, inner in value.items():
+            yield from schemas(inner, f"{place}/{name}")
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from schemas(inner, f"{place}/{number}")
+
+
+def references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from ([value["$ref"]] if isinstance(value.get("$ref"), str) else [])
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from references(inner)
+
+
+def test_every_key_that_is_required_is_described() -> None:
+    missing = [
+        f"{place}: {name}" for place, schema in schemas(document()) for name in schema["required"] if name not in schema["properties"]
+    ]
+    assert missing == []
+
+
+def test_every_schema_that_is_named_is_there_and_used() -> None:
+    named = {f"#/components/{kind}/{name}" for kind, of in document()["components"].items() if kind != "securitySchemes" for name in of}
+    assert set(references(document())) == named
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_every_operation_says_who_may_what_it_does_and_what_it_gives(path: str, method: str) -> None:
+    operation = document()["paths"][path][method]
+    assert {"operationId", "tags", "summary", "description", "security", "responses"} <= set(operation)
+    ways = [way for way in operation["security"] if way]
+    assert all(way in ({"key": []}, {"password": []}) for way in ways), "scopes belong to OAuth; those of keys are in x-key-scope"
+    assert ("x-key-scope" in operation) == ({"key": []} in ways and path != "/surveys")
+    assert operation.get("x-key-scope", "submit") in keys.OF_SURVEYS
+    assert ("researchers" in operation["tags"]) == (bool(ways) and {} not in operation["security"])
+
+
+def test_what_clients_are_generated_from_has_names() -> None:
+    for path, name in (("", "Definition"), ("/tally", "Tally"), ("/results", "Results")):
+        reply = document()["paths"][f"/surveys/{{survey_id}}{path}"]["get"]["responses"]["200"]
+        assert reply["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{name}"}
+    assert document()["info"]["contact"]["name"]
+
+
 def test_the_page_shows_every_operation_and_every_status(client: FlaskClient) -> None:
     text = client.get("/api/v1/").text
     assert "`" not in text, "code is marked as code, not by the backticks of the description"

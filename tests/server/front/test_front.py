@@ -149,5 +149,6 @@ def test_ready_says_no_and_healthy_yes_when_the_database_cannot_be_read(make_ser
     server.db.write_bytes(b"garbage" * 10_000)
     reply = httpx.get(f"{server.url}/readyz", timeout=PATIENCE)
     assert (reply.status_code, reply.headers["Retry-After"]) == (503, "2")
+    assert (reply.headers["Content-Type"], reply.json()["status"]) == ("application/problem+json", 503)
     assert httpx.get(f"{server.url}/healthz", timeout=PATIENCE).json() == {"status": "ok"}
     server.kill()

@@ -38,7 +38,7 @@ Make = Callable[..., Submission]
 def run(*words: str | Path) -> tuple[int, str]:
     result = CliRunner().invoke(main, [str(word) for word in words], env={"LOCK": PASSWORD, "OTHER": "another password"})
     assert "Traceback" not in result.output
-    return result.exit_code, result.output
+    return result.exit_code, result.output if result.exit_code else result.stdout
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_a_backup_becomes_a_database_with_everything_in_it(
         0,
         f"{copy} is a copy of {tmp_path / 'deniable.db'}, {where}.\n",
     )
-    code, said = run("restore", copy, "--db", new, *(() if plain else words))
+    code, said = run("restore", "--yes", copy, "--db", new, *(() if plain else words))
     assert (code, said) == (0, f"{new} is what {copy} was: 10 counted records.\n")
     assert sorted(path.name for path in new.parent.iterdir()) == ["new.db", "new.db.key"]
     assert {path.stat().st_mode & 0o777 for path in new.parent.iterdir()} == {0o600}
@@ -98,7 +98,7 @@ def test_a_locked_backup_shows_nothing_and_opens_for_its_password_only(tmp_path:
     assert [each for each in [*shown, key_file(tmp_path / "deniable.db").read_bytes().strip()] if each in content] == []
     before = sorted(tmp_path.iterdir())
     for words in ((), ("--password-env", "OTHER")):
-        code, said = run("restore", copy, "--db", new, *words)
+        code, said = run("restore", "--yes", copy, "--db", new, *words)
         assert (code, "password" in said) == (1, True)
     for broken in (
         content[:-1],
@@ -109,7 +109,7 @@ def test_a_locked_backup_shows_nothing_and_opens_for_its_password_only(tmp_path:
         flipped(content, -300),
     ):
         copy.write_bytes(broken)
-        code, said = run("restore", copy, "--db", new, "--password-env", "LOCK")
+        code, said = run("restore", "--yes", copy, "--db", new, "--password-env", "LOCK")
         assert (code, "and the file whole" in said) == (1, True)
     assert sorted(tmp_path.iterdir()) == before
 
@@ -123,9 +123,9 @@ def flipped(content: bytes, place: int) -> bytes:
 def test_what_is_there_stays_and_what_is_wrong_is_not_restored(tmp_path: Path, store: Store, kept: list[Submission]) -> None:
     copy, new, key = tmp_path / "copy.db", tmp_path / "new.db", tmp_path / "other.key"
     run("backup", copy, "--db", tmp_path / "deniable.db")
-    assert "No such file" in run("restore", copy, "--db", new)[1]
+    assert f"the server's key is not in {key_file(copy)}: name its file with --key FILE" in run("restore", "--yes", copy, "--db", new)[1]
     key.write_text("k" * 43)
-    assert "key file" in run("restore", copy, "--db", new, "--key", key)[1]
+    assert "key file" in run("restore", "--yes", copy, "--db", new, "--key", key)[1]
     with pytest.raises(FileExistsError, match=r"deniable\.db.*move it away first"):
         restore(copy, key_file(tmp_path / "deniable.db"), None, tmp_path / "deniable.db")
     assert not new.exists()
@@ -137,8 +137,9 @@ def test_what_is_there_stays_and_what_is_wrong_is_not_restored(tmp_path: Path, s
         shutil.copy(copy, spoiled)
         with closing(sqlite3.connect(spoiled)) as db, db:
             db.execute("DELETE FROM submissions WHERE key = ?", [next(key for key, kept in rows if kept == reports)])
-        code, said = run("restore", spoiled, "--db", new, "--key", key_file(tmp_path / "deniable.db"))
-        assert (code, said) == (1, "Error: the backup must be whole: its records of clinic and their counts differ\n")
+        code, said = run("restore", "--yes", spoiled, "--db", new, "--key", key_file(tmp_path / "deniable.db"))
+        assert code == 1
+        assert said == f"Error: the backup {spoiled} cannot be restored: it must be whole: its records of clinic and their counts differ\n"
         assert not new.exists()
 
 

@@ -242,7 +242,9 @@ def test_it_is_done_at_the_start_and_in_the_first_second_of_each_day(monkeypatch
     assert done == [("2026-12-30", "2026-12-30 21:59:30"), *midnights]
 
 
-def test_what_could_not_be_done_is_tried_again_the_same_day(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+def test_what_could_not_be_done_is_tried_again_the_same_day_and_logged_once(
+    monkeypatch: pytest.MonkeyPatch, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     clock, tried = Clock("2026-12-30 12:00:00", 1), []
 
     def fails(store: Store, today: str) -> list[str]:
@@ -255,6 +257,7 @@ def test_what_could_not_be_done_is_tried_again_the_same_day(monkeypatch: pytest.
     upkeep.keep_up(store, lambda *_: 200, lambda: clock.time, clock.wait)
     assert [(one - tried[0]).total_seconds() for one in tried[:3]] == [0, upkeep.AGAIN, 2 * upkeep.AGAIN]
     assert len(tried) == 4, "and once on the next day"
+    assert [record.getMessage() for record in caplog.records] == ["what is due today could not be done, and is tried again: busy"]
 
 
 @pytest.mark.slow
@@ -352,7 +355,7 @@ def test_settings_pause_archive_and_deletion_by_command(tmp_path: Path, store: S
     assert "close_on must be a day" in run(tmp_path, "settings", "cycle", "--close-on", "soon")
     assert run(tmp_path, "pause", "cycle") == "0 cycle is paused.\n"
     assert "cycle\tpaused\t30 responses" in run(tmp_path, "list")
-    assert run(tmp_path, "archive", "cycle").startswith("1 Error: cycle is open")
+    assert run(tmp_path, "archive", "cycle").startswith("1 Error: survey cycle is open")
     assert run(tmp_path, "pause", "cycle", "--resume") == "0 cycle is open.\n"
     run(tmp_path, "close", "cycle")
     assert run(tmp_path, "archive", "cycle") == "0 cycle is archived.\n"

@@ -106,7 +106,7 @@ def test_the_command_line_names_sample_text_too_and_asks_whoever_is_at_a_termina
 
     def published(*words: str, answer: str = "", terminal: bool = True) -> tuple[int, bool, bool]:
         """The status, whether sample text was told, and whether there is a survey afterwards."""
-        monkeypatch.setattr(cli, "_at_terminal", lambda: terminal)
+        monkeypatch.setattr(cli, "at_terminal", lambda: terminal)
         open_store(path).close()
         done = CliRunner().invoke(cli.main, ["publish", "--db", str(path), str(file), *words], input=answer)
         store = open_store(path)

@@ -60,7 +60,7 @@ ENGINES: dict[str, Callable[[Path], Databases]] = {"sqlite": SqliteFiles, "postg
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def databases(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Databases:
-    monkeypatch.setenv("DENIABLE_KEY", str(tmp_path / "deniable.key"))
+    monkeypatch.setenv("DENIABLE_KEY_FILE", str(tmp_path / "deniable.key"))
     return ENGINES[request.param](tmp_path)
 
 

@@ -6,6 +6,8 @@ commits of two processes therefore never meet, and each sees all that was commit
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,8 +17,9 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import ConnectionPool
 
-from deniable_server.store.errors import FullError, StoreError, UnavailableError
+from deniable_server.store.errors import FullError, StoreError, UnavailableError, busy
 from deniable_server.store.postgres import schema, settings
+from deniable_server.store.postgres.condition import code_of, in_words
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
 from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.sql.connection import Connection
@@ -26,7 +29,8 @@ from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
-READERS = 20  # connections at a time, each for a moment
+CONNECTIONS = 24  # of a server: one writes, one looks whether the database answers, a quarter scan, the others read for a moment
+FEWEST = 4
 _PROOF = "proof of the key"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -34,11 +38,17 @@ _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 class Server:
     """The database at `url`, called `name` in messages; its tables are made or migrated, and the key at `key` is made if it is not there.
 
-    Raises UnavailableError where it cannot be reached or used, is set so that a promise would be broken, or has another key.
+    connections: to the database at a time, at most. Raises UnavailableError where it cannot be reached or used, is set so that a promise
+    would be broken, or has another key; ValueError below FEWEST connections.
     """
 
-    def __init__(self, url: str, name: str, key: Path) -> None:
+    def __init__(self, url: str, name: str, key: Path, connections: int = CONNECTIONS) -> None:
+        if connections < FEWEST:
+            raise ValueError(f"database connections must be at least {FEWEST}, got {connections}")
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # the same warning again and again: `trouble` is told once
         self._url, self._name = url, name
+        scans = connections // FEWEST
+        self._scans = threading.BoundedSemaphore(scans)
         self._committing = False
         self.seal = Seal.of(key)
         try:
@@ -55,11 +65,11 @@ class Server:
                 raise UnavailableError(f"the database {name} cannot be used: its url is none that PostgreSQL understands") from None
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
         except psycopg.Error as error:
-            raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
+            raise UnavailableError(f"the database {name} cannot be used: {_line(error)} ({code_of(error)})") from None
         self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
             url,
             min_size=1,
-            max_size=READERS,
+            max_size=connections - 2 - scans,
             open=True,
             timeout=WAIT_SECONDS,
             kwargs={"autocommit": True},
@@ -89,12 +99,25 @@ class Server:
     @contextmanager
     def scanning(self) -> Iterator[Connection]:
         """A connection of its own, since whoever scans may take a while; it reads one state. Raises UnavailableError likewise."""
+        if not self._scans.acquire(timeout=WAIT_SECONDS):
+            raise busy()
         try:
             with closing(self.connect()) as connection:
                 connection.execute(_READ)
                 yield StreamingConnection(connection.raw)
         except psycopg.Error as error:
             raise explain(error) from error
+        finally:
+            self._scans.release()
+
+    def trouble(self) -> str | None:
+        """What a new connection meets, in words with the SQLSTATE; None where it can read."""
+        try:
+            with psycopg.connect(self._url, autocommit=True, connect_timeout=int(WAIT_SECONDS)) as raw:
+                raw.execute("SELECT 1")
+        except psycopg.Error as error:
+            return in_words(code_of(error))
+        return None
 
     def connect(self) -> PostgresConnection:
         """A new connection, set as those that write must be. Raises psycopg.Error."""

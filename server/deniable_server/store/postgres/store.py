@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.postgres.server import Server
+from deniable_server.store.postgres.server import CONNECTIONS, Server
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
@@ -22,8 +22,8 @@ from deniable_server.store.sql.webhooks import WebhookShelf
 class PostgresStore:
     """A `Store` in the database at `url`. Raises what `Server` raises."""
 
-    def __init__(self, url: str, name: str, key: Path) -> None:
-        self.database = Server(url, name, key)
+    def __init__(self, url: str, name: str, key: Path, connections: int | None = None) -> None:
+        self.database = Server(url, name, key, CONNECTIONS if connections is None else connections)
         self.surveys = SurveyShelf(self.database)
         self.access = AccessShelf(self.database)
         self.submissions = SubmissionShelf(self.database, self.access)
@@ -39,6 +39,9 @@ class PostgresStore:
     def backup(self, target: Path) -> None:
         """Raises UnavailableError always: PostgreSQL has tools of its own."""
         raise UnavailableError("a database on PostgreSQL is copied with its own tools, such as pg_dump; copy the key apart from it")
+
+    def trouble(self) -> str | None:
+        return self.database.trouble()
 
     def rewrite(self) -> None:
         self.database.rewrite()

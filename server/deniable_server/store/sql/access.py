@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from deniable_server.store.audit import doing
 from deniable_server.store.sql.audit import append
@@ -34,6 +34,10 @@ class AccessShelf:
             query = "SELECT count(*), coalesce(sum(spent), 0) FROM invitations WHERE survey = ?"
             made, spent = connection.execute(query, [survey_id]).fetchone()
         return made, spent
+
+    def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
+        mark = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ? AND spent = 0"
+        return self._database.writer.run(lambda connection: sum(connection.execute(mark, code).rowcount for code in codes))
 
     def usable(self, survey_id: str, code_hash: bytes) -> bool:
         with self._database.reading() as connection:

@@ -77,6 +77,14 @@ class AccountShelf:
         did, statement = doing("account.log-out-everywhere", user), 'DELETE FROM sessions WHERE "user" = ?'
         self._database.writer.run(lambda connection: _noted(connection, did, statement, user))
 
+    def end_all(self) -> tuple[int, int]:
+        def work(connection: Connection) -> tuple[int, int]:
+            sessions, links = (connection.execute(f"DELETE FROM {table}").rowcount for table in ("sessions", "user_invitations"))  # noqa: S608
+            append(connection, doing("server.restore", "backup", f"{sessions} sessions and {links} links ended"))
+            return sessions, links
+
+        return self._database.writer.run(work)
+
     def add_key(self, key: Key, key_hash: bytes) -> None:
         did = doing("key.make", key.name, f"{' '.join(key.scopes)} for {key.survey or 'all surveys'}")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, replace
 
 from deniable_server.store.audit import doing
-from deniable_server.store.errors import StoreError
+from deniable_server.store.errors import OpenError, StoreError
 from deniable_server.store.life import Settings, Span
 from deniable_server.store.sql import spans
 from deniable_server.store.sql.audit import append
@@ -40,11 +40,19 @@ class LifeShelf:
         return {row[0]: settings_from(row[1:]) for row in rows}
 
     def keep(self, survey_id: str, settings: Settings) -> None:
+        self._keep(survey_id, settings, closed=False)
+
+    def archive(self, survey_id: str, archived: bool) -> None:
+        self._keep(survey_id, replace(self.settings(survey_id), archived=archived), closed=True)
+
+    def _keep(self, survey_id: str, settings: Settings, closed: bool) -> None:
+        """closed: only of a survey that is closed."""
         said = ", ".join(f"{name} {value}" for name, value in asdict(settings).items() if value is not None and name != "deleted_on")
         did = doing("survey.settings", survey_id, said)
 
         def work(connection: Connection) -> None:
-            find(connection, survey_id)
+            if find(connection, survey_id).is_open and closed:
+                raise OpenError(f"survey {survey_id} is open; only a closed survey can be archived")
             row = [int(value) if isinstance(value, bool) else value for value in astuple(settings)]
             connection.execute(_KEEP, [survey_id, *row])
             append(connection, did)

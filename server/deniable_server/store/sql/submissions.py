@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from deniable.survey import Survey
@@ -85,7 +85,16 @@ class SubmissionShelf:
         return True
 
     def withdraw(self, survey_id: str, submission_id: bytes) -> None:
-        def work(connection: Connection) -> bool:
+        self._survey(survey_id)
+        self._withdraw(submission_id, lambda connection: _refuse_later(connection, survey_id, submission_id))
+
+    def withdraw_all(self, submission_ids: Collection[bytes]) -> int:
+        return sum(self._withdraw(id_, partial(_refuse, submission_id=id_)) for id_ in submission_ids)
+
+    def _withdraw(self, submission_id: bytes, refuse: Callable[[Connection], None]) -> bool:
+        """Erases a submission. False if it is not there: `refuse` remembers its id then, in the same transaction."""
+
+        def work(connection: Connection) -> bool | None:
             if self._database.intake.find(submission_id):
                 self._database.intake.remove(submission_id)
             elif stored:
@@ -94,18 +103,17 @@ class SubmissionShelf:
                 self._database.intake.take_out(*stored)
                 self._database.changed(connection)
             elif connection.execute("SELECT 1 FROM submissions WHERE id = ?", [submission_id]).fetchone():
-                return False  # it entered the counts meanwhile: look again
+                return None  # it entered the counts meanwhile: look again
             else:
-                _refuse_later(connection, survey_id, submission_id)
-                return True
-            connection.execute("INSERT INTO withdrawn VALUES (?) ON CONFLICT DO NOTHING", [submission_id])
+                refuse(connection)
+                return False
+            _refuse(connection, submission_id)
             return True
 
-        self._survey(survey_id)
         while True:
             stored = self._stored(submission_id)
-            if self._database.writer.run(work):
-                return
+            if (erased := self._database.writer.run(work)) is not None:
+                return erased
 
     def counts(self, survey_id: str) -> Mapping[Part, int]:
         with self._database.reading() as connection:
@@ -161,6 +169,10 @@ class SubmissionShelf:
                 if place.part in chosen:
                     total += releasing.tally(survey, waiting.withdrawn)
         return state, total
+
+
+def _refuse(connection: Connection, submission_id: bytes) -> None:
+    connection.execute("INSERT INTO withdrawn VALUES (?) ON CONFLICT DO NOTHING", [submission_id])
 
 
 def _refuse_later(connection: Connection, survey_id: str, submission_id: bytes) -> None:

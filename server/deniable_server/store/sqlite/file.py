@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from deniable_server.store.errors import FullError, StoreError, UnavailableError
+from deniable_server.store.errors import FullError, StoreError, UnavailableError, busy
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake
 from deniable_server.store.sql.rewriting import Rewriting
@@ -41,10 +41,15 @@ class File:
         self.seal = Seal.of(key)
         try:
             with closing(self.connect()) as connection:
+                _require_ours(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 migrate(connection)
                 (due,) = connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.Error as error:
+            if _code(error) == sqlite3.SQLITE_FULL:
+                raise FullError(f"the disk of the database {path.name} is full") from error
+            if _code(error) == sqlite3.SQLITE_BUSY:
+                raise busy() from error
             raise UnavailableError(f"the database {path.name} cannot be used: {error}") from error
         self.rewriting = Rewriting(self.rewrite)
         self.intake = Intake(self.seal, self._released, self.changed, _data_version)
@@ -153,10 +158,25 @@ class File:
             self.changed(connection)
 
 
+def _require_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises UnavailableError for another program's database, which would be given our tables."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if tables and not tables >= {"surveys", "submissions", "users"}:  # which every version has had
+        raise UnavailableError(f"the database {path.name} cannot be used: it belongs to another program")
+
+
+def _code(error: Exception) -> int | None:
+    """SQLite's primary error code."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
 def explain(error: Exception) -> StoreError:
     """What an error of the database means to whoever sent the request."""
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+    if _code(error) == sqlite3.SQLITE_FULL:
         return FullError("the server's disk is full; nothing was kept, send the same again later")
+    if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return busy()
     return UnavailableError("the server's database cannot be used now; nothing was kept, send the same again later")
 
 

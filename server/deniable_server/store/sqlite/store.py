@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from deniable_server.store.errors import StoreError
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
@@ -19,6 +21,8 @@ from deniable_server.store.sql.surveys import SurveyShelf
 from deniable_server.store.sql.webhooks import WebhookShelf
 from deniable_server.store.sqlite import backup
 from deniable_server.store.sqlite.file import File, explain
+
+LEAST_FREE = 4 << 20  # bytes, with which the disk counts as full
 
 
 class SqliteStore:
@@ -44,6 +48,14 @@ class SqliteStore:
                 backup.write(connection, self.database.seal, target)
         except sqlite3.Error as error:
             raise explain(error) from error
+
+    def trouble(self) -> str | None:
+        try:
+            self.surveys.headings()
+        except StoreError:
+            return "the database cannot be read"
+        free = shutil.disk_usage(self.database.path.absolute().parent).free
+        return f"the disk of the database is full: less than {LEAST_FREE >> 20} MiB is free" if free < LEAST_FREE else None
 
     def rewrite(self) -> None:
         self.database.rewrite()

@@ -11,5 +11,5 @@ from tests.server.store.postgresql import PostgresDatabases
 
 @pytest.fixture
 def databases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Databases:
-    monkeypatch.setenv("DENIABLE_KEY", str(tmp_path / "deniable.key"))
+    monkeypatch.setenv("DENIABLE_KEY_FILE", str(tmp_path / "deniable.key"))
     return PostgresDatabases(tmp_path)

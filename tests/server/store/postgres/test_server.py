@@ -68,7 +68,7 @@ def test_the_server_of_these_tests_has_no_problems(store: Store) -> None:
 def test_another_key_is_refused_before_anything_is_written(databases: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = databases.new()
     open_store(url).close()
-    monkeypatch.setenv("DENIABLE_KEY", str(tmp_path / "other.key"))
+    monkeypatch.setenv("DENIABLE_KEY_FILE", str(tmp_path / "other.key"))
     with pytest.raises(UnavailableError, match="cannot be opened"):
         open_store(url)
 
@@ -89,7 +89,7 @@ def test_tables_of_a_newer_version_are_refused(store: Store, url: str) -> None:
     ],
 )
 def test_no_message_has_the_password_of_a_url(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DENIABLE_KEY", str(tmp_path / "deniable.key"))
+    monkeypatch.setenv("DENIABLE_KEY_FILE", str(tmp_path / "deniable.key"))
     (tmp_path / "deniable.key").write_text("k" * 43)
     with pytest.raises(UnavailableError, match="cannot be used") as error:
         open_store(url)

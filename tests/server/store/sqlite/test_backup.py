@@ -172,7 +172,7 @@ def test_the_command_copies_a_running_server_and_the_key_on_request(
     assert "panel\tclosed\t14 responses\t" in listed.output
     lost = CliRunner().invoke(main, ["list", "--db", str(target)])
     assert lost.exit_code == 1
-    assert "is not set up" in lost.output
+    assert f"the key file {key_file(target)} of {target} is missing: put it back" in lost.output
 
 
 def server_survey(server: Any) -> Survey:

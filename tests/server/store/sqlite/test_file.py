@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
@@ -20,6 +22,7 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sqlite.file import File
+from deniable_server.store.sqlite.store import LEAST_FREE
 
 Make = Callable[..., Submission]
 
@@ -62,6 +65,12 @@ def test_a_full_disk_is_said_so_keeps_nothing_and_ends_when_there_is_room(
     assert store.submissions.add("study", submissions(10_000)) is True
     assert same(tally_of(store, "study"), recount_of(store, "study"))
     store.close()
+
+
+def test_a_disk_without_room_is_trouble_before_anybody_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for free, trouble in ((LEAST_FREE, None), (LEAST_FREE - 1, "the disk of the database is full: less than 4 MiB is free")):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        assert store.trouble() == trouble
 
 
 def test_the_file_is_readable_by_its_owner_only(tmp_path: Path, store: Store) -> None:

@@ -1,0 +1,60 @@
+"""`deniable-server doctor`: checks an installation, and prints a line for each check."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from deniable_server.config import Database
+from deniable_server.operate.cli_access import asked_password
+from deniable_server.operate.cli_database import database
+
+
+@click.command("doctor")
+@database
+@click.option("--public-url", metavar="URL", help="The https:// address people use: is it reached, with the headers that protect them?")
+@click.option("--backup", "copy", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path), help="The newest backup.")
+@click.option("--password-env", metavar="VAR", help="The environment variable that holds the password of a locked backup.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array of objects: check, state, faults, reason.")
+def doctor_command(db: Database, public_url: str | None, copy: Path | None, password_env: str | None, as_json: bool) -> None:
+    """Check key, permissions, disk, backup and address.
+
+    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The backup is counted anew in a copy beside
+    the database, as `restore` does. The exit code is 1 if there is a fault, and all faults are listed.
+
+    \b
+    Example:
+      deniable-server doctor --public-url https://survey.example.org --backup copy.db
+    """
+    from deniable_server.operate import doctor
+
+    if db.path is not None and not db.path.exists():
+        raise click.ClickException(f"{db} is not set up; run `deniable-server init --db {db} --user NAME` first")
+    password = asked_password(password_env) if password_env else None
+    looked: dict[str, Iterator[str] | None] = {
+        "the secret key": doctor.key(db),
+        "permissions": doctor.permissions(db),
+        "the database": doctor.database(db),
+        "free disk": doctor.disk(db.path) if db.path else None,
+        "the backup (--backup FILE)": doctor.backup(db.path, copy, password) if db.path and copy else None,
+        "the address (--public-url URL)": _reached(public_url) if public_url else None,
+    }
+    checks = [doctor.examined(name, faults) for name, faults in looked.items()]
+    if as_json:
+        entries = [{"check": check.name, "state": check.state, "faults": check.faults, "reason": check.skipped or None} for check in checks]
+        click.echo(json.dumps(entries, indent=2))
+    else:
+        click.echo("\n".join(line for check in checks for line in check.lines))
+    raise click.exceptions.Exit(1 if any(check.faults for check in checks) else 0)
+
+
+def _reached(url: str) -> Iterator[str]:
+    import httpx
+
+    from deniable_server.operate import doctor
+
+    with httpx.Client(timeout=10) as client:
+        yield from doctor.address(url, client)

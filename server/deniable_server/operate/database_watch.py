@@ -1,0 +1,34 @@
+"""Reports when the database stops answering, and when it answers again: once for each change of state.
+
+It asks by itself, at regular times: a line that came with a failed request would show when somebody answered.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from deniable_server.operate import logs
+from deniable_server.store.protocol import Store
+
+SECONDS = 10.0
+
+logger = logging.getLogger(logs.OWN)
+
+
+def watch(store: Store, wait: Callable[[float], bool]) -> None:
+    """Logs each change of the database's state, until `wait` says that it is over."""
+    before: str | None = None
+    while not wait(SECONDS):
+        now = store.trouble()
+        if now != before:
+            logger.warning("%s", now or "the database answers again")
+        before = now
+
+
+def begin(store: Store) -> threading.Event:
+    """Does the same in a thread of its own, which ends when the event is set."""
+    over = threading.Event()
+    threading.Thread(target=watch, args=(store, over.wait), name="deniable-database-watch", daemon=True).start()
+    return over

@@ -1,0 +1,172 @@
+"""Access that a backup brings back: what it allows, and the later acts that take it away again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_urlsafe
+from urllib.parse import urlsplit
+
+from deniable.errors import DeniableError
+from deniable_server.store.audit import BEGINNING, Act, Entry
+from deniable_server.store.protocol import Published, Store
+from deniable_server.store.roles import Role
+
+
+def access_of(store: Store) -> Iterator[str]:
+    """Yields a line for each thing that a database lets somebody do: keys, accounts, codes, webhooks, and surveys with their states."""
+    for key in store.accounts.all_keys():
+        yield f"key\t{key.name}\t{','.join(key.scopes)}\t{key.survey or 'all surveys'}\tmade on {key.made_on}"
+    roles = {published.survey.id: store.roles.members(published.survey.id) for published in store.surveys.all()}
+    for person in store.people.all():
+        kinds = ["operator" if person.operator else "researcher", *(["disabled"] if person.disabled else [])]
+        kinds += [f"{members[person.name].word} of {survey}" for survey, members in roles.items() if person.name in members]
+        kinds += ["second factor"] if store.factors.any(person.name) else []
+        yield f"account\t{person.name}\t{', '.join(kinds)}"
+    for published in store.surveys.all():
+        yield f"survey\t{published.survey.id}\t{', '.join(_states(store, published))}"
+        if published.survey.access == "invited":
+            made, spent = store.access.invitations(published.survey.id)
+            yield f"codes\t{published.survey.id}\t{made - spent:,} of {made:,} can be used"
+    for webhook, _ in store.webhooks.all():
+        yield f"webhook\t{webhook.id}\t{webhook.survey}\t{','.join(webhook.events)}\t{urlsplit(webhook.url).hostname}"
+
+
+def _states(store: Store, published: Published) -> list[str]:
+    settings = store.life.settings(published.survey.id)
+    state = "paused" if published.paused else "open" if published.is_open else "closed"
+    days = {"closes on": settings.close_on, "closes with": settings.close_at, "records are deleted on": settings.delete_on}
+    return [state, *(f"{words} {value}" for words, value in days.items() if value is not None)]
+
+
+def log_in(path: Path) -> list[Entry]:
+    """Returns the entries of a log that `audit show --json` printed, the newest last.
+
+    Raises:
+        ValueError: A line is no entry, or does not follow the one before it.
+        OSError: The file cannot be read.
+    """
+    return _chained(path.read_text(encoding="utf-8").splitlines())
+
+
+@dataclass(frozen=True)
+class Later:
+    """What happened after a backup, as far as it is known.
+
+    entries: of the audit log. withdrawn: ids of records. spent: surveys, and hashes of codes that were used.
+    """
+
+    entries: Sequence[Entry] = ()
+    withdrawn: Sequence[bytes] = ()
+    spent: Sequence[tuple[str, bytes]] = ()
+
+    @classmethod
+    def of(cls, path: Path) -> Later:
+        """Reads the database that is replaced, whose key is not needed. Codes whose records wait to be counted are sealed: not known.
+
+        Raises:
+            ValueError: The file cannot be read, or its log is broken.
+        """
+        try:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old:
+                texts = [text for (text,) in old.execute("SELECT entry FROM audit ORDER BY number")]
+                withdrawn = [bytes(id_) for (id_,) in old.execute("SELECT id FROM withdrawn ORDER BY id")]
+                spent = [(survey, bytes(code)) for survey, code in old.execute("SELECT survey, hash FROM invitations WHERE spent = 1")]
+        except sqlite3.Error as error:
+            raise ValueError(f"{path} must be the database that is replaced, and readable ({error})") from None
+        return cls(_chained(texts), withdrawn, spent)
+
+
+@dataclass
+class Outcome:
+    """What became of later acts, a line each."""
+
+    applied: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def apply(store: Store, later: Later) -> Outcome:
+    """Does again what happened after the backup and takes access away, in its order. What cannot be done again is listed.
+
+    Raises:
+        ValueError: The log does not go on from the backup's last entry.
+    """
+    outcome = Outcome()
+    for entry in _after(store, later.entries):
+        did, act = entry.did, _ACTS.get(entry.did.act)
+        line = "\t".join((did.at, did.act, did.on, did.detail)).rstrip()
+        try:
+            done = act is not None and act(store, did) is not False
+        except (DeniableError, ValueError) as error:
+            outcome.left.append(f"{line}\t({error})")
+            continue
+        if done:
+            outcome.applied.append(line)
+        elif did.act not in _NOTHING_TO_DO:
+            outcome.left.append(line)
+    withdrawn, spent = store.submissions.withdraw_all(later.withdrawn), store.access.spend(later.spent)
+    for count, words in ((withdrawn, "withdrawn record"), (spent, "spent code")):
+        outcome.applied += [f"{count:,} {words}{'' if count == 1 else 's'}"] if count else []
+    return outcome
+
+
+def _after(store: Store, entries: Sequence[Entry]) -> list[Entry]:
+    """The entries behind the last one of the backup."""
+    if not entries:
+        return []
+    newest = store.audit.entries(most=1)
+    head, count = (newest[0].hash, newest[0].number) if newest else (BEGINNING, 0)
+    later = [entry for entry in entries if entry.number > count]
+    if not any(entry.hash == head for entry in entries) and not (later and later[0].previous == head):
+        raise ValueError(f"the log must go on from the backup's last entry, {count}; it is another server's, or begins too late")
+    return later
+
+
+def _chained(texts: Iterable[str]) -> list[Entry]:
+    entries: list[Entry] = []
+    for number, text in enumerate((text for text in texts if text.strip()), 1):
+        try:
+            entries.append(Entry.of(text))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ValueError(f"entry {number} of the log must be a line that `audit show --json` printed") from None
+        if len(entries) > 1 and entries[-1].previous != entries[-2].hash:
+            raise ValueError(f"entry {number} of the log must follow the one before it: the log was changed")
+    return entries
+
+
+def _give(store: Store, did: Act) -> None:
+    user, _, word = did.detail.rpartition(" is ")
+    store.roles.grant(did.on, user, Role.of(word))
+
+
+def _new_password(store: Store, did: Act) -> bool:
+    """Ends the old password, which may be why it was changed: `user password` sets a new one."""
+    from deniable_server.researchers.passwords import set_password
+
+    if store.people.person(did.on) is None:
+        return False
+    set_password(store.accounts, did.on, token_urlsafe(32))
+    return True
+
+
+_ACTS: dict[str, Callable[[Store, Act], object]] = {
+    "key.revoke": lambda store, did: store.accounts.remove_key(did.on),
+    "account.remove": lambda store, did: store.accounts.remove_user(did.on),
+    "account.disable": lambda store, did: store.people.set_disabled(did.on, True),
+    "account.enable": lambda store, did: store.people.set_disabled(did.on, False),
+    "account.operator": lambda store, did: store.people.set_operator(did.on, True),
+    "account.researcher": lambda store, did: store.people.set_operator(did.on, False),
+    "account.password": _new_password,
+    "role.give": _give,
+    "role.take": lambda store, did: store.roles.revoke(did.on, did.detail.removesuffix(" has none")),
+    "survey.close": lambda store, did: store.surveys.set_open(did.on, False),
+    "survey.reopen": lambda store, did: store.surveys.set_open(did.on, True),
+    "survey.pause": lambda store, did: store.surveys.pause(did.on, True),
+    "survey.go-on": lambda store, did: store.surveys.pause(did.on, False),
+    "survey.delete": lambda store, did: store.life.erase(did.on, did.at[:10]),
+    "webhook.remove": lambda store, did: store.webhooks.remove(did.on, did.detail),
+}
+_NOTHING_TO_DO = frozenset({"account.log-in", "account.log-out-everywhere", "link.make", "link.take-back", "server.restore"})

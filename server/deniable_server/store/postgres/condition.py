@@ -1,0 +1,42 @@
+"""Failures of PostgreSQL by their SQLSTATE codes, in words for whoever runs the server."""
+
+from __future__ import annotations
+
+import psycopg
+
+WORDS = {
+    "08006": "does not answer",
+    "08004": "refuses the connection",
+    "28000": "refuses the role or its password",
+    "3D000": "is not there",
+    "53100": "has a full disk",
+    "53300": "refuses more connections",
+    "57P03": "is starting or stopping",
+}
+_TEXTS = {
+    "too many": "53300",
+    "connection slots are reserved": "53300",
+    "is starting up": "57P03",
+    "is shutting down": "57P03",
+    "recovery mode": "57P03",
+    "password": "28000",
+    "authentication": "28000",
+    "role": "28000",
+    "database": "3D000",
+}
+"""What PostgreSQL says where it lets nobody in: libpq hands on the words, and not the code."""
+
+
+def code_of(error: psycopg.Error) -> str:
+    """Returns the SQLSTATE of an error; of a connection that was not made, the one that its words stand for, 08006 without any."""
+    if error.sqlstate:
+        return "57P03" if error.sqlstate.startswith("57P") else error.sqlstate
+    _, fatal, reason = str(error).partition("FATAL:")
+    if not fatal:
+        return "08006"
+    return next((code for words, code in _TEXTS.items() if words in reason), "08004")
+
+
+def in_words(code: str) -> str:
+    """Returns a line about the database, with the code; nothing of it was sent by anybody."""
+    return f"the database {WORDS.get(code, 'cannot be used')} ({code})"
