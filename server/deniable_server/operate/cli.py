@@ -143,7 +143,8 @@ def list_surveys(db: Database) -> None:
 
 def _kept(store: Store, published: Published) -> str:
     """How many responses are counted and may wait, and of a survey with invitations how many of those are spent."""
-    from deniable_server.researchers.results import counted, may_wait
+    from deniable_server.researchers.release import counted
+    from deniable_server.researchers.results import may_wait
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)
