@@ -126,9 +126,9 @@ class Bundle:
     def _most(self, name: str) -> int:
         return self.counted.n * len(self._columns) * 8 if name in _ROWS else 0
 
-    @cached_property
+    @property
     def _columns(self) -> tuple[Variable, ...]:
-        return variables(self.counted.survey)
+        return self.counted.columns
 
     @cached_property
     def results(self) -> tuple[Results, ...]:

@@ -65,13 +65,18 @@ def to_json(counted: Counted, columns: tuple[Variable, ...]) -> str:
         "epsilon": survey.epsilon,
         "n": counted.n,
         "ask": survey.ask,
-        "missing": "not asked: an empty cell, null, or the program's own missing value",
+        "missing": f"not asked{_withheld(counted)}: an empty cell, null, or the program's own missing value",
         "variables": [
             {"name": one.name, "label": one.label, "values": {str(c): label for c, label in one.values.items()}} for one in columns
         ],
         "questions": [_question(question, own) for question in survey.questions],
     }
     return json.dumps(said, ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def _withheld(counted: Counted) -> str:
+    """What a missing value in the column of groups means, where there are some."""
+    return ", or that the record is of a group with too few records to be told apart" if counted.withheld and counted.groups else ""
 
 
 def _by_item(columns: tuple[Variable, ...]) -> dict[str, list[Variable]]:
@@ -154,7 +159,7 @@ def to_markdown(counted: Counted, columns: tuple[Variable, ...]) -> str:
         f"# Codebook: {plain(survey.title)}",
         f"{counted.n:,} records of the survey `{survey.id}`, whose definition has the SHA-256 `{survey.digest}`. A record is one row of "
         "`rows.csv`, `rows.parquet`, `rows.sav`, `rows.dta` and `rows.xlsx`: the same whole numbers in all of them. Nothing in a row is "
-        "an answer: each was randomized before it was sent. A missing value means that the person was not asked.",
+        f"an answer: each was randomized before it was sent. A missing value means that the person was not asked{_withheld(counted)}.",
         "## Who randomized, and groups",
         *(_values(one) for one in columns if not one.field),
     ]

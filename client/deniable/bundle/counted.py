@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO
@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.bundle.variables import Variable, variables
+from deniable.bundle.variables import UNASKED, Variable, variables
 from deniable.survey import Survey
 from deniable.wire.part import MODES, Part
 from deniable.wire.record import unpack
@@ -28,16 +28,31 @@ class Counted:
 
     sizes: how many records each part has, in the order in which the parts stand in the file. Within a part records stand in an order that
     says nothing, such as that of their own bytes. The file is read from its start, again for each use.
+
+    withheld: groups with too few records to be told apart: their records are those of a part without a group. omitted: what else is left
+    out, a sentence each.
     """
 
     survey: Survey
     sizes: Mapping[Part, int]
     file: IO[bytes]
+    withheld: frozenset[str] = frozenset()
+    omitted: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
         """How many records there are."""
         return sum(self.sizes.values())
+
+    @cached_property
+    def columns(self) -> tuple[Variable, ...]:
+        """The columns of the table: without the labels of groups that are withheld."""
+        return variables(self.survey, self.withheld)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that are told apart."""
+        return tuple(group for group in self.survey.groups if group not in self.withheld)
 
     @cached_property
     def tallies(self) -> Mapping[Part, Tally]:
@@ -62,20 +77,18 @@ class Counted:
 
     def rows(self) -> Iterator[Codes]:
         """Some rows of the table after the other: a number for each of `variables`, UNASKED where there is none."""
-        columns = variables(self.survey)
         for part, bits in self.bits():
-            yield _rows(self.survey, columns, part, bits)
+            yield self._rows(part, bits)
 
-
-def _rows(survey: Survey, columns: Iterable[Variable], part: Part, bits: NDArray[np.bool_]) -> Codes:
-    public = [] if part.group is None else [survey.groups.index(part.group) + 1]
-    made = [np.full(len(bits), code, dtype=np.int16) for code in (MODES.index(part.mode) + 1, *public)]
-    made += [column.codes(bits) for column in columns if column.field]
-    return np.stack(made, axis=1)
+    def _rows(self, part: Part, bits: NDArray[np.bool_]) -> Codes:
+        public = [UNASKED if part.group is None else self.survey.groups.index(part.group) + 1] if self.groups else []
+        made = [np.full(len(bits), code, dtype=np.int16) for code in (MODES.index(part.mode) + 1, *public)]
+        made += [column.codes(bits) for column in self.columns if column.field]
+        return np.stack(made, axis=1)
 
 
 def in_order(sizes: Mapping[Part, int], survey: Survey) -> dict[Part, int]:
-    """The parts that have records, in the order of the survey's groups and of the modes: the same whoever asks."""
-    groups = survey.groups or (None,)
+    """Returns the parts that have records, in the order of the survey's groups and of the modes; those without a group come last."""
+    groups = (*survey.groups, None)
     parts = [Part(group, mode) for group in groups for mode in MODES]
     return {part: sizes[part] for part in parts if sizes.get(part)}

@@ -21,9 +21,9 @@ COLUMNS = (
 
 
 def of(counted: Counted) -> tuple[Results, ...]:
-    """All records together, then each group; then the same of those made by hand, where there are some."""
+    """All records together, then each group that is told apart; then the same of those made by hand, where there are some."""
     by_hand = any(part.mode == "by_hand" for part in counted.sizes)
-    return tuple(_results(counted, group, apart) for apart in (False, True)[: 1 + by_hand] for group in (None, *counted.survey.groups))
+    return tuple(_results(counted, group, apart) for apart in (False, True)[: 1 + by_hand] for group in (None, *counted.groups))
 
 
 def _results(counted: Counted, group: str | None, by_hand: bool) -> Results:

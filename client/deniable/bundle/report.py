@@ -53,7 +53,7 @@ def parts(counted: Counted, results: tuple[Results, ...], licence: str) -> Itera
         yield Part("Groups", 2, ("The figures of each group are in estimates.csv: there are too many to be read here.",))
     yield Part("Method", 2, (texts.method(counted),))
     yield Part("How well answers are hidden", 2, (texts.odds(survey), texts.PUBLISHABLE, *filter(None, (texts.observers(counted),))))
-    yield Part("What to keep in mind", 2, texts.limits(survey))
+    yield Part("What to keep in mind", 2, texts.limits(counted))
     yield Part("How to cite", 2, (texts.citation(counted),))
     yield Part("Licence", 2, (texts.LICENCES[licence],))
 

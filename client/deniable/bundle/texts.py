@@ -85,9 +85,11 @@ def _by_others(counted: Counted) -> str:
     return "".join(f" {n:,}{told[mode]}" for mode, n in numbers.items() if n)
 
 
-def limits(survey: Survey) -> tuple[str, ...]:
-    """What the data cannot tell, and what would be a mistake, a sentence or two each."""
+def limits(counted: Counted) -> tuple[str, ...]:
+    """Returns what the data cannot tell, and what would be a mistake, a sentence or two each."""
+    survey = counted.survey
     return (
+        *counted.omitted,
         "A row is not what a person answered. Counting rows as if they were answers gives wrong figures: estimate, as the two scripts do.",
         "Chance can take an estimate below 0% or above 100%. That is no mistake, and cutting it off would bias every average made of it.",
         "Intervals are wider than those of a plain survey of the same size: that is the price of the privacy.",
@@ -124,7 +126,8 @@ def citation(counted: Counted) -> str:
 
 def sizes(counted: Counted) -> list[tuple[str, str, int]]:
     """(group, by whom, how many records) of each part that has some."""
-    return [(part.group or "all", MODE_LABELS[part.mode], n) for part, n in counted.sizes.items()]
+    unlabelled = "groups with too few records to be told apart" if counted.survey.groups else "all"
+    return [(part.group or unlabelled, MODE_LABELS[part.mode], n) for part, n in counted.sizes.items()]
 
 
 def readme(counted: Counted, licence: str, files: Mapping[str, str], left_out: Mapping[str, str]) -> str:
@@ -138,7 +141,7 @@ def readme(counted: Counted, licence: str, files: Mapping[str, str], left_out: M
         "## Every figure again\n\n`python reproduce.py` (with numpy and pandas) or `Rscript --vanilla reproduce.R` (with R alone) "
         "computes each figure of `estimates.csv` from `rows.csv` and `codebook.csv`, and says whether all agree. Neither knows deniable.",
         f"## How well answers are hidden\n\n{plain(odds(counted.survey))}" + (f"\n\n{plain(less)}" if (less := observers(counted)) else ""),
-        "## What to keep in mind\n\n" + "\n".join(f"- {one}" for one in limits(counted.survey)),
+        "## What to keep in mind\n\n" + "\n".join(f"- {one}" for one in limits(counted)),
         f"## How to cite\n\n{plain(citation(counted))}",
         f"## Licence\n\n{LICENCES[licence]}",
         "The rows of each group, and of each way of randomizing, stand in the order of their own numbers: the first rows are no sample "
@@ -162,7 +165,7 @@ def datasheet(counted: Counted, licence: str) -> str:
         f"## How were they collected?\n\n{plain(method(counted))}",
         f"## Were people told, and did they agree?\n\n{_told(counted)}",
         f"## How well are answers hidden?\n\n{plain(odds(survey))}",
-        "## What should they not be used for?\n\n" + "\n".join(f"- {one}" for one in limits(survey)),
+        "## What should they not be used for?\n\n" + "\n".join(f"- {one}" for one in limits(counted)),
         f"## How are they shared?\n\n{PUBLISHABLE} {LICENCES[licence]}",
         "## Can they change?\n\nWhile the survey is open, records are added in batches, and a record that its person withdraws leaves "
         "with the next batch. The definition of a published survey never changes.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from deniable.survey.question import Question
 from deniable.wire.part import MODES, Mode
 
 UNASKED = -1
-"""In place of a number where somebody was not asked; every file writes it as its own kind of missing value."""
+"""In place of a number where somebody was not asked, or a group is withheld; every file writes it as its own kind of missing value."""
 
 LONGEST = 32
 """Characters of a name: what Stata takes."""
@@ -84,12 +84,16 @@ class Option:
         return self.item.recorded[self.category]
 
 
-def variables(survey: Survey) -> tuple[Variable, ...]:
-    """The columns in order: mode, group where the survey has groups, then those of each item."""
+def variables(survey: Survey, withheld: Collection[str] = ()) -> tuple[Variable, ...]:
+    """The columns in order: mode, group where the survey has groups, then those of each item.
+
+    withheld: groups that are not told apart, and so have no number; where these are all, there is no such column.
+    """
     names = _Names()
     found = [Variable(names.new("mode"), "randomized by whom", {i: MODE_LABELS[mode] for i, mode in enumerate(MODES, start=1)})]
-    if survey.groups:
-        found.append(Variable(names.new("group"), "group", dict(enumerate(survey.groups, start=1))))
+    name = names.new("group") if survey.groups else ""
+    if labels := {code: group for code, group in enumerate(survey.groups, start=1) if group not in withheld}:
+        found.append(Variable(name, "group", labels))
     for question in survey.questions:
         for item, label in zip(question.items, question.labels or ("",), strict=True):
             found += _of_item(names, question, survey.record.field(item.id), label)

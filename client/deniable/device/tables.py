@@ -20,7 +20,7 @@ from deniable.device.encode import MISSING, allowed
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import Raw, Rows
 from deniable.errors import AnswerError, Rejected
-from deniable.persons import known_by
+from deniable.persons import UNNAMED, refusal
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.public import some_of
@@ -109,27 +109,27 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
         row[:] = categories(item, column, words)
     found = apply_skip_logic(survey, found)
     groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
-    wrong = [
-        (
-            str(beside.group),
-            f"must be {some_of(survey.groups)}",
-            {*np.flatnonzero(groups < 0).tolist()} if beside.group is not None else set(),
-        ),
-        (str(beside.person), "must name the person, by text or a whole number", _unnamed(people)),
-        (str(beside.row), "must name the row, by text or a whole number", _unnamed(keys)),
+    outside = np.flatnonzero(groups < 0).tolist() if beside.group is not None else []
+    wrong: list[tuple[str, Mapping[int, str]]] = [
+        (str(beside.group), dict.fromkeys(outside, f"must be {some_of(survey.groups)}")),
+        (str(beside.person), _refused(people, "person")),
+        (str(beside.row), _refused(keys, "row")),
     ]
     valid: NDArray[np.bool_] = found.min(axis=0) >= 0
-    valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, _, rows in wrong)]] = False
+    valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, rows in wrong)]] = False
     rejected: list[Rejected] = []
     for row in np.flatnonzero(~valid).tolist():
         rejected += _reasons(survey.items, answers, raw.broken, found[:, row], row, first)
-        rejected += [Rejected(first + row, name, rule) for name, rule, rows in wrong if row in rows and row not in raw.broken]
+        rejected += [Rejected(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
     return Batch(raw.size, found, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
 
 
-def _unnamed(cells: Sequence[Any]) -> set[int]:
-    return {row for row, cell in enumerate(cells) if known_by(cell) is None}
+def _refused(cells: Sequence[Any], what: str) -> dict[int, str]:
+    """The places of keys that are refused, and why."""
+    rule = f"must name the {what}, by text or a whole number"
+    reasons = ((row, refusal(cell)) for row, cell in enumerate(cells))
+    return {row: rule if reason == UNNAMED else f"{rule}; it {reason}" for row, reason in reasons if reason}
 
 
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:

@@ -81,7 +81,14 @@ class Export:
         if group is not None and group not in self.survey.groups:
             rule = f"must be {some_of(self.survey.groups)}" if self.survey.groups else f"must be left out: {self.survey.id} has no groups"
             raise ExportError(f"group {rule}")
+        if group is not None and all(part.group != group for part in self.sizes) and self._has_unlabelled:
+            raise ExportError(f"group must be one whose records are told apart here: {group} has too few, or none")
         return frozenset(part for part in self.sizes if (part.mode == "by_hand") == by_hand and group in (None, part.group))
+
+    @property
+    def _has_unlabelled(self) -> bool:
+        """Whether there are records of groups that have too few to be told apart."""
+        return any(part.group is None for part in self.sizes)
 
     def described(self, group: str | None = None, by_hand: bool = False) -> dict[str, Any]:
         """What a server says of the records of these parts, by the names of fields of `Results`. Raises ExportError."""

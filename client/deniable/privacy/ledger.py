@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable.errors import RefusedError
-from deniable.persons import known_by
+from deniable.persons import UNNAMED, known_by, refusal
 from deniable.private_files import PrivateDatabase, in_data_folder
 from deniable.survey.total import within
 
@@ -105,7 +105,8 @@ class Ledger:
         """What the file has for a person's key, 16 bytes. Raises ValueError, which does not quote it."""
         known = known_by(person)
         if known is None:
-            raise ValueError(f"person must be text or a whole number, the same in each survey, got {_kind(person)}")
+            reason = "" if (rule := refusal(person)) == UNNAMED else f"; it {rule}"
+            raise ValueError(f"person must be text or a whole number, the same in each survey, got {_kind(person)}{reason}")
         return self._hash(b"person", known)
 
     def job(self, *names: str) -> bytes:
@@ -203,4 +204,4 @@ class Trial:
 
 
 def _kind(person: Any) -> str:
-    return "an empty text" if isinstance(person, str) else type(person).__name__
+    return ("a text" if person.strip() else "an empty text") if isinstance(person, str) else type(person).__name__

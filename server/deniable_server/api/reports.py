@@ -1,6 +1,6 @@
 """A survey's perturbed records as a file: what the tally counts, and nothing of who sent what when.
 
-The records of a part stand in the order of their own bytes. So what somebody downloads follows from the counted records alone: it does not
+The records of a slice stand in the order of their own bytes. So what somebody downloads follows from the counted records alone: it does not
 show in which order they came, nor which came together, and two downloads are the same until a batch has come. The file is written
 before anything of it is sent, so nobody who downloads slowly holds the database.
 """
@@ -17,11 +17,9 @@ import numpy as np
 
 from deniable.errors import MissingExtraError
 from deniable.survey import Survey
-from deniable.wire.part import Part
 from deniable.wire.record import unpack
-from deniable_server.researchers.records import in_order
+from deniable_server.researchers.release import Slice
 from deniable_server.researchers.results import Records
-from deniable_server.store.protocol import Store
 
 PACKED = "packed"
 FORMS = {PACKED: "application/octet-stream", "arrow": "application/vnd.apache.arrow.stream", "parquet": "application/vnd.apache.parquet"}
@@ -30,15 +28,15 @@ FORMS = {PACKED: "application/octet-stream", "arrow": "application/vnd.apache.ar
 _ROWS = 1 << 16  # of a table that are written at a time
 
 
-def spooled(store: Store, records: Records, form: str) -> tuple[IO[bytes], int]:
-    """The records that somebody chose, part by part, in a file that is gone when it is closed; and its length in bytes.
+def spooled(records: Records, form: str) -> tuple[IO[bytes], int]:
+    """Returns the records, slice by slice, in a file that is gone when it is closed; and its length in bytes.
 
     form: one of FORMS. Raises what the store raises, OSError where there is no room, MissingExtraError without pyarrow.
     """
     write = _packed if form == PACKED else partial(_table, form)
     file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - whoever sends it closes it
     try:
-        write(file, records.survey, ((part, in_order(store, records.survey, part)) for part in records.parts))
+        write(file, records.survey, ((part, records.release.rows(part)) for part in records.slices()))
         size = file.tell()
         file.flush()
         file.seek(0)
@@ -48,18 +46,18 @@ def spooled(store: Store, records: Records, form: str) -> tuple[IO[bytes], int]:
     return file, size
 
 
-Parts = Iterable[tuple[Part, Iterator[bytes]]]
+Slices = Iterable[tuple[Slice, Iterator[bytes]]]
 
 
-def _packed(file: IO[bytes], survey: Survey, parts: Parts) -> None:
-    for chunk in chain.from_iterable(chunks for _, chunks in parts):
+def _packed(file: IO[bytes], survey: Survey, slices: Slices) -> None:
+    for chunk in chain.from_iterable(chunks for _, chunks in slices):
         file.write(chunk)
 
 
-def _table(form: str, file: IO[bytes], survey: Survey, parts: Parts) -> None:
+def _table(form: str, file: IO[bytes], survey: Survey, slices: Slices) -> None:
     """A row a record: its group, where the survey has some; who perturbed it; and a bit for each option of each question, as it is told.
 
-    Bits of what somebody was not asked are null.
+    Bits of what somebody was not asked are null; so are group and mode of records that are too few to be told apart.
     """
     try:
         import pyarrow as pa
@@ -71,14 +69,14 @@ def _table(form: str, file: IO[bytes], survey: Survey, parts: Parts) -> None:
     schema = pa.schema([*public, ("mode", pa.string()), *((name, pa.bool_()) for name in names)], {"digest": survey.digest})
     writer: Callable[..., Any] = pa.ipc.new_stream if form == "arrow" else pq.ParquetWriter
     with writer(file, schema) as table:
-        for part, chunks in parts:
+        for part, chunks in slices:
             for chunk in chunks:
                 for start in range(0, len(chunk), _ROWS * survey.record.bytes):
                     records = chunk[start : start + _ROWS * survey.record.bytes]
                     table.write_batch(_batch(pa, schema, survey, part, records))
 
 
-def _batch(pa: Any, schema: Any, survey: Survey, part: Part, records: bytes) -> Any:
+def _batch(pa: Any, schema: Any, survey: Survey, part: Slice, records: bytes) -> Any:
     n = len(records) // survey.record.bytes
     bits = unpack(survey, records, n)
     columns = [pa.array([part.group] * n, pa.string())] if survey.groups else []

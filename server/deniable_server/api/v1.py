@@ -117,7 +117,7 @@ def tally(survey_id: str) -> Response:
     """What the results are computed from, for whoever may have those: n, how often each pair of bits is set, and of which records."""
     callers.require("results", survey_id)
     chosen = records_of(current_store(), survey_id, request.args)
-    counted = current_store().submissions.tally(survey_id, chosen.parts)
+    counted = chosen.tally()
     pairs = base64.b64encode(counted.to_bytes()).decode()
     return jsonify({**chosen.described, "survey": survey_id, "digest": chosen.survey.digest, "n": counted.n, "pairs": pairs})
 
@@ -134,7 +134,7 @@ def reports(survey_id: str) -> Response:
     if form not in FORMS:
         return reply(400, "form", f"form must be {', '.join(FORMS)}, or left out")
     try:
-        file, size = spooled(current_store(), chosen, form)
+        file, size = spooled(chosen, form)
     except MissingExtraError as error:
         return reply(501, "form", str(error))
     response = send_file(file, FORMS[form], as_attachment=True, download_name=f"{survey_id}-reports.{form}", conditional=False, etag=False)

@@ -156,7 +156,8 @@ def list_surveys(db: Database, as_json: bool) -> None:
 
 def _listed(store: Store, published: Published) -> dict[str, Any]:
     """Returns what a list says of a survey: how many responses are counted and may wait, and how many invitations are spent."""
-    from deniable_server.researchers.results import counted, may_wait
+    from deniable_server.researchers.release import counted
+    from deniable_server.researchers.results import may_wait
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)

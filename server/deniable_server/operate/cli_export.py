@@ -9,7 +9,7 @@ import click
 from deniable import exported
 from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, opened
-from deniable_server.store.protocol import Store, by_hand, estimated
+from deniable_server.store.protocol import Store
 
 
 @click.command("export")
@@ -40,13 +40,9 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
 
     Raises WithheldError where there are too few of them to show anything, what the store raises, and what `exported.write` raises.
     """
-    from deniable_server.researchers.records import in_order  # which take longer to load than all other commands
-    from deniable_server.researchers.results import require_enough_everywhere
+    from deniable_server.researchers.release import rows_of  # which takes longer to load than all other commands
 
     published = store.surveys.published(survey_id)
-    survey = published.survey
-    counts = store.submissions.counts(survey_id)
-    together = (estimated(survey), by_hand(survey))
-    require_enough_everywhere(store, survey)
-    there = [part for parts in together for part in parts if counts.get(part)]
-    return exported.write(folder, survey, ((part, in_order(store, survey, part)) for part in there), published.is_open)
+    rows = rows_of(store, published.survey)
+    parts = ((part, read()) for part, read in rows.parts.items())
+    return exported.write(folder, published.survey, parts, published.is_open)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from deniable.errors import EstimateError
 from deniable.estimate import Analysis
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.record import unpack
-from deniable_server.researchers.results import Records, counted, interval_of, records_of
+from deniable_server.researchers.results import Records, interval_of, records_of
 from deniable_server.store.protocol import Store
 
 MOST_BYTES = 64 << 20
@@ -25,12 +23,12 @@ def analysis_of(store: Store, survey_id: str, options: Mapping[str, str], *, who
     for more records than a page reads, NobodyError and WithheldError.
     """
     chosen, interval = records_of(store, survey_id, options), interval_of(options)
-    require_somebody(counted(store.submissions.counts(survey_id), chosen.parts))
+    require_somebody(chosen.n)
     bits = None
     if whole:
-        raw = reports_of(store, chosen)
+        raw = reports_of(chosen)
         bits = unpack(chosen.survey, raw, len(raw) // chosen.survey.record.bytes)
-    tally = store.submissions.tally(survey_id, chosen.parts)
+    tally = chosen.tally()
     confidence, target = interval.confidence, interval.target
     return Analysis(chosen.survey, tally, bits, confidence, target=target, described=chosen.described)
 
@@ -45,20 +43,14 @@ def require_somebody(n: int, title: str = "") -> None:
         raise NobodyError(f"no responses{f' to {title}' if title else ''} are counted yet, so there is nothing to show")
 
 
-def reports_of(store: Store, chosen: Records) -> bytes:
-    """The records, part by part and in the order of their bytes, as the API gives them. Raises EstimateError for too many."""
-    size = chosen.survey.record.bytes
-    counts = store.submissions.counts(chosen.survey.id)
-    n = counted(counts, chosen.parts)
+def reports_of(chosen: Records) -> bytes:
+    """Returns the records, slice by slice and in the order of their bytes, as the API gives them. Raises EstimateError for too many."""
+    n = chosen.n
     require_somebody(n)
     if n * chosen.survey.record.bits > MOST_BYTES:
         most = MOST_BYTES // chosen.survey.record.bits
         raise EstimateError(f"a page reads up to {most:,} records of this survey, and {n:,} are counted: use the command below")
-    parts = []
-    for part in chosen.parts:
-        rows = np.frombuffer(b"".join(store.submissions.reports(chosen.survey.id, part)), dtype=f"V{size}")
-        parts.append(np.sort(rows).tobytes())
-    return b"".join(parts)
+    return b"".join(chunk for part in chosen.slices() for chunk in chosen.release.rows(part))
 
 
 def categorical(survey: Survey) -> list[Question]:

@@ -11,10 +11,9 @@ from flask import Response, send_file
 
 from deniable.bundle import LICENCES, Bundle, Counted, in_order
 from deniable.wire.part import Part
-from deniable_server.researchers import records
-from deniable_server.researchers.results import require_enough_everywhere
+from deniable_server.researchers.release import rows_of
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.protocol import Store, by_hand, estimated
+from deniable_server.store.protocol import Store
 
 ALL = "bundle.zip"
 """The name of the archive of all files."""
@@ -64,18 +63,18 @@ def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
     there are too few records to show anything of them; what the store raises; OSError where there is no room.
     """
     survey = store.surveys.published(survey_id).survey
-    require_enough_everywhere(store, survey)
+    rows = rows_of(store, survey)
     sizes: dict[Part, int] = {}
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - whoever sends it closes it
     try:
         with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
-            for part in in_order(dict.fromkeys([*estimated(survey), *by_hand(survey)], 1), survey):
+            for part in in_order(dict.fromkeys(rows.parts, 1), survey):
                 before = packed.tell()
-                for chunk in records.in_order(store, survey, part):
+                for chunk in rows.parts[part]():
                     packed.write(chunk)
                 sizes[part] = (packed.tell() - before) // survey.record.bytes
-            bundle = Bundle(Counted(survey, {part: n for part, n in sizes.items() if n}, packed), licence)
-            kind = _write(bundle, name, file)
+            counted = Counted(survey, {part: n for part, n in sizes.items() if n}, packed, rows.withheld, rows.omitted)
+            kind = _write(Bundle(counted, licence), name, file)
         size = file.tell()
         file.flush()
         file.seek(0)

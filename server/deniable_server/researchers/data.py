@@ -9,7 +9,7 @@ from deniable_server.context import current_store
 from deniable_server.researchers import bundles, figures
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.pages import Page, routes
-from deniable_server.researchers.results import counted, require_enough_everywhere
+from deniable_server.researchers.release import counted, rows_of
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
@@ -30,14 +30,15 @@ def page(survey_id: str) -> Page:
     sizes = {"n": counted(counts, estimated(survey)), "apart": counted(counts, by_hand(survey))}
     n = sum(sizes.values())
     lengths = {name: figures.length(*told) for name, told in about(survey, n).items()}
-    held = ""
+    held, omitted = "", tuple[str, ...]()
     try:
-        require_enough_everywhere(store, survey)
+        omitted = rows_of(store, survey).omitted
     except WithheldError as error:
         held = str(error)
     shown = {
         "published": published,
         "held": held,
+        "omitted": omitted,
         "settings": store.life.settings(survey_id),
         **sizes,
         "lengths": lengths,

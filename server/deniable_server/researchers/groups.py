@@ -21,8 +21,9 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 from deniable_server.researchers import figures
-from deniable_server.researchers.results import group_of, interval_of, require_enough, sizes_of
-from deniable_server.store.protocol import Store, estimated
+from deniable_server.researchers.release import release_of
+from deniable_server.researchers.results import group_of, interval_of
+from deniable_server.store.protocol import Store
 
 FIGURES = 250  # shown options times groups on a page, unless a single question has more
 
@@ -90,11 +91,12 @@ class ComparedQuestion:
 class Groups:
     """The groups of a survey, and two of them compared, question by question.
 
-    sizes: how many records are counted of each group. pages: the survey's questions, divided into pages. page: which of them `questions`
-    are, from 0.
+    sizes: how many records are counted of each group. withheld: those whose figures may not be released. pages: the survey's questions,
+    divided into pages. page: which of them `questions` are, from 0.
     """
 
     sizes: Mapping[str, int]
+    withheld: tuple[str, ...]
     first: str
     second: str
     interval: Interval
@@ -116,21 +118,22 @@ def groups_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Group
     """
     survey = store.surveys.published(survey_id).survey
     interval = interval_of(options)
-    sizes, least = sizes_of(store, survey), store.life.settings(survey_id).least
-    enough = [group for group, n in sizes.items() if n == 0 or n >= least]
-    first = group_of(survey, "first", options.get("first")) or [*enough, *survey.groups][0]
-    second = group_of(survey, "second", options.get("second")) or next(group for group in (*enough, *survey.groups) if group != first)
+    release = release_of(store, survey)
+    release.require()
+    sizes, shown = {group: release.n(group) for group in survey.groups}, release.groups
+    first = group_of(survey, "first", options.get("first")) or [*shown, *survey.groups][0]
+    second = group_of(survey, "second", options.get("second")) or next(group for group in (*shown, *survey.groups) if group != first)
     if first == second:
         raise EstimateError("second must be another group than first")
     pages = tuple(_pages(survey))
     page = _page(pages, options.get("question"))
-    others = sum(n > 0 for group, n in sizes.items() if group in enough and group != first)
+    others = sum(n > 0 for group, n in sizes.items() if group in shown and group != first)
     among = _Among(survey, (first, second), interval, others, pages[page])
     for group in (first, second):
-        require_enough(store, survey_id, sizes[group])
-    for group in enough:
-        among.add(group, store.submissions.tally(survey_id, estimated(survey, group)))
-    return Groups(sizes, first, second, interval, pages, page, tuple(map(among.compared, pages[page])))
+        release.require(group)
+    for group in shown:
+        among.add(group, release.tally(group))
+    return Groups(sizes, release.withheld, first, second, interval, pages, page, tuple(map(among.compared, pages[page])))
 
 
 def _pages(survey: Survey) -> Iterator[tuple[Question, ...]]:

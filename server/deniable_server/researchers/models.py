@@ -99,7 +99,7 @@ def fit_of(store: Store, survey_id: str, options: MultiDict[str, str]) -> Fitted
     named = {item.id: item for item in survey.items}
     items = tuple(named[name] for name in (options["outcome"].removeprefix(MEAN), *dict.fromkeys(options.getlist("predictor"))))
     chosen = records_of(store, survey_id, options)
-    fit = fitted(chosen.survey, reports_of(store, chosen), model)
+    fit = fitted(chosen.survey, reports_of(chosen), model)
     return Fitted(model, fit, tuple(_line(fit, model, row) for row in fit.coefficients if "Intercept" not in row[0]), items)
 
 

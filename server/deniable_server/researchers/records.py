@@ -10,10 +10,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from deniable.survey import Survey
-from deniable.wire.part import Part
-from deniable_server.store.protocol import Store
-
 AT_ONCE = 1 << 20  # records that are sorted together, at most
 AT_ONCE_BYTES = 8 << 20  # of them
 _MARKS = 128
@@ -22,11 +18,6 @@ _WORD = 8
 
 Keys = np.ndarray[Any, np.dtype[Any]]
 """Records as numpy sorts them: those of up to eight bytes as numbers, which is ten times as fast, others as bytes."""
-
-
-def in_order(store: Store, survey: Survey, part: Part) -> Iterator[bytes]:
-    """The records of a part in the order of their bytes, many at a time."""
-    return ordered(store.submissions.reports(survey.id, part), survey.record.bytes)
 
 
 def ordered(reports: Iterable[bytes], size: int) -> Iterator[bytes]:

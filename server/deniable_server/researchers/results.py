@@ -13,9 +13,9 @@ from deniable.estimate.samples.sample import Sample
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.tally import Tally
+from deniable_server.researchers.release import Release, Slice, counted, release_of
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Published, Store
-from deniable_server.web.errors import WithheldError
 
 MAX_COUNTS = 1 << 24  # pairs of bits in the tallies of all groups, held at once
 
@@ -27,12 +27,12 @@ def results_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Resu
     were drawn, and then people in them. Raises EstimateError naming what is wrong.
     """
     chosen, interval = records_of(store, survey_id, options), interval_of(options)
-    told: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
+    how: dict[str, Any] = {"confidence": interval.confidence, "method": interval.method, "target": interval.target}
     if _clusters(chosen.survey, options):
-        found = analyse(chosen.survey, _by_group(store, chosen.survey), sample=Sample(clusters="group"), **told).results
+        results = analyse(chosen.survey, chosen.release.clusters(), sample=Sample(clusters="group"), **how).results
     else:
-        found = analyse(chosen.survey, store.submissions.tally(survey_id, chosen.parts), **told).results
-    return replace(found, **chosen.described)
+        results = analyse(chosen.survey, chosen.tally(), **how).results
+    return replace(results, **chosen.described)
 
 
 def _clusters(survey: Survey, options: Mapping[str, str]) -> bool:
@@ -47,17 +47,30 @@ def _clusters(survey: Survey, options: Mapping[str, str]) -> bool:
     return written == "1"
 
 
-def _by_group(store: Store, survey: Survey) -> dict[str, Tally]:
-    return {group: store.submissions.tally(survey.id, protocol.estimated(survey, group)) for group in survey.groups}
-
-
 @dataclass(frozen=True)
 class Records:
-    """Which records of a survey somebody asks about. described: what results say of them, by the names of fields of `Results`."""
+    """The records that a request selects, of a group or of all.
+
+    release: what may be released of them. described: what results say of them, by the names of fields of `Results`.
+    """
 
     survey: Survey
-    parts: tuple[Part, ...]
+    release: Release
+    group: str | None
     described: dict[str, Any]
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.release.n(self.group)
+
+    def tally(self) -> Tally:
+        """Returns their tally. Raises WithheldError."""
+        return self.release.tally(self.group)
+
+    def slices(self) -> list[Slice]:
+        """Returns their rows, in slices. Raises WithheldError."""
+        return self.release.slices(self.group)
 
 
 def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Records:
@@ -71,34 +84,13 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
     survey = published.survey
     group, by_hand = group_of(survey, "group", options.get("group") or None), _by_hand(survey, options.get("by_hand") or "0")
     apart, together = protocol.by_hand(survey, group), protocol.estimated(survey, group)
-    parts = tuple(apart if by_hand else together)
-    counts = store.submissions.counts(survey_id)
-    require_enough(store, survey_id, counted(counts, parts))
-    described: dict[str, Any] = {"group": group, "by_hand": by_hand, "may_wait": may_wait(published, parts)}
+    release = release_of(store, survey, by_hand=by_hand)
+    release.require(group)
+    described: dict[str, Any] = {"group": group, "by_hand": by_hand, "may_wait": may_wait(published, apart if by_hand else together)}
     if not by_hand:
-        described["n_by_hand"] = counted(counts, apart)
-        described["n_organisation"] = of_organisations(counts, together)
-    return Records(survey, parts, described)
-
-
-def require_enough(store: Store, survey_id: str, n: int, group: str | None = None) -> None:
-    """Raises WithheldError where n records are fewer than the survey's settings want before anything is said of them, or of a group."""
-    if 0 < n < (least := store.life.settings(survey_id).least):
-        counted = f"{n:,} are counted{f' of {group}' if group else ''}"
-        raise WithheldError(f"estimates are shown from {least:,} records on, as the survey's settings say; {counted}")
-
-
-def require_enough_everywhere(store: Store, survey: Survey) -> None:
-    """The same for what has the records of each group by themselves, as data do."""
-    counts = store.submissions.counts(survey.id)
-    for group in (None, *survey.groups):
-        for parts in (protocol.estimated(survey, group), protocol.by_hand(survey, group)):
-            require_enough(store, survey.id, counted(counts, parts), group)
-
-
-def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:
-    """How many records these parts have together."""
-    return sum(counts.get(part, 0) for part in parts)
+        described["n_by_hand"] = counted(release.counts, apart)
+        described["n_organisation"] = of_organisations(release.counts, together)
+    return Records(survey, release, group, described)
 
 
 def sizes_of(store: Store, survey: Survey) -> dict[str, int]:

@@ -14,7 +14,8 @@ from deniable.plan import Progress, half_width_of, progress
 from deniable.plan.progress import in_words
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.researchers.results import counted, may_wait, of_organisations
+from deniable_server.researchers.release import counted, release_of
+from deniable_server.researchers.results import may_wait, of_organisations
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
@@ -59,8 +60,8 @@ def watched(store: Store, survey_id: str) -> Progress:
 
 def alarms_of(store: Store, survey: Survey) -> tuple[str, ...]:
     """What the checks of the method say is wrong, a sentence each; nothing where nothing was found, or too few to show anything of them."""
-    tally = store.submissions.tally(survey.id, estimated(survey))
-    return alarms(survey, tally) if tally.n >= store.life.settings(survey.id).least else ()
+    release = release_of(store, survey)
+    return () if release.is_withheld else alarms(survey, release.tally())
 
 
 def alarms(survey: Survey, tally: Tally) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def test_one_key_in_two_rows_of_a_file_is_a_wrong_row_across_batches_too(client,
     assert (again.accepted, again.resumed, [found.row for found in again.rejected]) == (7, 7, [8, 9])
 
 
-@pytest.mark.parametrize("key", ["", " ", None, 4.0, True, [1]])
+@pytest.mark.parametrize("key", ["", " ", None, 4.5, float("nan"), True, [1]])
 def test_a_row_without_a_key_is_a_wrong_row(client, key):
     with pytest.raises(AnswerError, match="row 2, id: must name the row, by text or a whole number"):
         client.submit_many("study", [ROWS[0], {**ROWS[1], "id": key}], row_key="id")
@@ -240,3 +240,10 @@ def test_runs_over_copies_that_are_killed_again_and_again_count_every_row_once(s
 @pytest.mark.slow
 def test_the_control_an_outbox_that_forgets_the_hashes_counts_rows_again(server, tmp_path, fault):
     assert min(killed_runs(server, tmp_path, fault, kills=1, broken="forgets").values()) > 1
+
+
+@pytest.mark.parametrize("key", ["17.0", "017", "1.7e1", 17.0, "１７"])
+def test_a_row_whose_key_is_written_in_another_way_is_not_sent_again(client, server, key):
+    client.submit_many("study", [{**ROWS[0], "id": 17}], row_key="id")
+    report = client.submit_many("study", [{**ROWS[0], "id": key}], row_key="id")
+    assert (report.resumed, server.counted) == (1, 1)

@@ -84,8 +84,8 @@ def test_all_or_none_charges_none_where_one_is_above(ledger):
 def test_the_same_person_is_known_however_the_key_is_written(ledger):
     composed, apart = "Z\u00e9", "Ze\u0301"
     assert len({ledger.hashed(key) for key in (composed, apart, f" {composed}\n")}) == 1
-    assert len({ledger.hashed(key) for key in (17, "17", " 17 ", np.int64(17))}) == 1
-    assert len({ledger.hashed(key) for key in ("a", "A", "a b", "ab", "17", "017", "\ud800")}) == 7
+    assert len({ledger.hashed(key) for key in (17, "17", " 17 ", np.int64(17), "17.0", 17.0, "017")}) == 1
+    assert len({ledger.hashed(key) for key in ("a", "A", "a b", "ab", "17", "\ud800")}) == 6
 
 
 @pytest.mark.parametrize("key", ["", " \n", None, 1.5, float("nan"), True, ["CANARY"], b"CANARY"])
@@ -483,3 +483,13 @@ def test_a_wrong_cap_on_the_command_line_is_wrong_usage(run, cap):
     result = run("submit", "http://127.0.0.1:9/s/study", "--person-column", "who", "--person-cap", cap, __file__)
     assert result.exit_code == 2
     assert "--person-cap must be a number above 0 or `ln x`" in result.stderr
+
+
+def test_a_file_that_pandas_wrote_again_charges_the_same_person(server, client, tmp_path, path):
+    names = list(ANSWERS)
+    first, again = tmp_path / "first.csv", tmp_path / "again.csv"
+    for file, keys in ((first, ["17"]), (again, ["17.0"])):
+        pd.DataFrame([{**ANSWERS, "who": key} for key in keys])[[*names, "who"]].to_csv(file, index=False)
+    client.submit_many("study", str(first), person_column="who")
+    client.submit_many("study", str(again), person_column="who")
+    assert spent(path, "17").submissions == 2

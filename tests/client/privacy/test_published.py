@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import defaultdict
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,31 @@ def test_the_words_have_both_bounds_rounded_up_and_who_they_are_about() -> None:
         assert said >= bound
         assert f"epsilon = {said:.3f}" in found.words
     assert "1,000 reports" in found.words
+
+
+@pytest.mark.parametrize("known", [1, 500, 999])
+def test_reports_that_a_reader_knows_hide_nobody(known: int) -> None:
+    found, fewer = published(TWO, 1_000, known), published(TWO, 1_000 - known)
+    assert (found.tables, found.rows) == (fewer.tables, fewer.rows)
+    assert published(TWO, 1_000).rows <= found.rows
+    assert f"at most {known} of the other reports" in replace(found, tables=0.1).words
+
+
+def test_who_sent_all_other_reports_sees_the_record_as_it_was_sent() -> None:
+    found = published(TWO, 1_000, 999)
+    assert found.tables == pytest.approx(found.alone, abs=1e-5)
+    assert found.rows == pytest.approx(found.alone, abs=1e-5)
+
+
+def test_the_words_say_that_the_reader_sent_none_and_whether_anybody_can_say_so() -> None:
+    words = published(TWO, 1_000).words
+    assert words.count("sent and knows none of the other reports, learns") == 2
+    assert "Anybody may answer this survey" in words
+    invited = Survey.from_dict({**TWO.to_dict(), "access": "invited"})
+    assert "Anybody may answer" not in published(invited, 1_000).words
+
+
+@pytest.mark.parametrize("known", [-1, 1_000, 1.5, True])
+def test_the_reports_that_a_reader_knows_are_fewer_than_all(known: Any) -> None:
+    with pytest.raises(ValueError, match="known must be a whole number from 0 to n - 1"):
+        published(TWO, 1_000, known)

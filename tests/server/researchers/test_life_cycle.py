@@ -317,22 +317,25 @@ def test_below_the_number_that_is_set_no_door_shows_an_estimate(
         assert "60 are counted" in said, name
     store.life.keep("cycle", Settings(least=40))
     assert all(shown for shown, _ in doors(ada, app, tmp_path).values())
-    assert all(shown for shown, _ in doors(ada, app, tmp_path, "?group=North").values())
+    assert not any(shown for shown, _ in doors(ada, app, tmp_path, "?group=North").values())  # all less North are those of South
     assert not any(shown for shown, _ in doors(ada, app, tmp_path, "?group=South").values())
-    assert "from 40 records on" in text_of(ada.get("/manage/surveys/cycle/groups"))
+    assert "all groups less the others would show fewer" in text_of(ada.get("/manage/surveys/cycle/groups"))
+    store.life.keep("cycle", Settings(least=20))
+    assert all(shown for shown, _ in doors(ada, app, tmp_path, "?group=South").values())
 
 
 def test_groups_with_too_few_are_not_among_those_that_are_compared(ada: FlaskClient, store: Store, submissions: Make) -> None:
     question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": 2}
-    keys = {"deniable": 1, "id": "many", "title": "T", "about": "A.", "groups": ["Few", "North", "South"], "questions": [question]}
+    keys = {"deniable": 1, "id": "many", "title": "T", "about": "A.", "groups": ["Few", "North", "Less", "South"], "questions": [question]}
     survey = Survey.from_dict(keys)
     store.surveys.publish(survey)
-    for group, n in (("Few", 15), ("North", 60), ("South", 50)):
+    for group, n in (("Few", 15), ("North", 60), ("Less", 40), ("South", 50)):
         store.submissions.add("many", submissions(n, to=survey, group=group))
     store.life.keep("many", Settings(least=50))
     page = ada.get("/manage/surveys/many/groups").text
     figures = page.split('aria-labelledby="q-q"')[1]
-    assert ("North" in figures, "South" in figures, "Few" in figures) == (True, True, False)
+    assert ("North" in figures, "South" in figures, "Few" in figures, "Less" in figures) == (True, True, False, False)
+    assert "2 groups of 4 are left out: Few , Less ." in text_of(ada.get("/manage/surveys/many/groups"))
     assert "from 50 records on" in text_of(ada.get("/manage/surveys/many/groups?first=Few&second=North"))
 
 

@@ -328,7 +328,7 @@ for (by_hand in if (any(rows$mode == BY_HAND)) 0:1 else 0) {
   made <- rows[(rows$mode == BY_HAND) == (by_hand == 1), , drop = FALSE]
   found <- rbind(found, cbind(group = "", by_hand = by_hand, figures(made, items)))
   for (i in seq_len(nrow(groups))) {
-    chosen <- made[made$group == groups$code[i], , drop = FALSE]
+    chosen <- made[which(made$group == groups$code[i]), , drop = FALSE]  # the group of some rows is withheld
     found <- rbind(found, cbind(group = groups$option[i], by_hand = by_hand, figures(chosen, items)))
   }
 }
