@@ -6,6 +6,7 @@
 import { allows, shown } from "./encode.mjs";
 import { list, number, readNumber, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
+import { isRightToLeft } from "./tongues.mjs";
 import { typeOf } from "./types.mjs";
 import { unchanged } from "./unchanged.mjs";
 
@@ -85,7 +86,7 @@ export class Controls {
     element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
   }
 
-  /** What a question's control says now, in words; null where nothing was answered. */
+  /** What a question's control says now, as {text, lang} where the words are the survey's; null where nothing was answered. */
   inWords(index) {
     return given(this.#parts[index].answer()) ? this.#parts[index].inWords() : null;
   }
@@ -145,14 +146,22 @@ function build(question, words, index) {
   const shape = asks === "radios" && categories.length > MOST_RADIOS ? "list" : asks;
   const element = copy(`question-${shape}`);
   fill(element, { text: words.question(question), help: words.help(question) });
+  turn(element, words.question(question).lang);
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
   if (shape !== "boxes") control.setAttribute("aria-required", required);
   const labels = words.options(question);
-  const part = { element, control, index, ...CONTROLS[shape](element, question, labels) };
-  if (shape !== "field") speak(element, labels.length, words.optionsLanguage(question));
+  const lang = words.optionsLanguage(question);
+  const part = { element, control, index, ...CONTROLS[shape](element, question, labels, lang) };
+  if (shape !== "field") speak(element, labels.length, lang);
   mark(part, false);
   return part;
+}
+
+/** A question in the other direction than the page is laid out in its own. */
+function turn(element, lang) {
+  const direction = isRightToLeft(lang) ? "rtl" : "ltr";
+  if (direction !== (document.documentElement.dir || "ltr")) element.dir = direction;
 }
 
 /** The ids of parts of a question's element, given to them here, as ARIA attributes list them. */
@@ -168,7 +177,7 @@ function speak(element, count, lang) {
   for (const option of [...options].slice(0, count)) option.lang = lang;
 }
 
-/** How each control is filled: (element, question, labels) give its `answer`, `inWords` and `reset`. */
+/** How each control is filled: (element, question, labels, lang), the last two of its options, give its `answer`, `inWords` and `reset`. */
 const CONTROLS = {
   radios: (...given) => choiceOf(...given, (element) => groupOf([...element.querySelectorAll("input")])),
   list: (...given) => choiceOf(...given, (element) => listOf(element.querySelector("select"))),
@@ -177,14 +186,14 @@ const CONTROLS = {
 };
 
 /** One of several options. `track(element)` makes the control work, and gives the number of the one that is `chosen()`, and `reset()`. */
-function choiceOf(element, { required, categories }, labels, track) {
+function choiceOf(element, { required, categories }, labels, lang, track) {
   addOptions(element, required ? labels : [...labels, t("Prefer not to say")]);
   const { chosen, reset } = track(element);
-  return { answer: () => categories[chosen()], inWords: () => labels[chosen()] ?? t("Prefer not to say"), reset };
+  return { answer: () => categories[chosen()], inWords: () => (labels[chosen()] ? { text: labels[chosen()], lang } : { text: t("Prefer not to say") }), reset };
 }
 
 /** Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out. */
-function boxesOf(element, { required, items }, labels) {
+function boxesOf(element, { required, items }, labels, lang) {
   addOptions(element, [...labels, t("None of these"), ...(required ? [] : [t("Prefer not to say")])]);
   const boxes = [...element.querySelectorAll("input")];
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
@@ -200,7 +209,10 @@ function boxesOf(element, { required, items }, labels) {
       if (found.length === 0 || found[0] > items.length) return undefined;
       return found.filter((index) => index < items.length).map((index) => items[index].label);
     },
-    inWords: () => list(ticked().map((index) => labels[index] ?? t("None of these"))),
+    inWords: () => {
+      const named = ticked().flatMap((index) => labels[index] ?? []);
+      return named.length ? { text: list(named), lang } : { text: t("None of these") };
+    },
     reset: () => {
       for (const box of boxes) box.checked = false;
     },
@@ -218,7 +230,7 @@ function fieldOf(element, { required, source: { low, high } }) {
   element.querySelector("[data-slot=problem]").hidden = true;
   return {
     answer: () => readNumber(field.value),
-    inWords: () => exact(Number(readNumber(field.value))),
+    inWords: () => ({ text: exact(Number(readNumber(field.value))) }),
     reset: () => {
       field.value = "";
     },
