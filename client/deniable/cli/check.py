@@ -14,6 +14,7 @@ import click
 from deniable.errors import SurveyError
 from deniable.privacy.posterior import People, least_protected, odds_in_words, people, posterior_bound
 from deniable.survey import Survey
+from deniable.survey.gaps import gaps
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.schema import survey_schema
@@ -174,7 +175,8 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _notes(survey: Survey) -> list[str]:
     """What a respondent reads in the survey's own language, for want of a translation; and a consent that nothing needs."""
-    found = [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
+    found = [f"note: {gap.sentence()}" for gap in gaps(survey)]
+    found += [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
     if survey.accept_high_epsilon and survey.epsilon <= HIGH:
         found.append(
             f"note: accept_high_epsilon is not needed: the total is at most {HIGH}; without it, a later change that goes above is told"
