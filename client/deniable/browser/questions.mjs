@@ -192,21 +192,36 @@ function choiceOf(element, { required, categories }, labels, lang, track) {
   return { answer: () => categories[chosen()], inWords: () => (labels[chosen()] ? { text: labels[chosen()], lang } : { text: t("Prefer not to say") }), reset };
 }
 
-/** Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out. */
-function boxesOf(element, { required, items }, labels, lang) {
-  addOptions(element, [...labels, t("None of these"), ...(required ? [] : [t("Prefer not to say")])]);
+/**
+ * Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out: the survey's own
+ * option for that, or the page's. Boxes that exclude the others untick them, and are unticked by them; which ones do is said beside them.
+ */
+function boxesOf(element, question, labels, lang) {
+  const { required, items, source } = question;
+  const own = [...(source.none === undefined ? [t("None of these")] : []), ...(required ? [] : [t("Prefer not to say")])];
+  addOptions(element, [...labels, ...own]);
   const boxes = [...element.querySelectorAll("input")];
+  const apart = typeOf(question).exclusive(source);
+  const excludes = (index) => index >= items.length || apart.includes(items[index].label);
+  for (const [index, box] of boxes.entries()) if (source.exclusive?.includes(items[index]?.label)) sayAlone(box);
+  const status = element.querySelector("[role=status]");
+  if (source.none !== undefined) {
+    const none = labels[items.findIndex(({ label }) => label === source.none)];
+    element.querySelector(".problem").textContent = t("Tick what applies, or “{none}”.", { none });
+  }
+  const skips = items.length + (source.none === undefined ? 1 : 0); // the place of "Prefer not to say"
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
   for (const [index, box] of boxes.entries()) {
     box.addEventListener("change", () => {
-      if (!box.checked) return;
-      for (const [i, other] of boxes.entries()) if (i !== index && (i >= items.length || index >= items.length)) other.checked = false;
+      const others = box.checked ? boxes.filter((other, i) => other.checked && i !== index && (excludes(i) || excludes(index))) : [];
+      for (const other of others) other.checked = false;
+      status.textContent = others.length ? t("Other ticks were removed.") : "";
     });
   }
   return {
     answer: () => {
       const found = ticked();
-      if (found.length === 0 || found[0] > items.length) return undefined;
+      if (found.length === 0 || found[0] === skips) return undefined;
       return found.filter((index) => index < items.length).map((index) => items[index].label);
     },
     inWords: () => {
@@ -215,8 +230,17 @@ function boxesOf(element, { required, items }, labels, lang) {
     },
     reset: () => {
       for (const box of boxes) box.checked = false;
+      status.textContent = "";
     },
   };
+}
+
+/** Says of a box that it goes with no other: seen under the option, and heard with its name. */
+function sayAlone(box) {
+  const note = document.createElement("small");
+  note.textContent = t("only this one");
+  note.dir = "auto";
+  box.nextElementSibling.after(" ", note); // names are put together of texts: with a space between
 }
 
 /** A field for a number, which the last look shows as it was understood. */

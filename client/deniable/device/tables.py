@@ -22,6 +22,7 @@ from deniable.device.sources.rows import Raw, Rows
 from deniable.errors import AnswerError, Rejected
 from deniable.persons import known_by
 from deniable.survey import Survey
+from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question
 from deniable.wire.public import some_of
 
@@ -107,6 +108,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
     found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
     for row, item, column in zip(found, survey.items, answers, strict=True):
         row[:] = categories(item, column, words)
+    contradictory = [(name, f"must be {rule}", {*np.flatnonzero(rows).tolist()}) for name, rule, rows in contradictions(survey, found)]
     found = apply_skip_logic(survey, found)
     groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
     wrong = [
@@ -117,6 +119,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
         ),
         (str(beside.person), "must name the person, by text or a whole number", _unnamed(people)),
         (str(beside.row), "must name the row, by text or a whole number", _unnamed(keys)),
+        *contradictory,
     ]
     valid: NDArray[np.bool_] = found.min(axis=0) >= 0
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, _, rows in wrong)]] = False
