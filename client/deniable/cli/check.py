@@ -19,6 +19,7 @@ from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.schema import survey_schema
 from deniable.survey.total import HIGH
+from deniable.survey.undeclared import undeclared
 from deniable.wire.six_words import six_words
 
 
@@ -39,7 +40,8 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
     FILE is YAML or JSON. All mistakes are listed together, with their lines, and the exit code is 1.
 
     Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own. Questions that nobody is
-    ever shown, labels of groups that look like persons, and more groups than a tenth of N, are warnings.
+    ever shown, options that look exclusive and are not declared, labels of groups that look like persons, and more groups than a
+    tenth of N, are warnings.
 
     For each question: its part of the survey's epsilon, and its odds: how many of 100 people who give an answer have it in
     their record, and how many of 100 who give another one do.
@@ -62,7 +64,7 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
                 at = f"{file}:{problem.line}" if problem.line else f"{file}"
                 click.echo(f"{at}: {problem.where}: {problem.message}", err=True)
         raise click.exceptions.Exit(1) from None
-    doubts = [*never_shown(survey.questions), *warnings(survey.groups, respondents)]
+    doubts = [*never_shown(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, respondents)]
     if as_json:
         click.echo(json.dumps({**_description(survey), "warnings": doubts}, indent=2, ensure_ascii=False))
     else:
