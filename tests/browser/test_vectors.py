@@ -128,6 +128,41 @@ def test_every_answer_means_its_category_or_is_refused(javascript: Javascript, v
     assert got == ["AnswerError" if case["category"] is None else case["category"] for case in cases]
 
 
+EXCLUSIVE = """return Promise.all(given.map(async ({ text, answers = [] }) => {
+  const read = await definition.readDefinition(new TextEncoder().encode(text)).catch(() => null);
+  if (!read) return null;
+  const { questions } = read.survey;
+  const encodes = (answer) => { try { return encode.encodeAll(questions, [answer]).length > 0; } catch { return false; } };
+  return [read.digest, answers.map(([answer]) => [encode.allows(questions[0], answer), encodes(answer)])];
+}));"""
+
+
+def exclusive_of(cases: list[dict[str, Any]]) -> list[Any]:
+    return [[case["digest"], [[good, good] for _, good in case["answers"]]] if case["accepted"] else None for case in cases]
+
+
+def test_every_answer_with_exclusive_options_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
+    cases = vectors("exclusive")
+    assert javascript(EXCLUSIVE, cases) == exclusive_of(cases)
+
+
+@pytest.mark.parametrize(
+    ("file", "right", "wrong"),
+    [
+        ("encode.mjs", "chosen.size > 1 &&", "chosen.size > 2 &&"),
+        ("encode.mjs", "question.source.none !== undefined", "false"),
+        ("encode.mjs", "new Set(answer)", "{ size: answer.length, has: (one) => answer.includes(one) }"),
+        ("types/multi_choice.mjs", "[...exclusive, none]", "exclusive"),
+        ("types/multi_choice.mjs", "|| option === none", ""),
+    ],
+)
+def test_a_browser_with_another_rule_of_exclusive_options_fails_the_vectors(
+    file: str, right: str, wrong: str, broken_javascript: Javascript, vectors: Vectors
+) -> None:
+    cases = vectors("exclusive")
+    assert broken_javascript(file, right, wrong, EXCLUSIVE, cases) != exclusive_of(cases)
+
+
 def test_every_definition_is_accepted_or_refused_as_in_python(javascript: Javascript, vectors: Vectors) -> None:
     cases = [*vectors("definitions"), *vectors("window_definitions")]
     got = javascript(

@@ -18,20 +18,37 @@ from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import encode
+from deniable.device.entropy import os_words
 from deniable.device.items import each_answer
+from deniable.device.perturb import perturb_one
 from deniable.device.randomize import randomize
+from deniable.device.sources import as_rows
+from deniable.device.tables import batches
 from deniable.errors import AnswerError, RefusedError, SubmissionError
 from deniable.mechanism import Channel, Window
 from deniable.privacy.posterior import odds_of_sum, people, posterior_bound
 from deniable.survey import Survey
 from deniable.survey.layout import Layout
 from deniable.wire import access_codes
+from deniable.wire.public import Public
 from deniable.wire.record import pack, unpack
 from deniable.wire.six_words import WORDS, six_words
 from deniable.wire.submission import Submission, _decode64
 
 FOLDER = Path(__file__).parents[1] / "vectors"
-SHARED = ("thresholds", "coins", "packing", "bad_records", "definitions", "answers", "submissions", "codes", "six_words", "bounds")
+SHARED = (
+    "thresholds",
+    "coins",
+    "packing",
+    "bad_records",
+    "definitions",
+    "answers",
+    "submissions",
+    "codes",
+    "six_words",
+    "bounds",
+    "exclusive",
+)
 WINDOWS = ("windows", "window_definitions", "window_submissions")
 Vectors = Callable[[str], list[dict[str, Any]]]
 
@@ -156,6 +173,45 @@ def test_every_definition_is_accepted_or_refused(vectors: Vectors) -> None:
             assert survey.digest == case["digest"]
             assert survey.epsilon == pytest.approx(case["epsilon"], rel=1e-12, abs=1e-15)
             assert str(posterior_bound(survey.odds)) == case["bound"]
+
+
+def test_every_answer_with_exclusive_options_is_accepted_or_refused_as_one_and_in_a_column(vectors: Vectors) -> None:
+    for case in vectors("exclusive"):
+        survey = taken(case)
+        assert bool(survey) == case["accepted"], case["name"]
+        if survey is None:
+            continue
+        assert (survey.digest, survey.epsilon) == (case["digest"], pytest.approx(case["epsilon"], rel=1e-12))
+        answers = [answer for answer, _ in case["answers"]]
+        assert [allowed_alone(survey, answer) for answer in answers] == [accepted for _, accepted in case["answers"]], case["name"]
+        [batch] = batches(survey, as_rows([{"q": answer} for answer in answers]), os_words, size=100)
+        refused = {rejected.row for rejected in batch.rejected}
+        assert [row not in refused for row in range(1, len(answers) + 1)] == [accepted for _, accepted in case["answers"]], case["name"]
+
+
+def allowed_alone(survey: Survey, answer: Any) -> bool:
+    try:
+        perturb_one({"q": answer}, survey, Public())
+    except AnswerError:
+        return False
+    return True
+
+
+def test_a_contradiction_is_named_by_its_rule_whichever_part_of_it_was_broken() -> None:
+    options = {"options": ["tea", "coffee", "neither", "unsure"], "exclusive": ["unsure"]}
+    for more, others in (({}, "any"), ({"none": "neither"}, "one or more")):
+        question = {"id": "q", "text": "Which?", "type": "multi_choice", **options, **more}
+        survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 1, "questions": [question]})
+        rule = f"one exclusive option alone, or {others} of the others"
+        rows = [["tea", "unsure"], ["unsure", "neither"], *([[], ["neither", "tea"]] if more else [])]
+        for answer in rows:
+            with pytest.raises(AnswerError, match=f"^q: the answer must be {rule}$"):
+                perturb_one({"q": answer}, survey, Public())
+            by_item = {f"q[{option}]": option in answer for option in options["options"]}
+            with pytest.raises(AnswerError, match=f"^q: the answer must be {rule}$"):
+                perturb_one(by_item, survey, Public())
+        [batch] = batches(survey, as_rows([{"q": answer} for answer in [["tea"], *rows]]), os_words, size=100)
+        assert [(r.row, r.question, r.reason) for r in batch.rejected] == [(n + 2, "q", f"must be {rule}") for n in range(len(rows))]
 
 
 def test_every_bound_and_every_count_of_people_is_that_of_decimal_arithmetic(vectors: Vectors) -> None:

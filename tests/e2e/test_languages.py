@@ -90,6 +90,90 @@ def test_a_block_that_were_code_would_be_refused(new_browser: Callable[..., Chro
     assert any("Content Security Policy" in complaint for complaint in complaints(driver))
 
 
+BEYOND = {  # languages without a catalog
+    "sw": {
+        "title": "Lugha",
+        "questions": {"a": {"text": "Je, unakunywa pombe?"}, "b": {"text": "Mara ngapi?", "options": ["Mara nyingi", "Kamwe"]}},
+    },
+    "ur": {
+        "title": "زبانیں",
+        "questions": {"a": {"text": "HIV: کیا آپ شراب پیتے ہیں؟"}, "b": {"text": "کتنی بار؟", "options": ["اکثر", "کبھی نہیں"]}},
+    },
+    "rw": {"title": "Indimi", "questions": {"b": {"text": "Kangahe?", "options": ["Kenshi", "Nta na rimwe"]}}},
+}
+QUESTIONS = [
+    {"id": "a", "text": "Do you drink?", "type": "yes_no"},
+    {"id": "b", "text": "How often?", "type": "choice", "options": ["Often", "Never"]},
+]
+MARKS = """return [...document.querySelectorAll(arguments[0])]
+    .map((e) => [e.closest("[lang]").lang, getComputedStyle(e).direction, e.textContent]);"""
+
+
+@pytest.mark.parametrize(
+    ("own", "accepted", "words", "reads"),
+    [
+        ("en", "sw", "en", "sw"),
+        ("en", "ur-PK,fr", "fr", "ur"),
+        ("en", "rw", "en", "rw"),
+        ("sw", "sw,de", "de", "sw"),
+        ("sw", "ar", "ar", "sw"),
+    ],
+)
+def test_a_survey_in_a_language_without_a_catalog_is_read_in_it(
+    new_browser: Callable[..., Chrome], make_page: Any, site: Any, own: str, accepted: str, words: str, reads: str
+) -> None:
+    texts = dict(BEYOND) if own == "en" else {tag: BEYOND[tag] for tag in ("ur", "rw")}
+    questions = QUESTIONS if own == "en" else [{**q, **BEYOND[own]["questions"][str(q["id"])]} for q in QUESTIONS]  # type: ignore[index]
+    title = "Languages" if own == "en" else BEYOND[own]["title"]
+    survey = site.publish(id=next(names), title=title, language=own, questions=questions, translations=texts)
+    driver = new_browser(arguments=(f"--accept-lang={accepted}",), capabilities=LOGS)
+    page = make_page(driver)
+    assert page.open(site.link(survey)) == "consent"
+    assert driver.find_element(By.TAG_NAME, "html").get_attribute("lang") == words
+    current = driver.find_element(By.CSS_SELECTOR, ".languages [aria-current]").get_attribute("hreflang")
+    assert current == (words if (own, accepted) == ("sw", "ar") and reads in LANGUAGES else reads)
+    page.press("agree")
+    assert page.step("consent") == "questions"
+    for question, (lang, direction, text) in zip(survey.questions, driver.execute_script(MARKS, ".question [data-slot=text]"), strict=True):
+        assert (text, lang) == survey.question_in(reads, question)
+        assert direction == ("rtl" if lang == "ur" else "ltr")
+    options, tag = survey.options_in(reads, survey.questions[1])
+    shown = driver.execute_script(MARKS, ".question .option span")
+    assert [(lang, text) for lang, _, text in shown[2:]] == [(tag, option) for option in options]
+    assert [lang for lang, _, _ in shown[:2]] == [words, words]  # Yes and No are the page's own words
+    for group in driver.find_elements(By.CSS_SELECTOR, ".question"):
+        group.find_element(By.CSS_SELECTOR, "input").click()
+    page.press("next")
+    assert page.step("questions") == "review"
+    first, second = driver.execute_script(MARKS, "#review [data-slot=answer]")
+    assert (first[0], second[0], second[2]) == (words, tag, options[0])
+    assert complaints(driver) == []
+
+
+def test_every_language_of_a_survey_is_one_link_away_and_what_it_leads_to_is_in_it(
+    new_browser: Callable[..., Chrome], make_page: Any, site: Any
+) -> None:
+    survey = site.publish(id=next(names), title="Languages", questions=QUESTIONS, translations=BEYOND)
+    driver = new_browser(arguments=("--accept-lang=en",))
+    page = make_page(driver)
+    assert page.open(site.link(survey)) == "consent"
+    offered = [link.text for link in driver.find_elements(By.CSS_SELECTOR, ".languages a")]
+    assert offered == [*(language.name for language in LANGUAGES.values()), "Ikinyarwanda", "Kiswahili", "اردو"]
+    driver.find_element(By.LINK_TEXT, "اردو").click()
+    patient(driver).until(lambda d: "lang=ur" in d.current_url)
+    assert page.step("loading") == "consent"
+    assert driver.find_element(By.CSS_SELECTOR, "#consent h1").text == "زبانیں"
+    assert urlsplit(driver.current_url).fragment == f"digest={survey.digest}"
+    about = driver.execute_script("return [...document.querySelectorAll('main a[href*=definition]')].map((link) => link.search)")
+    assert set(about) == {"?lang=ur"}
+
+
+@pytest.mark.parametrize("query", ["lang=tet", "lang=ur-p17", "lang=sw&id=17", "lang="])
+def test_an_address_with_more_than_a_language_of_the_survey_is_still_noticed(page: Any, site: Any, query: str) -> None:
+    survey = site.publish(id=next(names), questions=QUESTIONS, translations=BEYOND)
+    assert page.open(f"{site.url}/s/{survey.id}?{query}#digest={survey.digest}") == "misled"
+
+
 def test_another_language_is_one_link_away_and_keeps_what_the_link_pins(
     new_browser: Callable[..., Chrome], make_page: Any, site: Any, survey: Survey
 ) -> None:

@@ -1126,6 +1126,66 @@ def in_people(k: int, d: int, threshold: int) -> Json:
     return {"k": k, "d": d, "keep_threshold": threshold, "people": [of, *counted]}
 
 
+# ---- exclusive options ---------------------------------------------------------------------------
+
+
+def excluding(made: Json, *options: str, none: str | None = None) -> Json:
+    return {**made, **({"exclusive": list(options)} if options else {}), **({"none": none} if none else {})}
+
+
+def agree(q: Json, answer: Any) -> bool:
+    """Whether an answer to a multiple choice is one that can be true."""
+    if answer is None:
+        return q.get("required", True) is False
+    if not isinstance(answer, list) or not all(option in q["options"] for option in answer):
+        return False
+    alone = {*q.get("exclusive", []), *([q["none"]] if "none" in q else [])}
+    return len(set(answer)) == 1 or not (alone & set(answer) or (not answer and "none" in q))
+
+
+def exclusive() -> list[Json]:
+    """Definitions with exclusive options, and answers to their question `q`, each accepted or refused."""
+    tea = several("q", 2.0, ["tea", "coffee", "neither", "do not know"])
+    good = {
+        "one that excludes": excluding(tea, "do not know"),
+        "two that exclude": excluding(tea, "neither", "do not know"),
+        "in another order": excluding(tea, "do not know", "tea"),
+        "a none": excluding(tea, none="neither"),
+        "a none and one that excludes": excluding(tea, "do not know", none="neither"),
+        "two options, one of them exclusive": excluding(several("q", 1.0, ["a", "b"]), "b"),
+        "three that exclude": excluding(tea, "tea", "coffee", none="neither"),
+        "not required": excluding(optional(tea), "do not know", none="neither"),
+        "names of a JavaScript object": excluding(several("q", 1.0, ["__proto__", "constructor", "none"]), "constructor", none="none"),
+        "none of them excludes": tea,
+    }
+    bad = {
+        "no option": {**tea, "exclusive": []},
+        "no list": {**tea, "exclusive": "tea"},
+        "an option that is not there": excluding(tea, "milk"),
+        "an option twice": excluding(tea, "tea", "tea"),
+        "a none that is not there": excluding(tea, none="milk"),
+        "a none that is no text": {**tea, "none": 1},
+        "a none that is null": {**tea, "none": None},
+        "null in the list": {**tea, "exclusive": [None]},
+        "a none that is listed, too": excluding(tea, "neither", none="neither"),
+        "all options": excluding(tea, *tea["options"]),
+        "all options but none": excluding(tea, "tea", "coffee", "do not know", none="neither"),
+        "of a choice": {**question("q", 1.0, ["a", "b"]), "exclusive": ["a"]},
+        "a none of a scale": {**scale("q", 1.0, ["a", "b"], [1, 2]), "none": "a"},
+        "of yes or no": {**question("q", 1.0), "none": "no"},
+    }
+    vectors: list[Json] = []
+    for name, q in good.items():
+        options = q["options"]
+        subsets = [[option for place, option in enumerate(options) if mask >> place & 1] for mask in range(2 ** len(options))]
+        tried = [*subsets, subsets[-1][::-1], [options[-1]] * 2, [*options[:1], "milk"], None, options[0]]
+        raw = canonical(survey([q]))
+        known = {"digest": hashlib.sha256(raw.encode()).hexdigest(), "epsilon": epsilon_total(survey([q]))}
+        vectors.append({"name": name, "accepted": True, "text": raw, **known, "answers": [[answer, agree(q, answer)] for answer in tried]})
+    vectors += [{"name": name, "accepted": False, "text": canonical(survey([q]))} for name, q in bad.items()]
+    return vectors
+
+
 FILES = {
     "bounds": bounds,
     "codes": codes,
@@ -1138,6 +1198,7 @@ FILES = {
     "answers": answers,
     "submissions": submissions,
     "bad_envelopes": bad_envelopes,
+    "exclusive": exclusive,
 }
 
 

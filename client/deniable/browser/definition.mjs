@@ -132,7 +132,8 @@ function readOthers({ id, title, about, contact, ethics, thanks, closed, return_
   };
 }
 
-function isLanguage(value) {
+/** Whether a value has the form of a language tag. */
+export function isLanguage(value) {
   return typeof value === "string" && LANGUAGE.test(value);
 }
 

@@ -32,6 +32,9 @@ export function encode(question, answer, nextWord) {
  * answer": which questions were shown depends on true answers, so it must not show.
  */
 export function encodeAll(questions, answers, nextWord) {
+  for (const [index, question] of questions.entries()) {
+    if (contradicts(question, answers[index])) throw new AnswerError(`${question.id}: the answer must be ${ruleOf(question)}`);
+  }
   const encoded = questions.map((question, index) => question.items.map((item) => encode(item, answerTo(question, item, answers[index]), nextWord)));
   for (const [index, question] of questions.entries()) {
     if (!follows(question.showIf, questions, encoded)) encoded[index].fill(question.categories.length - 1);
@@ -61,7 +64,19 @@ function follows(showIf, questions, categories) {
 
 /** Whether an answer, or none, is one that the question allows. */
 export function allows(question, answer) {
-  return question.items.every((item) => placeOf(item, answerTo(question, item, answer)) !== undefined);
+  return question.items.every((item) => placeOf(item, answerTo(question, item, answer)) !== undefined) && !contradicts(question, answer);
+}
+
+/** Whether a list of options contradicts itself: an exclusive one beside another, or none where one must be chosen. The twin of `survey/exclusive.py`. */
+function contradicts(question, answer) {
+  const apart = typeOf(question).exclusive(question.source);
+  if (apart.length === 0 || !Array.isArray(answer)) return false;
+  const chosen = new Set(answer);
+  return (chosen.size > 1 && apart.some((option) => chosen.has(option))) || (chosen.size === 0 && question.source.none !== undefined);
+}
+
+function ruleOf({ source: { none } }) {
+  return `one exclusive option alone, or ${none === undefined ? "any" : "one or more"} of the others`;
 }
 
 /** What a question's answer says of one of its items; for a multiple choice only a list of its options says anything. */

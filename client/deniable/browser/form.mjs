@@ -9,7 +9,7 @@ import { Asking } from "./asking.mjs";
 import { giveBack, takeBack } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
-import { RefusedError, readDefinition } from "./definition.mjs";
+import { RefusedError, isLanguage, readDefinition } from "./definition.mjs";
 import { DeliveryError, RejectedError, deliver, download, usable } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
@@ -21,6 +21,7 @@ import { linkUp } from "./links.mjs";
 import { fill, onPress, onSinglePress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
+import { languagesOf, offerLanguages, readingOf } from "./reading.mjs";
 import { receipt } from "./receipt.mjs";
 import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
@@ -48,14 +49,17 @@ function isAsked(asked) {
 async function start(url, { survey: id, closed }) {
   const hash = ownHash();
   keepFragment(hash);
-  if (misled(hash)) return;
+  if (misled(hash, [new URLSearchParams(location.search).get("lang")].filter(isLanguage))) return;
   const link = `${location.origin}${location.pathname}${ownSearch()}${hash}`;
   const fragment = takeFragment(hash);
   requireBrowser();
   const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
   const { device, alone } = await keeping(definition.digest);
-  const words = wordsOf(definition.survey, language());
+  if (misled(hash, languagesOf(definition.survey))) return;
+  const reading = readingOf(definition.survey);
+  const words = wordsOf(definition.survey, reading);
+  offerLanguages(definition.survey, reading, hash);
   document.title = words.title.text; // one title to the end: browsers write titles to the disk
   const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, words, closed: closed !== undefined };
   watch((error) => refuse(error, device));
@@ -93,11 +97,11 @@ function takeFragment(hash) {
 }
 
 /**
- * Whether more stands in the address than a language. The server has been shown it then: the page says so, and goes on without it when it is
- * asked to.
+ * Whether more stands in the address than a language: one that the page has words in, or one of `others`. The server has been shown it then:
+ * the page says so, and goes on without it when it is asked to.
  */
-function misled(hash) {
-  const known = [...document.querySelectorAll(".languages a")].map(({ hreflang }) => `?lang=${hreflang}`);
+function misled(hash, others) {
+  const known = [...[...document.querySelectorAll(".languages a")].map(({ hreflang }) => hreflang), ...others].map((tag) => `?lang=${tag}`);
   if (location.search === "" || known.includes(ownSearch())) return false;
   onPress(show("misled"), "without", () => location.replace(`${location.pathname}?lang=${language()}${hash}`));
   return true;

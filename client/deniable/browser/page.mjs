@@ -3,6 +3,8 @@
  * whatever a survey says goes through `textContent`, so no text of a survey can become markup.
  */
 
+import { isRightToLeft } from "./tongues.mjs";
+
 const FLEETING = ["questions", "review", "thanks"];
 const ANSWERS = ["questions", "review"];
 const TWICE = 500; // milliseconds in which a second press is that of a double click: who walks on in earnest is slower
@@ -43,7 +45,7 @@ export function fill(root, texts) {
     const { text, lang } = typeof given === "string" ? { text: given } : (given ?? {});
     element.textContent = text ?? "";
     element.hidden = !text;
-    if (lang) element.lang = lang;
+    if (lang) Object.assign(element, { lang, dir: isRightToLeft(lang) ? "rtl" : "auto" }); // its first letters may be those of an abbreviation
   }
 }
 

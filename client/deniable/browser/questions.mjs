@@ -6,6 +6,7 @@
 import { allows, shown } from "./encode.mjs";
 import { list, number, readNumber, t } from "./language.mjs";
 import { copy, fill } from "./page.mjs";
+import { isRightToLeft } from "./tongues.mjs";
 import { typeOf } from "./types.mjs";
 import { unchanged } from "./unchanged.mjs";
 
@@ -85,7 +86,7 @@ export class Controls {
     element.querySelector("select, input[tabindex='0']").focus({ preventScroll: true });
   }
 
-  /** What a question's control says now, in words; null where nothing was answered. */
+  /** What a question's control says now, as {text, lang} where the words are the survey's; null where nothing was answered. */
   inWords(index) {
     return given(this.#parts[index].answer()) ? this.#parts[index].inWords() : null;
   }
@@ -145,14 +146,22 @@ function build(question, words, index) {
   const shape = asks === "radios" && categories.length > MOST_RADIOS ? "list" : asks;
   const element = copy(`question-${shape}`);
   fill(element, { text: words.question(question), help: words.help(question) });
+  turn(element, words.question(question).lang);
   const control = element.querySelector("select, input[type=text]") ?? element;
   if (control !== element) control.setAttribute("aria-labelledby", idsOf(element, index, ["place", "text"])); // not the rest of its label
   if (shape !== "boxes") control.setAttribute("aria-required", required);
   const labels = words.options(question);
-  const part = { element, control, index, ...CONTROLS[shape](element, question, labels) };
-  if (shape !== "field") speak(element, labels.length, words.optionsLanguage(question));
+  const lang = words.optionsLanguage(question);
+  const part = { element, control, index, ...CONTROLS[shape](element, question, labels, lang) };
+  if (shape !== "field") speak(element, labels.length, lang);
   mark(part, false);
   return part;
+}
+
+/** A question in the other direction than the page is laid out in its own. */
+function turn(element, lang) {
+  const direction = isRightToLeft(lang) ? "rtl" : "ltr";
+  if (direction !== (document.documentElement.dir || "ltr")) element.dir = direction;
 }
 
 /** The ids of parts of a question's element, given to them here, as ARIA attributes list them. */
@@ -168,7 +177,7 @@ function speak(element, count, lang) {
   for (const option of [...options].slice(0, count)) option.lang = lang;
 }
 
-/** How each control is filled: (element, question, labels) give its `answer`, `inWords` and `reset`. */
+/** How each control is filled: (element, question, labels, lang), the last two of its options, give its `answer`, `inWords` and `reset`. */
 const CONTROLS = {
   radios: (...given) => choiceOf(...given, (element) => groupOf([...element.querySelectorAll("input")])),
   list: (...given) => choiceOf(...given, (element) => listOf(element.querySelector("select"))),
@@ -177,34 +186,61 @@ const CONTROLS = {
 };
 
 /** One of several options. `track(element)` makes the control work, and gives the number of the one that is `chosen()`, and `reset()`. */
-function choiceOf(element, { required, categories }, labels, track) {
+function choiceOf(element, { required, categories }, labels, lang, track) {
   addOptions(element, required ? labels : [...labels, t("Prefer not to say")]);
   const { chosen, reset } = track(element);
-  return { answer: () => categories[chosen()], inWords: () => labels[chosen()] ?? t("Prefer not to say"), reset };
+  return { answer: () => categories[chosen()], inWords: () => (labels[chosen()] ? { text: labels[chosen()], lang } : { text: t("Prefer not to say") }), reset };
 }
 
-/** Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out. */
-function boxesOf(element, { required, items }, labels) {
-  addOptions(element, [...labels, t("None of these"), ...(required ? [] : [t("Prefer not to say")])]);
+/**
+ * Boxes to tick, and one for none of them, so that having nothing to tick is not the same as having left the question out: the survey's own
+ * option for that, or the page's. Boxes that exclude the others untick them, and are unticked by them; which ones do is said beside them.
+ */
+function boxesOf(element, question, labels, lang) {
+  const { required, items, source } = question;
+  const own = [...(source.none === undefined ? [t("None of these")] : []), ...(required ? [] : [t("Prefer not to say")])];
+  addOptions(element, [...labels, ...own]);
   const boxes = [...element.querySelectorAll("input")];
+  const apart = typeOf(question).exclusive(source);
+  const excludes = (index) => index >= items.length || apart.includes(items[index].label);
+  for (const [index, box] of boxes.entries()) if (source.exclusive?.includes(items[index]?.label)) sayAlone(box);
+  const status = element.querySelector("[role=status]");
+  if (source.none !== undefined) {
+    const none = labels[items.findIndex(({ label }) => label === source.none)];
+    element.querySelector(".problem").textContent = t("Tick what applies, or “{none}”.", { none });
+  }
+  const skips = items.length + (source.none === undefined ? 1 : 0); // the place of "Prefer not to say"
   const ticked = () => boxes.flatMap(({ checked }, index) => (checked ? [index] : []));
   for (const [index, box] of boxes.entries()) {
     box.addEventListener("change", () => {
-      if (!box.checked) return;
-      for (const [i, other] of boxes.entries()) if (i !== index && (i >= items.length || index >= items.length)) other.checked = false;
+      const others = box.checked ? boxes.filter((other, i) => other.checked && i !== index && (excludes(i) || excludes(index))) : [];
+      for (const other of others) other.checked = false;
+      status.textContent = others.length ? t("Other ticks were removed.") : "";
     });
   }
   return {
     answer: () => {
       const found = ticked();
-      if (found.length === 0 || found[0] > items.length) return undefined;
+      if (found.length === 0 || found[0] === skips) return undefined;
       return found.filter((index) => index < items.length).map((index) => items[index].label);
     },
-    inWords: () => list(ticked().map((index) => labels[index] ?? t("None of these"))),
+    inWords: () => {
+      const named = ticked().flatMap((index) => labels[index] ?? []);
+      return named.length ? { text: list(named), lang } : { text: t("None of these") };
+    },
     reset: () => {
       for (const box of boxes) box.checked = false;
+      status.textContent = "";
     },
   };
+}
+
+/** Says of a box that it goes with no other: seen under the option, and heard with its name. */
+function sayAlone(box) {
+  const note = document.createElement("small");
+  note.textContent = t("only this one");
+  note.dir = "auto";
+  box.nextElementSibling.after(" ", note); // names are put together of texts: with a space between
 }
 
 /** A field for a number, which the last look shows as it was understood. */
@@ -218,7 +254,7 @@ function fieldOf(element, { required, source: { low, high } }) {
   element.querySelector("[data-slot=problem]").hidden = true;
   return {
     answer: () => readNumber(field.value),
-    inWords: () => exact(Number(readNumber(field.value))),
+    inWords: () => ({ text: exact(Number(readNumber(field.value))) }),
     reset: () => {
       field.value = "";
     },

@@ -1,14 +1,14 @@
-/** The survey's own texts in the reader's language. What a translation lacks is in the survey's language, and says so. */
+/** The survey's own texts in one of its languages. What a translation lacks is in the survey's language, and says so. */
 
-import { t } from "./language.mjs";
+import { language, t } from "./language.mjs";
 import { typeOf } from "./types.mjs";
 
 /**
  * Texts as {text, lang}: title, about, contact, ethics, thanks and closed (undefined where the survey has none), `question(q)`, `help(q)` (likewise);
  * `section(q)`, the `sectionTitle` and `note` of the one that begins with a question; and `options(q)`, the labels of what can be chosen of a question or an item, in the language `optionsLanguage(q)`.
  */
-export function wordsOf(survey, language) {
-  const own = translationFor(survey, language);
+export function wordsOf(survey, reading) {
+  const own = { language: reading, texts: Object.hasOwn(survey.translations, reading) ? survey.translations[reading] : {} };
   const say = (found, otherwise) => (found === undefined ? { text: otherwise, lang: survey.language } : { text: found, lang: own.language });
   const text = (key) => (survey[key] === undefined ? undefined : say(own.texts[key], survey[key]));
   const words = (id) => (Object.hasOwn(own.texts.questions ?? {}, id) ? own.texts.questions[id] : {});
@@ -28,17 +28,9 @@ export function wordsOf(survey, language) {
     options: (question) => words(question.id).options ?? typeOf(question).labels(question.source),
     optionsLanguage: (question) => {
       if (words(question.id).options) return own.language;
-      return typeOf(question).options(question.source).length ? survey.language : language; // the page's own words
+      return typeOf(question).options(question.source).length ? survey.language : language(); // the page's own words
     },
   };
-}
-
-/** The translation for a language: itself, or one of its relatives (de for de-AT); none where the survey is in it. */
-function translationFor({ language: own, translations }, language) {
-  const family = (tag) => tag.split("-")[0];
-  const tags = Object.keys(translations);
-  const found = tags.find((tag) => tag === language) ?? (family(own) === family(language) ? undefined : tags.find((tag) => family(tag) === family(language)));
-  return found === undefined || own === language ? { language: own, texts: {} } : { language: found, texts: translations[found] };
 }
 
 /** What each item of a survey asks, in order: the question's text, and for a multiple choice the option. */

@@ -14,10 +14,12 @@ import click
 from deniable.errors import SurveyError
 from deniable.privacy.posterior import People, least_protected, odds_in_words, people, posterior_bound
 from deniable.survey import Survey
+from deniable.survey.gaps import gaps
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.schema import survey_schema
 from deniable.survey.total import HIGH
+from deniable.survey.undeclared import undeclared
 from deniable.wire.six_words import six_words
 
 
@@ -38,7 +40,8 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
     FILE is YAML or JSON. All mistakes are listed together, with their lines, and the exit code is 1.
 
     Texts that one of the survey's languages lacks are notes: respondents read them in the survey's own. Questions that nobody is
-    ever shown, labels of groups that look like persons, and more groups than a tenth of N, are warnings.
+    ever shown, options that look exclusive and are not declared, labels of groups that look like persons, and more groups than a
+    tenth of N, are warnings.
 
     For each question: its part of the survey's epsilon, and its odds: how many of 100 people who give an answer have it in
     their record, and how many of 100 who give another one do.
@@ -61,7 +64,7 @@ def check_command(file: Path, respondents: int | None, exact: bool, as_json: boo
                 at = f"{file}:{problem.line}" if problem.line else f"{file}"
                 click.echo(f"{at}: {problem.where}: {problem.message}", err=True)
         raise click.exceptions.Exit(1) from None
-    doubts = [*never_shown(survey.questions), *warnings(survey.groups, respondents)]
+    doubts = [*never_shown(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, respondents)]
     if as_json:
         click.echo(json.dumps({**_description(survey), "warnings": doubts}, indent=2, ensure_ascii=False))
     else:
@@ -174,7 +177,8 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _notes(survey: Survey) -> list[str]:
     """What a respondent reads in the survey's own language, for want of a translation; and a consent that nothing needs."""
-    found = [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
+    found = [f"note: {gap.sentence()}" for gap in gaps(survey)]
+    found += [f"note: {language} has no {where}; it is shown in {survey.language}" for language, where in survey.untranslated]
     if survey.accept_high_epsilon and survey.epsilon <= HIGH:
         found.append(
             f"note: accept_high_epsilon is not needed: the total is at most {HIGH}; without it, a later change that goes above is told"

@@ -9,6 +9,7 @@ import click
 from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.dump import to_yaml
+from deniable.survey.gaps import gaps
 from deniable.xlsform import read_xlsform
 
 
@@ -37,7 +38,9 @@ def import_command(form: Path, output: Path) -> None:
         out.write(to_yaml(imported.document))
     click.echo(f"{output} is written. See it with: deniable check {output}")
     try:
-        Survey.from_file(output)
+        survey = Survey.from_file(output)
     except SurveyError as error:
         click.echo(f"To be mended in it:\n{error}", err=True)
         raise click.exceptions.Exit(1) from None
+    for gap in gaps(survey):
+        click.echo(f"note: {gap.sentence()}")

@@ -25,6 +25,7 @@ from deniable.device.sources.rows import Rows
 from deniable.device.tables import Batch, batches
 from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
+from deniable.survey.exclusive import contradictions
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
 from deniable.wire.packing import Records, shuffled
@@ -70,7 +71,9 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     problems = [f"answers must be to questions of survey {survey.id}, which are {names}; got {others:,} to others"] if others else []
     stand = list(each_answer(survey, answers))
     taken = [round_stochastically(item, positions(item, [None if answer is MISSING else answer]), os_words) for item, answer in stand]
-    categories = apply_skip_logic(survey, np.array(taken))
+    encoded = np.array(taken)
+    problems += [f"{name}: the answer must be {rule}" for name, rule, rows in contradictions(survey, encoded) if rows[0]]
+    categories = apply_skip_logic(survey, encoded)
     for (item, answer), category in zip(stand, categories[:, 0].tolist(), strict=True):
         if category < 0:
             problems.append(f"{item.id}: is missing" if answer is MISSING else f"{item.id}: the answer must be {allowed(item)}")

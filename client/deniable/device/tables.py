@@ -22,6 +22,7 @@ from deniable.device.sources.rows import Raw, Rows
 from deniable.errors import AnswerError, Rejected
 from deniable.persons import UNNAMED, refusal
 from deniable.survey import Survey
+from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question
 from deniable.wire.public import some_of
 
@@ -107,6 +108,9 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
     found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
     for row, item, column in zip(found, survey.items, answers, strict=True):
         row[:] = categories(item, column, words)
+    contradictory = [
+        (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, found)
+    ]
     found = apply_skip_logic(survey, found)
     groups = np.full(raw.size, -1) if beside.group is None else _group_places(survey, labels)
     outside = np.flatnonzero(groups < 0).tolist() if beside.group is not None else []
@@ -114,6 +118,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
         (str(beside.group), dict.fromkeys(outside, f"must be {some_of(survey.groups)}")),
         (str(beside.person), _refused(people, "person")),
         (str(beside.row), _refused(keys, "row")),
+        *contradictory,
     ]
     valid: NDArray[np.bool_] = found.min(axis=0) >= 0
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, rows in wrong)]] = False

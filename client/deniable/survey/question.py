@@ -93,6 +93,17 @@ class Question:
         return TYPES[self.type].options(self.settings)
 
     @property
+    def exclusive(self) -> tuple[str, ...]:
+        """The options of a multiple choice that go with no other one, `none` among them."""
+        return TYPES[self.type].exclusive(self.settings)
+
+    @property
+    def none(self) -> str | None:
+        """The option of a multiple choice that is chosen where no other applies, if there is one."""
+        option: str | None = self.settings.get("none")
+        return option
+
+    @property
     def rounds(self) -> bool:
         """Whether an answer may stand between two categories, and is rounded to one of them at random."""
         return TYPES[self.type].rounds(self.settings)

@@ -9,7 +9,7 @@ what its declared epsilon implies is refused.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -25,7 +25,7 @@ from deniable.survey.layout import Layout
 from deniable.survey.parse import BATCH, FORMAT, parse
 from deniable.survey.question import Question, blocks_of
 from deniable.survey.total import odds_of_all, total_epsilon
-from deniable.survey.translation import TEXTS, plain
+from deniable.survey.translation import TEXTS, negotiate, plain
 
 _DEFAULTS: dict[str, Any] = {
     "contact": "",
@@ -180,6 +180,15 @@ class Survey:
     def return_host(self) -> str:
         """Where the return link leads to, as people know it; empty where there is none."""
         return urlsplit(self.return_link).netloc
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The tags of the languages that its texts are in: its own first, then as a definition has them."""
+        return (self.language, *sorted(self.translations))
+
+    def reading(self, wanted: Iterable[str]) -> str:
+        """Returns the survey's language for a reader of `wanted`, best first; its own where it has none of them."""
+        return negotiate(wanted, self.languages) or self.language
 
     def text_in(self, language: str, key: str) -> tuple[str, str]:
         """One of TEXTS, such as the title, for a reader of `language`, and the language that it is in: the survey's own, for want of it."""

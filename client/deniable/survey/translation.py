@@ -7,7 +7,7 @@ left out is shown in the survey's own language.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from deniable.survey.question import Question
@@ -15,6 +15,30 @@ from deniable.survey.types.base import label_problems
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 TEXTS = ("title", "about", "contact", "ethics", "thanks", "closed")
+
+
+def negotiate(wanted: Iterable[str], offered: Sequence[str]) -> str | None:
+    """Returns the offered language that fits a reader best. Twin: `negotiate` in browser/reading.mjs.
+
+    For each wanted tag in turn: the same tag, in any case; else the longest beginning of it (`pt` for `pt-BR`); else the first
+    relative (`pt-BR` for `pt-PT`).
+
+    Args:
+        wanted: Language tags, best first, as a browser sends them.
+        offered: Language tags to choose from.
+
+    Returns:
+        A tag as `offered` spells it, or None if no wanted language is offered in any form.
+    """
+    by_tag = {tag.lower(): tag for tag in reversed(offered)}
+    for tag in map(str.lower, wanted):
+        parts = tag.split("-")
+        tries = ("-".join(parts[:length]) for length in range(len(parts), 0, -1))
+        fit = next((by_tag[one] for one in tries if one in by_tag), None)
+        fit = fit or next((one for one in offered if one.lower().split("-")[0] == parts[0]), None)
+        if fit is not None:
+            return fit
+    return None
 
 
 def option_problems(question: Question, options: Any) -> Iterator[tuple[str, str]]:

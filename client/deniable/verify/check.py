@@ -17,7 +17,7 @@ from deniable.verify import loads
 from deniable.verify.reference import Reference, masked, reference
 from deniable.verify.released import FILE, Released, belongs, fingerprint, name, sha384
 from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers, no_reply
-from deniable.verify.visits import Visit, other_pages, survey_pages
+from deniable.verify.visits import Visit, other_pages, survey_pages, translated_pages
 from deniable.wire.link import Link
 
 Kind = Literal["differs", "missing", "unexpected"]
@@ -90,6 +90,7 @@ class _Verification:
         kinds = self.pages()
         self.files()
         survey, told = self.definition()
+        self.kinds(translated_pages(self.link.survey, self.further(survey)))
         checked = [f"the page ({', '.join(kinds) or 'unknown'}) in {', '.join(self.released.pages)}", self.count_of_files()]
         state = next((state for state in ("closed", "paused") if any(kind.startswith(state) for kind in kinds)), "open")
         checked += [told, *(self.others(survey, state) if survey else ())]
@@ -106,6 +107,10 @@ class _Verification:
         styles = sum(path.endswith(".css") for path in self.released.files)
         scripts = f"{len(self.released.files) - styles} scripts, of which {FILE} is compared with what the modules make"
         return f"{scripts}, and {styles} style sheets, and what they load"
+
+    def further(self, survey: Survey | None) -> list[str]:
+        """The languages of the survey that have no released page of their own."""
+        return [tag for tag in survey.languages if tag not in self.released.pages] if survey else []
 
     def find(self, kind: Kind, name: str, message: str) -> None:
         self.findings.append(Finding(kind, _clean(name), _clean(message)))
@@ -143,8 +148,12 @@ class _Verification:
 
     def pages(self) -> list[str]:
         """Checks the page as readers of each language get it, whatever stands behind the link. Gives its kinds."""
+        return self.kinds(survey_pages(self.link.survey, tuple(self.released.pages)))
+
+    def kinds(self, visits: Iterable[Visit]) -> list[str]:
+        """The kinds of the released pages that these visits get; what is none of them is a finding."""
         kinds: list[str] = []
-        for visit in survey_pages(self.link.survey, tuple(self.released.pages)):
+        for visit in visits:
             body = self.get(visit, _TYPES[""])
             if body is not None:
                 kinds += self.page(visit.path, visit.language, body)
@@ -217,7 +226,7 @@ class _Verification:
             return
         try:
             right.state = state
-            visits = list(other_pages(self.link.survey, tuple(self.released.pages)))
+            visits = list(other_pages(self.link.survey, (*self.released.pages, *self.further(survey))))
             for visit in visits:
                 self.compare(visit, right)
         finally:

@@ -122,6 +122,12 @@ def survey_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
         yield Visit("page", f"{path}?{query}")
 
 
+def translated_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
+    """The survey's page as its links to languages without a catalog lead to it: it is then the page of the browser's language."""
+    for tag in languages:
+        yield Visit("page", f"/s/{survey}?lang={tag}")
+
+
 def other_pages(survey: str, languages: Sequence[str]) -> Iterator[Visit]:
     """Every other page and form that a respondent can reach from there, one that is not there, and what damaged requests are told."""
     path = f"/s/{survey}"

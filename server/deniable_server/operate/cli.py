@@ -110,6 +110,14 @@ def _has_sample_text(survey: Survey) -> bool:
     return bool(found)
 
 
+def _name_gaps(survey: Survey) -> None:
+    """Names on standard error the languages that lack texts, as the page *Publish* does."""
+    from deniable_server.researchers.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
+
+    for one in incomplete(survey):
+        click.echo(f"{one.sentence}.", err=True)
+
+
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -119,11 +127,14 @@ def _has_sample_text(survey: Survey) -> bool:
 def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, as_json: bool) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes.
 
-    Where sample text is still in it, that is said on standard error; at a terminal it is published only after a yes.
+    Languages that lack texts are named on standard error. Where sample text is still in it, that is said there, too; at a terminal it
+    is published only after a yes.
     """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
         known = any(heading.id == survey.id for heading in store.surveys.headings())
+        if not known:
+            _name_gaps(survey)
         if not known and _has_sample_text(survey) and not yes and at_terminal():
             click.confirm("Publish it for good all the same?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)

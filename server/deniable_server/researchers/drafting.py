@@ -33,6 +33,7 @@ from deniable_server.researchers.editor.drafted import (
 )
 from deniable_server.researchers.editor.fields import fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm, too_many
+from deniable_server.researchers.editor.incomplete import incomplete
 from deniable_server.researchers.editor.mistakes import beside, named
 from deniable_server.researchers.editor.prospects import ahead, proposed
 from deniable_server.researchers.editor.shapes import Fields
@@ -117,7 +118,9 @@ def _imported(form: BeginForm, raw: bytes) -> Page:
     name = re.sub(r"\.\w+$", "", form.file.data.filename or "") or "survey"
     found = read_xlsform(raw, name)
     draft = current_store().drafts.begin(g.user, to_yaml(found.document))
-    return render_template("researchers/imported.html", draft=draft, title=found.document["title"], report=found.report, form=ActionForm())
+    survey, fields = survey_in(draft.text), fields_of(value_in(draft.text) or {})
+    shown = {"title": found.document["title"], "report": found.report, "incomplete": incomplete(survey, fields) if survey else ()}
+    return render_template("researchers/imported.html", draft=draft, form=ActionForm(), **shown)
 
 
 @bp.post("/manage/drafts/<draft_id>/delete")
@@ -210,6 +213,7 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
     labels = form.labels
     if survey is not None:
         shown |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
+        shown |= {"incomplete": incomplete(survey, edited.fields)}
     shown |= {"most": MOST_QUESTIONS, "named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
     page = render_template("researchers/editor.html", title=title_in(edited.draft.text), **shown)
     return page, 409 if conflict else 422 if problems and request.method == "POST" else 200

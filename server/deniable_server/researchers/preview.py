@@ -7,6 +7,8 @@ is never published, so its digest is none of a real survey, and no record of it 
 
 from __future__ import annotations
 
+from typing import Any
+
 from flask import Response, abort, render_template, request
 
 from deniable.errors import SurveyError
@@ -15,7 +17,7 @@ from deniable.survey.document import parse
 from deniable_server.researchers.own_drafts import own
 from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.protocol import Published
-from deniable_server.web import headers
+from deniable_server.web import headers, languages
 from deniable_server.web.audience import Audience, Routes
 
 bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, translated=True))
@@ -25,7 +27,8 @@ bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, t
 @headers.framed
 def page(draft_id: str) -> str:
     """The respondents' page. With `start` in the address it goes on to the questions by itself, and leaves the focus where it is."""
-    shown = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "beside": "start" in request.args}
+    shown: dict[str, Any] = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "beside": "start" in request.args}
+    languages.about(shown["published"].survey)
     return render_template("researchers/preview_page.html", **shown)
 
 

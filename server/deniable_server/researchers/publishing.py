@@ -9,6 +9,8 @@ from deniable.survey import Survey
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
 from deniable_server.researchers.editor.drafted import survey_in, value_in
+from deniable_server.researchers.editor.fields import fields_of
+from deniable_server.researchers.editor.incomplete import incomplete
 from deniable_server.researchers.editor.leftover import left_over
 from deniable_server.researchers.forms import PublishForm
 from deniable_server.researchers.own_drafts import own
@@ -53,12 +55,14 @@ def taken(survey: Survey) -> bool:
 
 
 def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
+    value = value_in(draft.text)
     return render_template(
         "researchers/publish.html",
         draft=draft,
         survey=survey,
         form=PublishForm(formdata=None, revision=draft.revision),
-        has_fields=value_in(draft.text) is not None,
+        has_fields=value is not None,
+        incomplete=incomplete(survey, fields_of(value) if value is not None else None),
         left_over=left_over(survey),
         belief=posterior_bound(survey.odds),
         types=TYPES,

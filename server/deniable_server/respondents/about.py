@@ -8,6 +8,7 @@ from flask import redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.web import languages
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.links import respondents_link, server_address
@@ -39,6 +40,7 @@ def home() -> AnyResponse:
 def definition(survey_id: str) -> str:
     """What a survey has published, with exact odds: everything on this page can be computed from the definition's bytes."""
     survey = current_store().surveys.published(survey_id).survey
+    languages.about(survey)
     download = "curl -s " + shlex.quote(server_address() + url_for("api.definition", survey_id=survey.id))
     commands = {
         "digest": f"{download} | sha256sum",

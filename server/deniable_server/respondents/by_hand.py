@@ -22,10 +22,9 @@ from deniable_server.context import current_store
 from deniable_server.respondents.forms import ByHandForm
 from deniable_server.respondents.page import page
 from deniable_server.store.errors import ClosedError, ConflictError, FullError, InvitationError, PausedError, UnavailableError
-from deniable_server.web import limits, sites
+from deniable_server.web import languages, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
-from deniable_server.web.languages import chosen
 from deniable_server.web.limiter import TooManyError, current_rate
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
@@ -38,6 +37,7 @@ LEVELS = ((75, "strong"), (90, "medium"))
 def blank(survey_id: str) -> Page:
     """An empty form with a secret of its own: however often it is sent, it is counted once."""
     published = current_store().surveys.published(survey_id)
+    languages.about(published.survey)
     if not published.survey.coins_can_answer:
         return _impossible()
     if not published.is_open:
@@ -58,6 +58,7 @@ def record(survey_id: str) -> Page:
     """Keeps one record. The store decides whether the survey is open, so that a repetition after its end is still thanked for."""
     sites.refuse_other_sites(null_origin=True)
     survey = current_store().surveys.published(survey_id).survey
+    languages.about(survey)
     if not survey.coins_can_answer:
         return _impossible()
     form = ByHandForm.of(survey, request.form)
@@ -114,7 +115,7 @@ def _form(survey: Survey, form: ByHandForm, status: int, refused: str = "") -> P
 
 def _address(survey: Survey) -> str:
     """Where the form is sent: the address of the page, so that who goes back finds an empty one; of its query only what the page knows."""
-    known = {"lang": (chosen().tag,), "group": survey.groups}
+    known = {"lang": (languages.addressed(),), "group": survey.groups}
     query = {name: value for name, value in request.args.items() if value in known.get(name, ())}
     return request.path + ("?" + urlencode(query, quote_via=quote) if query else "")
 

@@ -6,6 +6,7 @@ from flask import render_template
 
 from deniable_server.context import current_store
 from deniable_server.store.protocol import Published
+from deniable_server.web import languages
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 
@@ -23,4 +24,5 @@ def survey(survey_id: str) -> str:
 
 def page(template: str, published: Published) -> str:
     """One of the pages that run the scripts."""
+    languages.about(published.survey)
     return render_template(template, published=published)

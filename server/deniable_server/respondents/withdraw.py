@@ -12,7 +12,7 @@ from deniable.wire import access_codes
 from deniable_server.context import current_store
 from deniable_server.respondents.forms import WithdrawalForm
 from deniable_server.store.errors import FullError, UnavailableError
-from deniable_server.web import sites
+from deniable_server.web import languages, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
 
@@ -23,14 +23,14 @@ Page = tuple[str, int]
 @bp.get("/s/<survey_id>/withdraw")
 def blank(survey_id: str) -> Page:
     """The page with the empty field; of closed surveys too."""
-    return _form(current_store().surveys.published(survey_id).survey, WithdrawalForm(), 200)
+    return _form(_survey(survey_id), WithdrawalForm(), 200)
 
 
 @bp.post("/s/<survey_id>/withdraw")
 def erase(survey_id: str) -> Page:
     """Erases what was kept under the code, if anything was."""
     sites.refuse_other_sites(null_origin=True)
-    survey, form = current_store().surveys.published(survey_id).survey, WithdrawalForm(request.form)
+    survey, form = _survey(survey_id), WithdrawalForm(request.form)
     if not form.validate():
         return _form(survey, form, 400)
     try:
@@ -38,6 +38,12 @@ def erase(survey_id: str) -> Page:
     except (FullError, UnavailableError) as error:
         return _form(survey, form, status_of(error)[0], failed=True)
     return render_template("respondents/withdraw_done.html", survey=survey), 200
+
+
+def _survey(survey_id: str) -> Survey:
+    survey = current_store().surveys.published(survey_id).survey
+    languages.about(survey)
+    return survey
 
 
 def _form(survey: Survey, form: WithdrawalForm, status: int, *, failed: bool = False) -> Page:

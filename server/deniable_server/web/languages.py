@@ -1,19 +1,22 @@
-"""The languages of the respondents' pages: gettext catalogs, read once, and which language a request gets.
+"""The languages of the respondents' pages: gettext catalogs, read once, and language negotiation.
 
 English texts are the keys. The catalogs are the `.po` files themselves; nothing is compiled ahead.
+
+A page about a survey has two languages: that of its own words, which needs a catalog, and that of the survey's texts, which needs
+none. A survey in Swahili is read in Swahili, with the page's words in the reader's next language.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import Any
 
-from babel import Locale, negotiate_locale
+from babel import Locale, UnknownLocaleError, parse_locale
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -22,19 +25,30 @@ from flask import Flask, Response, g, request
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from deniable.survey import Survey
+from deniable.survey.translation import negotiate
 from deniable_server.paths import TRANSLATIONS
 from deniable_server.web.audience import current_audience
 
 COUNTS = (*range(200), 10**6)  # every plural category that whole numbers have in a language of CLDR is met among these
 
+_BEYOND_CLDR = {"prs": ("دری", "rtl"), "tet": ("Tetun", "ltr"), "tl": ("Tagalog", "ltr")}
+_RIGHT_TO_LEFT = frozenset({"Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"})
+
 
 @dataclass(frozen=True)
-class Language:
-    """A language that pages are offered in."""
+class Tongue:
+    """A language as a link offers it."""
 
     tag: str  # BCP 47: de, pt-BR
-    name: str  # in the language itself
-    direction: str  # ltr or rtl
+    name: str  # in the language itself; the tag where CLDR does not know it
+    direction: str  # ltr, rtl, or auto where CLDR does not know it
+
+
+@dataclass(frozen=True)
+class Language(Tongue):
+    """A language that has a catalog: the words of the pages can be in it."""
+
     texts: NullTranslations
     messages: Markup  # JSON for the page's modules, in which no character can end a script element
 
@@ -50,11 +64,23 @@ def read(file: Path) -> Language:
 
 
 def _language(locale: Locale, texts: NullTranslations, catalog: Catalog) -> Language:
-    tag = str(locale).replace("_", "-")
-    name = locale.get_display_name() or tag
-    messages = {"language": tag, "messages": script_messages(catalog, texts, locale)}
+    tongue = tongue_of(str(locale).replace("_", "-"))
+    messages = {"language": tongue.tag, "messages": script_messages(catalog, texts, locale)}
     data = htmlsafe_json_dumps(messages, ensure_ascii=False, separators=(",", ":"))
-    return Language(tag, name[:1].upper() + name[1:], locale.text_direction, texts, data)
+    return Language(tongue.tag, tongue.name, tongue.direction, texts, data)
+
+
+def tongue_of(tag: str) -> Tongue:
+    """Returns the name and direction of a language by its tag, whether or not it has a catalog. Twin: `browser/tongues.mjs`."""
+    if tag in _BEYOND_CLDR:
+        return Tongue(tag, *_BEYOND_CLDR[tag])
+    try:
+        locale, script = Locale.parse(tag, sep="-"), parse_locale(tag, sep="-")[2]
+    except (UnknownLocaleError, ValueError):
+        return Tongue(tag, tag, "auto")
+    name = locale.get_display_name() or tag
+    direction = "rtl" if script in _RIGHT_TO_LEFT else "ltr" if script else locale.text_direction
+    return Tongue(tag, name[:1].upper() + name[1:], direction)
 
 
 def script_messages(catalog: Catalog, texts: NullTranslations, locale: Locale) -> dict[str, str | dict[str, str]]:
@@ -90,32 +116,68 @@ LANGUAGES: Mapping[str, Language] = {
 
 
 def register(app: Flask) -> None:
-    """Gives the templates `_`, `trans` blocks, `language`, `languages`, `number` and `percent`, and the replies their headers."""
+    """Gives the templates `_`, `trans` blocks, languages, `number` and `percent`, and the replies their headers."""
     environment: Any = app.jinja_env
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(_gettext, _ngettext, newstyle=True)
     app.add_template_filter(_number, "number")
     app.add_template_filter(_percent, "percent")
-    app.context_processor(lambda: {"language": chosen(), "languages": LANGUAGES.values()})
+    app.add_template_global(lambda tag: "rtl" if tongue_of(tag).direction == "rtl" else "auto", "direction_of")
+    app.context_processor(_names)
     app.after_request(_declare)
 
 
+def about(survey: Survey) -> None:
+    """Offers this request's page in the languages of a survey, too. Call it before anything of the page is rendered."""
+    g.survey = survey
+
+
 def chosen() -> Language:
-    """The language of the page that this request gets. Researchers' pages are in English."""
+    """Returns the language of this page's own words: the best with a catalog for the reader, else the survey's own, else English.
+
+    Researchers' pages are in English.
+    """
     if "language" not in g:
-        accepted = [tag for tag, quality in request.accept_languages if quality > 0]
-        g.language = negotiated(request.args.get("lang"), accepted) if current_audience().translated else ENGLISH
+        own = [survey.language] if (survey := _survey()) else []
+        g.language = LANGUAGES[negotiate([*_wanted(), *own], list(LANGUAGES)) or "en"] if current_audience().translated else ENGLISH
     language: Language = g.language
     return language
 
 
-def negotiated(wanted: str | None, accepted: Sequence[str]) -> Language:
-    """The language `wanted` by its tag, where it is offered, else the first of those accepted, best first, that is; else English."""
-    if wanted is not None and wanted in LANGUAGES:
-        return LANGUAGES[wanted]
-    found = negotiate_locale(accepted, list(LANGUAGES), sep="-") or "en"
-    return next(language for tag, language in LANGUAGES.items() if tag.lower() == found.lower())
+def reading() -> str:
+    """Returns the tag of the survey's texts on this page: the best that the survey has. Twin: `readingOf` in browser/reading.mjs."""
+    return survey.reading(_wanted()) if (survey := _survey()) else chosen().tag
+
+
+def addressed() -> str:
+    """Returns the tag for links to other pages about this survey: the address's own, if it is offered, else that of the page's words."""
+    return _named() or chosen().tag
+
+
+def _survey() -> Survey | None:
+    survey: Survey | None = g.get("survey")
+    return survey
+
+
+def _named() -> str | None:
+    """The language that the address names, if it is offered."""
+    named, survey = request.args.get("lang"), _survey()
+    return named if named in LANGUAGES or (survey and named in survey.languages) else None
+
+
+def _wanted() -> list[str]:
+    """The reader's languages, best first: the one that the address names, and those that the browser asks for."""
+    accepted = [tag for tag, quality in request.accept_languages if quality > 0]
+    return [*([named] if (named := _named()) else []), *accepted]
+
+
+def _names() -> dict[str, Any]:
+    """What templates know of languages. `offered` are those with a catalog, and those of the survey."""
+    survey = _survey()
+    own = [tongue_of(tag) for tag in survey.languages if tag not in LANGUAGES] if survey else []
+    shown = {"language": chosen(), "languages": LANGUAGES.values(), "offered": [*LANGUAGES.values(), *own]}
+    return {**shown, "reading": reading(), "addressed": addressed()}
 
 
 def _gettext(message: str) -> str:

@@ -38,6 +38,10 @@ SURVEYS = {
     "script": {"epsilon": 1},  # a word of the page
     "invited": {"epsilon": 1, "access": "invited", "groups": ["north", "south"], "layout": "steps", "contact": "Ada", "ethics": "Board 7"},
     "deutsch": {"language": "de", "translations": {"en": {"title": "A study"}, "ar": {"title": "دراسة"}}},
+    "kiswahili": {
+        "language": "sw",
+        "translations": {"en": {"title": "A study"}, "ur": {"title": "مطالعہ"}},
+    },
     "sampled": {"epsilon": 2, "ask": 1, "questions": [QUESTION, {**QUESTION, "id": "drinks"}]},
 }
 
@@ -227,6 +231,18 @@ def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(
     asked = {(path, headers["Accept-Language"][:2]) for path, headers in site.seen}
     for page in ("/s/study", "/s/study/by-hand", "/s/study/withdraw", "/s/study/definition", "/privacy", "/accessibility"):
         assert asked >= {pair for tag in languages for pair in ((page, tag), (f"{page}?lang={tag}", tag))}
+
+
+@pytest.mark.parametrize("page", ["", "/by-hand", "/definition"])
+def test_a_page_that_only_the_links_to_the_surveys_further_languages_lead_to_is_compared_too(
+    site: Site, run: Callable[..., Result], page: str
+) -> None:
+    site.changes[f"/s/kiswahili{page}?lang=ur"] = lambda reply: replace(
+        reply, body=reply.body.replace(b"</main>", b"<p>Be honest</p></main>")
+    )
+    result = run(link(site, "kiswahili"))
+    assert result.exit_code == 1
+    assert f"/s/kiswahili{page}?lang=ur" in result.stdout
 
 
 def test_the_requests_do_not_name_the_program_and_carry_neither_cookie_nor_code(site: Site, run: Callable[..., Result]) -> None:

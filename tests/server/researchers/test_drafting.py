@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -170,6 +171,21 @@ def test_a_survey_is_written_field_by_field_and_is_the_one_from_the_file(editor:
     assert store.drafts.listed("ada") == []
 
 
+def test_exclusive_options_have_fields_and_are_asked_for_where_an_option_looks_like_one(editor: Open) -> None:
+    one = editor()
+    one.press("save", **{"questions-1-type": "multi_choice", "questions-1-options": "tea\r\ncoffee\r\nneither\r\nI do not know"})
+    warned = [html.unescape(text) for text in re.findall(r'<p class="warning">(The option .*?)</p>', one.page.text)]
+    assert [text.split("”")[0] for text in warned] == ["The option “neither", "The option “I do not know"]
+    one.press("save", **{"questions-1-none": "neither", "questions-1-exclusive": "I do not know\r\nmilk"})
+    assert mistakes(one.page) == {"questions-1-exclusive": "No. 2 must be one of the options."}
+    one.press("save", **{"questions-1-exclusive": "I do not know"})
+    assert (mistakes(one.page), "looks as if it goes with no other one" in one.page.text) == ({}, False)
+    question = Survey.from_text(one.draft.text).questions[1]
+    assert (question.none, question.exclusive) == ("neither", ("I do not know", "neither"))
+    one.press("save", **{"questions-1-type": "choice"})  # which has neither key
+    assert Survey.from_text(one.draft.text).questions[1].exclusive == ()
+
+
 @pytest.mark.slow
 def test_every_button_keeps_what_was_typed_right_or_wrong(editor: Open) -> None:
     one = editor()
@@ -281,7 +297,7 @@ def test_a_mistake_in_a_translation_stands_beside_the_words_that_are_wrong(edito
     one = editor(EXAMPLE + "translations: {de: {title: T, questions: {children: {options: [a, b, c]}}}}\n")
     one.press("language", new_language="ar")
     found = mistakes(one.press("save", **{"questions-1-words-0-options": "a\r\nb", "languages-0-title": "x" * 201}))
-    assert set(found) == {"questions-1-words-0-options", "languages-0-title", "languages-1-tag"}
+    assert set(found) == {"questions-1-words-0-options", "languages-0-title", "languages-1-title"}
 
 
 @pytest.mark.slow

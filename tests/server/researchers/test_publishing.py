@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,53 @@ def test_sample_text_is_named_with_its_field(ada: FlaskClient, store: Store) -> 
         ("about", "Who asks, and why", "Who asks, why, and whom to contact"),
         ("languages-0-about", "Who asks, and why, de", "your name and institution"),
     ]
+
+
+HALF = OWN + "translations: {de: {title: Über die Ehe}, sw: {questions: {affair: {text: Je?}}}}\n"
+LACKING = [
+    "German lacks 4 texts; people will read these in English.",
+    "Swahili lacks 4 texts; people will read these in English.",
+    "This server's own words (buttons, Yes and No) are not in Swahili; people will read these in the next language that their browser asks "
+    "for, at last in English.",
+]
+
+
+@pytest.mark.parametrize(("page", "back"), [("", ""), ("/publish", "/manage/drafts/ID")])
+def test_what_a_language_lacks_is_listed_where_one_edits_and_where_one_publishes(
+    ada: FlaskClient, store: Store, page: str, back: str
+) -> None:
+    draft = store.drafts.begin("ada", HALF)
+    text = ada.get(f"/manage/drafts/{draft.id}{page}").text
+    listed = re.findall(
+        r'<li>([^<]*)(?: <a href="([^"]*)">First missing text</a>)?</li>', text.partition("every language:")[2].partition("</ul>")[0]
+    )
+    assert [unescape(sentence).strip() for sentence, _ in listed] == LACKING
+    back = back.replace("ID", draft.id)
+    assert [link for _, link in listed] == [f"{back}#languages-0-about", f"{back}#languages-1-title", ""]
+
+
+def test_a_survey_that_is_whole_in_all_its_languages_has_no_such_list(ada: FlaskClient, store: Store) -> None:
+    texts = "{title: T, about: A, questions: {affair: {text: t}, children: {text: t, options: [a, b, c]}}}"
+    for languages in ("", f"translations: {{de: {texts}}}\n"):
+        draft = store.drafts.begin("ada", OWN + languages)
+        for page in ("", "/publish"):
+            assert "every language:" not in ada.get(f"/manage/drafts/{draft.id}{page}").text
+
+
+def test_the_command_line_names_them_too(tmp_path: Path) -> None:
+    path, file = tmp_path / "deniable.db", tmp_path / "survey.yaml"
+    file.write_text(HALF, encoding="utf-8")
+    open_store(path).close()
+    done = CliRunner().invoke(cli.main, ["publish", "--db", str(path), str(file)])
+    assert (done.exit_code, done.stderr.splitlines()) == (0, LACKING)
+
+
+def test_a_language_without_texts_is_named_in_words_of_the_page_beside_its_first_field(ada: FlaskClient, store: Store) -> None:
+    draft = store.drafts.begin("ada", OWN + "translations: {de: {}}\n")
+    page = ada.get(f"/manage/drafts/{draft.id}").text
+    assert "must be a mapping" not in page
+    words = "write one, here or at a question, or remove the language"
+    assert f'<a href="#languages-0-title">In another language: Title</a>: has no text in this language yet: {words}' in page
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)

@@ -127,6 +127,98 @@ def test_replies_to_machines_have_no_language(client: FlaskClient) -> None:
         assert "Accept-Language" not in reply.vary
 
 
+# ---- a survey in languages that have no catalog ----------------------------------------------------
+
+SPOKEN = """
+deniable: 1
+id: spoken
+title: Maisha yako
+about: Tunauliza kwa ajili ya utafiti.
+closed: Asante.
+epsilon: ln 3
+language: sw
+questions:
+  - {id: drinks, text: "Je, unakunywa pombe?", type: yes_no}
+translations:
+  ur:
+    title: آپ کی زندگی
+    closed: شکریہ
+    questions: {drinks: {text: "HIV: کیا آپ شراب پیتے ہیں؟"}}
+  en:
+    title: Your life
+    closed: Thanks.
+    questions: {drinks: {text: "Do you drink?"}}
+"""
+PAGES = ("", "/by-hand", "/definition", "/withdraw")
+
+
+@pytest.fixture
+def spoken(store: Store) -> Survey:
+    survey = Survey.from_text(SPOKEN)
+    store.surveys.publish(survey)
+    return survey
+
+
+@pytest.mark.parametrize(
+    ("wanted", "accepted", "words", "texts"),
+    [
+        (None, "sw", "en", "sw"),
+        (None, "sw,fr;q=0.5", "fr", "sw"),
+        (None, "de,ur;q=0.5", "de", "ur"),
+        (None, "de", "de", "sw"),
+        (None, "en-GB,sw", "en", "en"),
+        ("ur", "fr,en", "fr", "ur"),
+        ("sw", "", "en", "sw"),
+        ("ar", "ur", "ar", "ur"),
+        ("pt", "ur", "en", "ur"),
+    ],
+)
+@pytest.mark.parametrize("page", PAGES[1:])
+def test_a_survey_is_read_in_its_language_and_the_pages_words_in_the_next_one(
+    client: FlaskClient, spoken: Survey, page: str, wanted: str | None, accepted: str, words: str, texts: str
+) -> None:
+    query = {} if wanted is None else {"lang": wanted}
+    reply = client.get(f"/s/spoken{page}", query_string=query, headers={"Accept-Language": accepted})
+    assert f'<html lang="{words}" dir="{LANGUAGES[words].direction}">' in reply.text
+    title, tag = spoken.text_in(texts, "title")
+    assert f'<span lang="{tag}" dir="{"rtl" if texts == "ur" else "auto"}">{title}</span>' in reply.text
+    [current] = re.findall(r'hreflang="(\S+)" dir="\S+" aria-current="true"', reply.text)
+    assert current == (words if texts in LANGUAGES or texts == words else texts)
+
+
+def test_a_page_without_a_script_offers_every_language_of_the_survey_by_its_name(client: FlaskClient, spoken: Survey) -> None:
+    for page in PAGES[1:]:
+        links = re.findall(
+            r'<a href="\?lang=(\S+)" lang="\S+" hreflang="\S+" dir="(\S+)".*?>(.*?)</a>', client.get(f"/s/spoken{page}").text
+        )
+        assert links == [*((k, v.direction, v.name) for k, v in LANGUAGES.items()), ("sw", "ltr", "Kiswahili"), ("ur", "rtl", "اردو")], page
+
+
+def test_the_page_of_the_script_is_the_same_whatever_languages_a_survey_has(client: FlaskClient, spoken: Survey) -> None:
+    headers = {"Accept-Language": "sw,de"}
+    pages = {client.get(f"/s/{name}?lang={tag}", headers=headers).text.replace(name, "ID") for name in ("study",) for tag in ("de",)}
+    with_coins = client.get("/s/spoken?lang=sw", headers=headers).text
+    assert with_coins == client.get("/s/spoken?lang=de", headers=headers).text
+    assert re.findall("hreflang=.*", with_coins) == re.findall("hreflang=.*", pages.pop())
+
+
+def test_links_about_the_survey_and_its_forms_keep_the_language_that_was_chosen(client: FlaskClient, spoken: Survey) -> None:
+    by_hand = client.get("/s/spoken/by-hand?lang=ur").text
+    assert 'action="/s/spoken/by-hand?lang=ur"' in by_hand
+    assert 'action="/s/spoken/withdraw?lang=ur"' in client.get("/s/spoken/withdraw?lang=ur").text
+    secret = re.search(r'name="secret"[^>]*value="([^"]+)"', by_hand)
+    assert secret
+    thanks = client.post("/s/spoken/by-hand?lang=ur", data={"secret": secret[1], "mark-1": "yes"})
+    assert (thanks.status_code, "/s/spoken/withdraw?lang=ur" in thanks.text) == (200, True)
+    assert '<span lang="ur" dir="rtl">HIV: ' in thanks.text
+
+
+def test_a_closed_survey_says_so_in_its_language(client: FlaskClient, store: Store, spoken: Survey) -> None:
+    store.surveys.set_open("spoken", False)
+    for query, text in (("?lang=ur", "شکریہ"), ("?lang=sw", "Asante."), ("?lang=en", "Thanks."), ("?lang=de", "Asante.")):
+        assert f">{text}</p>" in client.get(f"/s/spoken{query}").text
+
+
 # ---- what is said in it --------------------------------------------------------------------------
 
 

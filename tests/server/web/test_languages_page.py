@@ -27,14 +27,14 @@ def examples(language: str) -> list[str]:
 
 def test_the_survey_has_the_translations_and_the_gap_that_the_page_tells_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [written] = examples("yaml")
-    command, told = examples("console")[0].splitlines()
+    command, *told = examples("console")[0].splitlines()
     monkeypatch.chdir(tmp_path)
     Path("commute.yaml").write_text(written, encoding="utf-8")
     survey = Survey.from_text(written)
     assert survey.question_in("de", survey.questions[0]) == ("Kommen Sie mit dem Auto?", "de")
     assert survey.text_in("de", "about") == ("The works council asks, to plan the bus lines.", "en")
     result = CliRunner().invoke(main, shlex.split(command)[2:])
-    assert [line for line in result.output.splitlines() if line.startswith("note")] == [told]
+    assert [line for line in result.output.splitlines() if line.startswith("note")] == told
 
 
 def test_a_new_language_is_made_with_the_command_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,11 @@ export const oneOf = {
     return [];
   },
 
+  /** The options that go with no other one. */
+  exclusive() {
+    return [];
+  },
+
   /** Whether an answer may stand between two categories: it takes a random word then, to be rounded to one of them. */
   rounds() {
     return false;

@@ -58,6 +58,10 @@ class QuestionType:
         """The labels of the items of `item_type` that it consists of, each randomized by itself; none where it is one."""
         return ()
 
+    def exclusive(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """The options that go with no other one."""
+        return ()
+
     def channel(self, settings: Mapping[str, Any], epsilon: Fraction, k: int) -> Channel:
         """The coins for one of k categories, "no answer" among them where it is one, whose loss is at most `epsilon`."""
         return Channel.for_epsilon(epsilon, k)

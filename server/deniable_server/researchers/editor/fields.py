@@ -28,8 +28,10 @@ from deniable_server.researchers.editor.shapes import (
 
 LINE = ("id", "epsilon", "ask", "batch", "language", "return_link")
 DEFAULTS = {"access": "open", "layout": "list"}  # what a survey is that does not say
-QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels")
+QUESTION_LINE = ("id", "type", "epsilon", "weight", "low", "high", "levels", "none")
 SECTION = ("title", "note")
+LISTS = ("options", "exclusive", "scores", "bins")
+ENDS = ("low", "high", "levels", "none")
 WORDS = ("text", "options", "help", "section")
 
 
@@ -76,7 +78,7 @@ def value_of(fields: Fields) -> dict[str, Any]:
 def _question(value: Mapping[str, Any], translations: Sequence[Mapping[str, Any]]) -> Fields:
     rest = dict(value)
     shapes: dict[str, Shape] = dict.fromkeys(QUESTION_LINE, line) | dict.fromkeys(("text", "help"), text)
-    shapes |= {"options": lines, "scores": numbers, "bins": bins}
+    shapes |= {"options": lines, "exclusive": lines, "scores": numbers, "bins": bins}
     fields = _taken(rest, shapes)
     fields["optional"] = _ticked(rest, "required", "false")
     if (condition := rows_of(rest.get("show_if"))) is not None:
@@ -162,10 +164,14 @@ def _has_fields(texts: Any, ids: Sequence[str]) -> bool:
 
 def _question_value(fields: Fields, renamed: Mapping[str, str]) -> dict[str, Any]:
     kind = TYPES.get(fields["type"])
-    own = {*kind.required_keys, *kind.optional_keys} if kind else {"options", "scores", "bins", "low", "high", "levels"}
+    own = {*kind.required_keys, *kind.optional_keys} if kind else {*LISTS, *ENDS}
     value: dict[str, Any] = _set(fields, ("id", "text", "help", "type")) | _set_section(fields)
-    value |= _set({key: fields[key] for key in ("low", "high", "levels") if key in own}, ("low", "high", "levels"))
-    lists = {"options": split_lines(fields["options"]), "scores": split_numbers(fields["scores"]), "bins": split_bins(fields["bins"])}
+    value |= _set({key: fields[key] for key in ENDS if key in own}, ENDS)
+    lists = {
+        **{key: split_lines(fields[key]) for key in ("options", "exclusive")},
+        "scores": split_numbers(fields["scores"]),
+        "bins": split_bins(fields["bins"]),
+    }
     value |= {key: found for key, found in lists.items() if found and key in own}
     value |= _set(fields, ("epsilon", "weight"))
     value |= {"required": "false"} if fields["optional"] else {}

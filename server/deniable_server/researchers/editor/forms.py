@@ -58,6 +58,10 @@ class QuestionForm(Form):  # type: ignore[misc]
     id = StringField("Name", description="The name of its column: letters, digits and _.")
     type = SelectField("Kind of answer", validate_choice=False)
     options = TextAreaField("Options, one a line", render_kw={"rows": 4})
+    exclusive = TextAreaField(
+        "Options that go with no other one, one a line", render_kw={"rows": 2}, description="Such as “I do not know”. May be left out."
+    )
+    none = StringField("Option for none of them", description="It takes the place of the page’s own “None of these”. May be left out.")
     scores = StringField("Scores", description="A rising number for each option, with commas; 1, 2, 3 … if left out.")
     low = StringField("Least", render_kw={"inputmode": "decimal"})
     high = StringField("Greatest", render_kw={"inputmode": "decimal"})

@@ -17,6 +17,8 @@ _LANGUAGE = re.compile(r"translations\.([^.]*)(?:\.(.*))?", re.DOTALL)
 _NAMES = {"required": "optional", "section": "section_title", "section.title": "section_title", "section.note": "section_note"}
 _INDEX = re.compile(r"(?<!^questions)(?<!\.all)(?<!\.any)\[(\d+)\](?:\.\w+)?$")
 
+NO_TEXTS = "has no text in this language yet: write one, here or at a question, or remove the language"
+
 
 def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence[str]]:
     """The rules that are broken, by the id of the field that breaks them.
@@ -27,10 +29,18 @@ def beside(problems: Iterable[Problem], fields: Fields) -> Mapping[str, Sequence
     for problem in problems:
         place = _place(problem.where, fields)
         told = problem.message if place else f"{problem.where} {problem.message}"
+        if place and _empty_language(problem, fields):
+            place, told = place.replace("-tag", "-title"), NO_TEXTS
         if place and (index := _INDEX.search(problem.where)):
             told = f"no. {int(index[1]) + 1} {told}"
         found.setdefault(place, []).append(told)
     return found
+
+
+def _empty_language(problem: Problem, fields: Fields) -> bool:
+    """Whether a mistake is that a language was added and no text in it: the file's rule speaks of mappings."""
+    match = _LANGUAGE.fullmatch(problem.where)
+    return match is not None and match[2] is None and problem.message.startswith("must be a mapping")
 
 
 def _place(where: str, fields: Fields) -> str:

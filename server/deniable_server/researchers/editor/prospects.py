@@ -10,6 +10,7 @@ from deniable.privacy.posterior import least_protected, odds_in_words, posterior
 from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
+from deniable.survey.undeclared import undeclared
 from deniable_server.researchers.editor.drafted import checked
 
 
@@ -25,7 +26,7 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
         "weakest": least_protected(survey.items),
         "odds_in_words": odds_in_words,
         "belief": posterior_bound(survey.odds),
-        "doubts": (*never_shown(survey.questions), *warnings(survey.groups, n)),
+        "doubts": (*never_shown(survey.questions), *undeclared(survey.questions), *warnings(survey.groups, n)),
     }
 
 
