@@ -250,7 +250,7 @@ def test_a_page_whose_script_has_one_more_statement_does_not_run_and_says_so(
     script = name == "support.js"  # without it nobody would know what this browser lacks
     assert page.open(proxy.link(survey)) == ("refused" if script else "broken")
     assert ("a part of this page did not arrive as it was released" if script else "This page did not come whole") in page.text()
-    assert "Nothing was sent." in page.text()
+    assert "Nothing was sent now." in page.text()
 
 
 def test_without_integrity_such_a_script_would_run(page: Any, proxy: Any, survey: Survey) -> None:
