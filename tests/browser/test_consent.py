@@ -50,8 +50,8 @@ def test_people_are_counted_whole_in_the_digits_of_the_language(javascript: Java
         counted = right_for(bound)
         assert (told["name"] == "Next to no protection.") == (counted == (100, 100))
         of, right, half = (plain(format_decimal(n, locale=language, numbering_system="latn")) for n in (*counted, counted[0] // 2))
-        all_of_them = "Of 100 people, a guess from all they sent can be right for all 100. A blind guess is right for 50."
-        some = f"Of {of} people, a guess from all they sent is right for {right} at most. A blind guess is right for {half}."
+        all_of_them = "Somebody who saw all that 100 people sent could guess right for all 100; without it, for 50."
+        some = f"Somebody who saw all that {of} people sent could guess right for {right} at most; without it, for {half}."
         assert plain(told["told"]) == plain(all_of_them if counted == (100, 100) else some)
 
 

@@ -111,7 +111,7 @@ def test_a_record_that_was_withdrawn_before_the_device_knew_of_its_arrival_is_sa
     Visit(page, proxy.site).withdraw(survey)
     page.press("retry")
     assert page.step("waiting") == "withdrawn"
-    assert "not sent yet" not in page.text()
+    assert "not confirmed yet" not in page.text()
     assert "envelope" not in kept(page, survey)
     assert page.open(proxy.link(survey)) == "answered"
     page.driver.execute_script("localStorage.clear()")

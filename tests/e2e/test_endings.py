@@ -102,7 +102,7 @@ def test_what_a_panel_puts_behind_the_hash_reaches_nobody(page: Any, proxy: Any,
 def test_what_it_puts_behind_the_question_mark_is_told_left_out_and_not_kept(page: Any, proxy: Any, survey: Survey, query: str) -> None:
     address, _, fragment = proxy.link(survey).partition("#")
     assert page.open(f"{address}?{query}#{fragment}") == "misled"
-    assert "says too much" in page.text()
+    assert "carries extra data" in page.text()
     shown = [head for head in proxy.heads if CANARY in head]
     assert shown  # the control: such a look finds what a server is shown
     assert not any("/api/" in head for head in shown)

@@ -53,7 +53,7 @@ def summary(visit: Visit) -> list[str]:
     return list(visit.driver.find_element(By.CSS_SELECTOR, ".missing").text.splitlines())
 
 
-PROTECTED = "Strong protection. Of 100 people, a guess from all they sent is right for 75 at most. A blind guess is right for 50."
+PROTECTED = "Strong protection. Somebody who saw all that 100 people sent could guess right for 75 at most; without it, for 50."
 
 
 def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit) -> None:
@@ -66,7 +66,7 @@ def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit
         "button “No thanks”",
         "DisclosureTriangle “Try the coins”",
         "DisclosureTriangle “Who can see what”",
-        "DisclosureTriangle “How sure can somebody get about me?”",
+        "DisclosureTriangle “How much could somebody learn about me?”",
         "DisclosureTriangle “The odds of every question”",
         "DisclosureTriangle “If you change your mind”",
         "DisclosureTriangle “What this cannot protect against”",

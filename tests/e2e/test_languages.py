@@ -39,11 +39,11 @@ def complaints(driver: Chrome) -> list[str]:
 
 
 WEAK = {
-    "en": "right for 99,996 at most. A blind guess is right for 50,000. Think about it before you start.",
-    "de": "rät man bei höchstens 99.996 richtig, blind bei 50.000. Überlegen Sie es sich, bevor Sie beginnen.",
-    "ar": "يصيب مع 99,996 على الأكثر. ومن يخمّن عشوائيًّا يصيب مع 50,000. يُرجى التفكير في ذلك قبل البدء.",
-    "fr": "réussit au plus pour 99\u202f996, à l’aveugle pour 50\u202f000. Réfléchissez-y avant de commencer.",
-    "es": "acierta en 99.996 como mucho; a ciegas, en 50.000. Piénselo antes de empezar.",
+    "en": "right for 99,996 at most; without it, for 50,000. Think about it before you start.",
+    "de": "rät bei höchstens 99.996 richtig, sonst bei 50.000. Überlegen Sie es sich, bevor Sie beginnen.",
+    "ar": "يصيب تخمينه في 99,996 منهم على الأكثر، ودون ذلك في 50,000. يُرجى التفكير في ذلك قبل البدء.",
+    "fr": "devinerait juste pour 99\u202f996 au plus ; au hasard, pour 50\u202f000. Réfléchissez-y avant de commencer.",
+    "es": "acertaría como mucho con 99.996; sin verlo, con 50.000. Piénselo antes de empezar.",
 }
 UNPINNED = {
     "en": "Your link has no fingerprint",

@@ -45,7 +45,7 @@ def answer(page: Any, link: str) -> str:
     step: str = page.open(f"{link}&group=North")
     if step != "consent":
         assert page.driver.execute_script("return document.querySelectorAll('main .question').length") == 0
-        assert "Nothing was sent." in said(page)
+        assert "Nothing was sent now." in said(page)
         return step
     page.choose(0, 1)
     return str(page.send())

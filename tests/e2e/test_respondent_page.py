@@ -250,7 +250,7 @@ def test_a_page_whose_script_has_one_more_statement_does_not_run_and_says_so(
     script = name == "support.js"  # without it nobody would know what this browser lacks
     assert page.open(proxy.link(survey)) == ("refused" if script else "broken")
     assert ("a part of this page did not arrive as it was released" if script else "This page did not come whole") in page.text()
-    assert "Nothing was sent." in page.text()
+    assert "Nothing was sent now." in page.text()
 
 
 def test_without_integrity_such_a_script_would_run(page: Any, proxy: Any, survey: Survey) -> None:
@@ -329,7 +329,7 @@ def test_consent_states_the_odds_and_the_protection_of_the_whole_survey(page: An
     text = page.text()
     assert "Of 100 who say Yes, 75 are recorded Yes, 25 No." in text
     assert "Of 100 who say No, 25 are recorded Yes, 75 No." in text
-    assert "Of 100 people, a guess from all they sent is right for 90 at most. A blind guess is right for 50." in text
+    assert "Somebody who saw all that 100 people sent could guess right for 90 at most; without it, for 50." in text
     page.unfold()
     text = page.text()
     assert "at most this sure: 90%. From one answer alone: at most 75%." in text
@@ -345,7 +345,7 @@ def test_consent_never_rounds_a_risk_away(page: Any, site: Any) -> None:
     page.open(site.link(survey))
     assert "Of 100,000 who say Yes, 99,995 are recorded Yes, 5 No." in page.text()
     assert (
-        "Weak protection. Of 100,000 people, a guess from all they sent is right for 99,996 at most. A blind guess is right for 50,000."
+        "Weak protection. Somebody who saw all that 100,000 people sent could guess right for 99,996 at most; without it, for 50,000."
         in page.text()
     )
     page.unfold()

@@ -21,8 +21,8 @@ export function protection(bound) {
   const sure = bound.percent;
   const { of, right } = rightFor(bound);
   const told = right === of
-    ? t("Of 100 people, a guess from all they sent can be right for all 100. A blind guess is right for 50.")
-    : t("Of {of} people, a guess from all they sent is right for {right} at most. A blind guess is right for {half}.", { of: number(of), right: number(right), half: number(of / 2) });
+    ? t("Somebody who saw all that 100 people sent could guess right for all 100; without it, for 50.")
+    : t("Somebody who saw all that {of} people sent could guess right for {right} at most; without it, for {half}.", { of: number(of), right: number(right), half: number(of / 2) });
   if (sure <= STRONG) return { level: "strong", name: t("Strong protection."), told, think: null };
   if (sure <= MEDIUM) return { level: "medium", name: t("Medium protection."), told, think: null };
   return { level: "weak", name: right === of ? t("Next to no protection.") : t("Weak protection."), told, think: t("Think about it before you start.") };
@@ -68,7 +68,7 @@ function layersOf({ text, lang }) {
 
 /** Said only where it holds for each answer: a record that is right for more than 90 of 100 people shows it as good as plainly. */
 function promiseOf(ofOne) {
-  return ofOne.percent <= MEDIUM ? t("Nobody, not even we, can see your answers.") : t("Coins hide your answers, but only a little.");
+  return ofOne.percent <= MEDIUM ? t("Nobody, not even those who ask, can see your answers.") : t("Coins hide your answers, but only a little.");
 }
 
 function writeProtection(step, { level, name, told, think }) {
@@ -126,12 +126,12 @@ function oddsOf(question) {
   const { d, k } = question.channel;
   const values = (counted) => ({ of: number(of), counted: number(counted), rest: number(of - counted), d: number(d), k: number(k) });
   const [holds, holdsNot] = typeOf(question).odds(question.source, question.channel, values(own), values(other));
-  return [picture(holds, own, of), picture(holdsNot, other, of)];
+  return [picture(holds, own, of), picture(holdsNot, other, of, typeOf(question).excuse(question.channel))];
 }
 
-function picture(sentence, counted, of) {
+function picture(sentence, counted, of, excuse = null) {
   const figure = copy("odds");
-  fill(figure, { sentence });
+  fill(figure, { sentence, excuse });
   const icons = figure.querySelector("svg");
   if (of === 100) drawPeople(icons, 100, counted);
   else icons.remove(); // a hundred dots cannot show one in a thousand

@@ -7,7 +7,7 @@
  * attempt sends those bytes: fresh noise on the same answers would average away. Nothing that is kept here is true.
  */
 
-const PREFIX = "deniable:";
+export const PREFIX = "deniable:";
 const PAUSES = [1000, 2000, 4000]; // milliseconds before the second, third and fourth attempt
 const LONGEST_PAUSE = 30000; // milliseconds that a server may ask for
 const PATIENCE = 20000; // milliseconds for one attempt

@@ -4,6 +4,7 @@ import { RefusedError } from "./definition.mjs";
 import { DeliveryError } from "./delivery.mjs";
 import { t } from "./language.mjs";
 import { fill, onPress, show } from "./page.mjs";
+import { saySent, sentState } from "./sent.mjs";
 
 const OWN = /\/browser\/((?:types\/)?[a-z_]+\.mjs(?::\d+){0,2})/;
 const ANSWERING = ["consent", "questions", "review"];
@@ -20,6 +21,7 @@ export function watch(tell) {
 
 /** Says why it does not go on. No message here ever quotes an answer. */
 export function refuse(error, device) {
+  saySent(sentState(device));
   if (error instanceof DeliveryError) return sayUnloaded(error);
   if (!(error instanceof RefusedError)) return sayFault(error, device);
   const reason = t("Your browser refuses: {reason}.", { reason: error.message });
@@ -42,12 +44,11 @@ function sayRefused(heading, texts) {
  * are still being given: where there are any, there is a way back to them.
  */
 export function sayFault(error, device) {
-  const kept = device?.waiting !== undefined;
+  const kept = saySent(sentState(device)) === "kept";
   const answering = kept ? undefined : ANSWERING.find((id) => document.getElementById(id)?.hidden === false);
   const step = show("fault");
   fill(step, {
-    reason: kept ? becomes(device) : t("Nothing was sent."),
-    elsewhere: kept ? null : t("Open your link in another browser, or on another device."), // a kept record and a new one would be two
+    reason: kept && device?.waiting ? becomes(device) : null,
     detail: named(error),
   });
   onPress(step, "again", () => (answering ? show(answering) : location.reload()));

@@ -23,6 +23,7 @@ import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { languagesOf, offerLanguages, readingOf } from "./reading.mjs";
 import { receipt } from "./receipt.mjs";
+import { noteCode, saySent, sentState } from "./sent.mjs";
 import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
 import { showCode } from "./withdrawal.mjs";
@@ -47,6 +48,7 @@ function isAsked(asked) {
 }
 
 async function start(url, { survey: id, closed }) {
+  saySent(sentState());
   const hash = ownHash();
   keepFragment(hash);
   if (misled(hash, [new URLSearchParams(location.search).get("lang")].filter(isLanguage))) return;
@@ -145,7 +147,11 @@ function askConsent(context) {
   onSinglePress(step, "agree", async () => {
     if (checking) return; // pressed again while the server is asked
     checking = true;
-    const more = await entry.read((code) => usable(context.check, base64url(code))).finally(() => (checking = false));
+    const good = (code) => {
+      noteCode();
+      return usable(context.check, base64url(code));
+    };
+    const more = await entry.read(good).finally(() => (checking = false));
     if (!more || declined) return;
     context.more = more;
     sayGroup(document.getElementById("review"), context.more.group);
@@ -157,6 +163,7 @@ function askConsent(context) {
     declined = true;
     giveBack();
     asking?.clear();
+    saySent(sentState(device));
     onPress(show("declined"), "back", () => askConsent(context));
   });
 }
@@ -256,8 +263,9 @@ function sayContact(step, { contact }) {
 }
 
 /** The page of a closed survey is shown as it came; this adds whom to ask, and puts what the checked definition says in the place of what came. */
-function sayClosed({ words }) {
+function sayClosed({ device, words }) {
   const step = show("closed");
+  saySent(sentState(device));
   fill(step, { title: words.title });
   sayContact(step, words);
   const closing = step.querySelector("[data-slot=closing]");

@@ -8,6 +8,7 @@ import { RefusedError } from "./definition.mjs";
 import { Device, Memory } from "./delivery.mjs";
 import { t } from "./language.mjs";
 import { onPress, show } from "./page.mjs";
+import { saySent } from "./sent.mjs";
 
 /** {device, alone}: the device's entry for the survey with this digest, and how to take turns with other windows. Asks where nothing can be kept. */
 export async function keeping(digest) {
@@ -16,6 +17,7 @@ export async function keeping(digest) {
     await possible(); // a browser that forbids one forbids the other
     return { device, alone };
   } catch {
+    saySent("unknown"); // it may have answered, and not have kept that
     await new Promise((goOn) => onPress(show("unkept"), "unkept", goOn));
     return { device: new Device(digest, new Memory()), alone: (_, action) => action() };
   }

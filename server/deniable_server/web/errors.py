@@ -132,4 +132,4 @@ def _http_error(error: HTTPException) -> Response:
 def _unexpected(error: Exception) -> Response:
     reference = secrets.token_hex(4)
     current_app.logger.error("error %s in %s", reference, request.endpoint, exc_info=error)
-    return reply(500, "internal", f"something went wrong here; nothing was kept. The server's log has it as {reference}.")
+    return reply(500, "internal", f"something went wrong here. The server's log has it as {reference}.")

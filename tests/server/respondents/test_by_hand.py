@@ -110,7 +110,7 @@ def test_the_page_says_who_asks_what_the_coins_do_and_what_they_protect(client: 
     ):
         assert sentence in words(page)
     assert page.text.count('class="counted"') == 75 + 25
-    assert "Medium protection. Of 100 people, a guess from all they sent is right for 90 at most." in words(page)
+    assert "Medium protection. Somebody who saw all that 100 people sent could guess right for 90 at most" in words(page)
 
 
 def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(coins: Survey) -> None:
@@ -121,7 +121,7 @@ def test_the_odds_on_the_page_are_those_of_every_survey_that_coins_can_answer(co
 def test_the_protection_is_that_of_the_whole_survey(client: FlaskClient, publish: Publish) -> None:
     publish(questions=coins_only(5), epsilon=None)
     assert "at most 99.6% sure" in words(client.get(URL))
-    told = "Weak protection. Of 1,000 people, a guess from all they sent is right for 996 at most. A blind guess is right for 500."
+    told = "Weak protection. Somebody who saw all that 1,000 people sent could guess right for 996 at most; without it, for 500."
     assert f"{told} Think about it before you start." in words(client.get(URL))
 
 

@@ -8,7 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", "says too much"), ("de", "verrät er zu viel"), ("ar", "يكشف أكثر مما ينبغي")])
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "carries extra data"), ("de", "enthält er zusätzliche Daten"), ("ar", "بيانات زائدة")]
+)
 def test_without_javascript_too_people_are_told_of_links_that_say_too_much_in_a_page_that_repeats_nothing(
     client: FlaskClient, language: str, told: str
 ) -> None:

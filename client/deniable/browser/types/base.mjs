@@ -88,6 +88,11 @@ export const oneOf = {
     ];
   },
 
+  /** Says that the record accuses nobody, for a type and coins of which that is true; else null. */
+  excuse() {
+    return null;
+  },
+
   /** What a record says that names these categories, and how often one does by chance alone; of all `labels` and `bits` where more is told. */
   recorded(source, { d }, said) {
     if (d === 1) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", said);

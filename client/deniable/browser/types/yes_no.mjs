@@ -30,6 +30,11 @@ export const yesNo = {
     ];
   },
 
+  excuse({ k, keepThreshold, coin }) {
+    const often = 4 * keepThreshold <= 3 * coin; // at least one in four of those who say No has a Yes in the record
+    return k === 2 && often ? t("So a Yes in a record accuses nobody.") : null;
+  },
+
   recorded(source, channel, said) {
     if (channel.k > 2) return oneOf.recorded(source, channel, said);
     return t("Your record says: {named}. By chance alone, {chance} of {of} people who answer otherwise have the same record.", said);
