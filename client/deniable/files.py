@@ -15,9 +15,13 @@ from typing import IO, Any, NamedTuple, Self
 from deniable.unshown import Unshown
 
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
-_OPTIONS = {"csv": ("encoding", "delimiter"), "jsonl": ("encoding",), "xlsx": ("sheet",)}
+_OPTIONS = {"csv": ("encoding", "delimiter", "decimal"), "jsonl": ("encoding",), "xlsx": ("sheet",)}
 _TEXT = "text, or left out"
-_RULES = {"file": "a path or an open file", "encoding": _TEXT, "delimiter": _TEXT, "sheet": _TEXT, "jsonl": "true or false"}
+_RULES = {
+    "file": "a path or an open file",
+    **dict.fromkeys(("encoding", "delimiter", "decimal", "sheet"), _TEXT),
+    "jsonl": "true or false",
+}
 _NAME = re.compile(r'[^\0-\x1f,;|"{}]{1,255}')
 """What a path looks like, and a table or a row in its place does not."""
 
@@ -36,10 +40,18 @@ def _input(given: Any) -> Any:
 class File:
     """A file with a respondent a row, by its path or open.
 
-    The path's ending says what it is: .jsonl or .ndjson, .parquet, .arrow or .feather, .xlsx, and else CSV. encoding: of text, where it
-    is neither UTF-8 nor begins with a mark, e.g. "cp1252". delimiter: of CSV, where the header does not tell. sheet: of a workbook
-    that has several. jsonl: JSON lines, whatever the ending. Raises ValueError for what is no file, and for an option that the kind does
-    not have.
+    The path's ending says what it is: .jsonl or .ndjson, .parquet, .arrow or .feather, .xlsx, and else CSV.
+
+    Args:
+        file: The path, or the open file.
+        encoding: Of text that neither is UTF-8 nor begins with a mark, e.g. "cp1252".
+        delimiter: Of CSV whose header does not tell.
+        sheet: Of a workbook that has several.
+        jsonl: JSON lines, whatever the ending.
+        decimal: Of CSV: "," where numbers have a decimal comma.
+
+    Raises:
+        ValueError: It is no file, or its kind does not have an option.
     """
 
     file: str | Path | IO[Any] = field(repr=False)
@@ -47,6 +59,7 @@ class File:
     delimiter: str | None = None
     sheet: str | None = None
     jsonl: bool = False
+    decimal: str | None = None
 
     def __init__(
         self,
@@ -55,10 +68,11 @@ class File:
         delimiter: str | None = None,
         sheet: str | None = None,
         jsonl: bool = False,
+        decimal: str | None = None,
     ) -> None:
         vars(self).update(file=_input(file), jsonl=_only(bool, jsonl))
-        encoding, delimiter, sheet = (_only(str | None, given) for given in (encoding, delimiter, sheet))
-        vars(self).update(encoding=encoding, delimiter=delimiter, sheet=sheet)
+        encoding, delimiter, sheet, decimal = (_only(str | None, given) for given in (encoding, delimiter, sheet, decimal))
+        vars(self).update(encoding=encoding, delimiter=delimiter, sheet=sheet, decimal=decimal)
         del file, jsonl  # from here on no frame shows what was given, be it answers
         self._check()
 
@@ -67,11 +81,15 @@ class File:
             if isinstance(given := getattr(self, name), Unshown):
                 raise ValueError(f"{name} must be {rule}, got {given}")
         del given  # the file, which may be a text of answers
-        told = {"encoding": self.encoding, "delimiter": self.delimiter, "sheet": self.sheet}
+        told = {"encoding": self.encoding, "delimiter": self.delimiter, "decimal": self.decimal, "sheet": self.sheet}
         if wrong := [name for name, value in told.items() if value is not None and name not in _OPTIONS.get(self.kind, ())]:
             raise ValueError(f"{' and '.join(wrong)} must be left out: a {self.kind} file has none")
         if self.delimiter is not None and len(self.delimiter) != 1:
             raise ValueError(f"delimiter must be one character, got {self.delimiter!r}")
+        if self.decimal not in (None, ".", ","):
+            raise ValueError(f"decimal must be . or , got {self.decimal!r}")
+        if self.decimal == self.delimiter == ",":
+            raise ValueError("decimal must be another character than delimiter, got , for both")
         try:
             io.TextIOWrapper(io.BytesIO(), self.encoding)
         except LookupError:

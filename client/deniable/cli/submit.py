@@ -59,6 +59,7 @@ _BY_PATH = (
 @click.option(
     "--delimiter", metavar="CHAR", help="What stands between the cells of CSV: a character, or `tab`.  [default: what the header shows]"
 )
+@click.option("--decimal", metavar="CHAR", help="What stands before the decimals of CSV: `,` where it is no point.")
 @click.option(
     "--encoding", metavar="NAME", help="The encoding of a text file, e.g. cp1252.  [default: UTF-8, or what the file is marked as]"
 )
@@ -98,6 +99,7 @@ def submit_command(
     columns: Sequence[str],
     jsonl: bool,
     delimiter: str | None,
+    decimal: str | None,
     encoding: str | None,
     sheet: str | None,
     batch: int | None,
@@ -140,7 +142,8 @@ def submit_command(
     if group is not None and group_column is not None:
         raise click.UsageError("give one of --group and --group-column")
     try:
-        source = File(sys.stdin.buffer if file == "-" else file, encoding, {"tab": "\t"}.get(delimiter or "", delimiter), sheet, jsonl)
+        delimiter = {"tab": "\t"}.get(delimiter or "", delimiter)
+        source = File(sys.stdin.buffer if file == "-" else file, encoding, delimiter, sheet, jsonl, decimal)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     account = {"ledger": ledger or True, "person_cap": person_cap} if person_column is not None else {}

@@ -34,6 +34,11 @@ def item_lists(names: Sequence[str]) -> dict[str, tuple[str, set[str]]]:
     return found
 
 
+def list_labels(lists: Mapping[str, tuple[str, set[str]]], whole: str) -> list[str]:
+    """Returns the labels of a multiple choice's items, in their order."""
+    return [name[len(whole) + 1 : -1] for name, (of, _) in lists.items() if of == whole]
+
+
 def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, set[str]]]) -> Answer:
     """What a row says of one item; what it says in both forms is no answer, since nobody knows which was meant."""
     if name not in lists or lists[name][0] not in row:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from deniable.device.branching import apply_skip_logic
 from deniable.device.encode import MISSING, allowed, positions, round_stochastically
 from deniable.device.entropy import keyed_words, os_words
-from deniable.device.items import each_answer
+from deniable.device.items import each_answer, item_lists, list_labels
 from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
@@ -30,7 +30,7 @@ from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
 from deniable.wire.packing import Records, shuffled
 from deniable.wire.part import Part
-from deniable.wire.public import Public
+from deniable.wire.public import Public, some_of
 from deniable.wire.submission import Submission
 
 Coded = tuple[Submission, str]
@@ -74,9 +74,14 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     encoded = np.array(taken)
     problems += [f"{name}: the answer must be {rule}" for name, rule, rows in contradictions(survey, encoded) if rows[0]]
     categories = apply_skip_logic(survey, encoded)
+    lists, wrong = item_lists([item.id for item, _ in stand]), dict[str, str]()
     for (item, answer), category in zip(stand, categories[:, 0].tolist(), strict=True):
         if category < 0:
-            problems.append(f"{item.id}: is missing" if answer is MISSING else f"{item.id}: the answer must be {allowed(item)}")
+            name, rule = item.id, allowed(item)
+            if item.id in lists and not any(one in answers for one, (whole, _) in lists.items() if whole == lists[item.id][0]):
+                name, rule = lists[item.id][0], f"a list of options, each {some_of(list_labels(lists, lists[item.id][0]))}"
+            wrong.setdefault(name, f"{name}: is missing" if answer is MISSING else f"{name}: the answer must be {rule}")
+    problems += wrong.values()
     problems += public.problems(survey)
     if problems:
         raise AnswerError("\n".join(problems))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.columns import categories, listed
+from deniable.device.columns import categories, listed, with_points
 from deniable.device.encode import MISSING, allowed
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import Raw, Rows
@@ -107,7 +107,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
     labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
     found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
     for row, item, column in zip(found, survey.items, answers, strict=True):
-        row[:] = categories(item, column, words)
+        row[:] = categories(item, with_points(column) if raw.comma and item.is_number else column, words)
     contradictory = [
         (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, found)
     ]
@@ -124,7 +124,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
     valid[[*raw.broken, *itertools.chain.from_iterable(rows for _, rows in wrong)]] = False
     rejected: list[Rejected] = []
     for row in np.flatnonzero(~valid).tolist():
-        rejected += _reasons(survey.items, answers, raw.broken, found[:, row], row, first)
+        rejected += _reasons(survey.items, answers, raw, found[:, row], row, first)
         rejected += [Rejected(first + row, name, rows[row]) for name, rows in wrong if row in rows and row not in raw.broken]
     raw.columns.clear()  # whoever still has the stretch while it is sent has no answer
     return Batch(raw.size, found, rejected, groups, first + np.arange(raw.size), people, keys).only(valid)
@@ -145,12 +145,13 @@ def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
 
 
 def _reasons(
-    questions: Sequence[Question], columns: Sequence[Any], broken: Mapping[int, str], codes: NDArray[np.integer[Any]], row: int, first: int
+    questions: Sequence[Question], columns: Sequence[Any], raw: Raw, codes: NDArray[np.integer[Any]], row: int, first: int
 ) -> Iterator[Rejected]:
-    if row in broken:
-        yield Rejected(first + row, "", broken[row])
+    if row in raw.broken:
+        yield Rejected(first + row, "", raw.broken[row])
         return
     for question, column, code in zip(questions, columns, codes.tolist(), strict=True):
         if code < 0:
             missing = isinstance(column, list) and column[row] is MISSING
-            yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}")
+            hint = raw.hint if question.is_number else ""
+            yield Rejected(first + row, question.id, "is missing" if missing else f"must be {allowed(question)}{hint}")

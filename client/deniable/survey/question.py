@@ -104,6 +104,11 @@ class Question:
         return option
 
     @property
+    def is_number(self) -> bool:
+        """Whether its answers are numbers."""
+        return TYPES[self.type].is_number
+
+    @property
     def rounds(self) -> bool:
         """Whether an answer may stand between two categories, and is rounded to one of them at random."""
         return TYPES[self.type].rounds(self.settings)

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 from deniable.device.columns import of_arrow
+from deniable.device.items import item_lists
 from deniable.device.sources.file_rows import FileRows, certain
-from deniable.device.sources.rows import Raw, require_columns
+from deniable.device.sources.rows import Raw, columns_of
 from deniable.extras import missing
 
 
@@ -21,7 +22,8 @@ class ArrowRows(FileRows):
             raise error
         with ExitStack() as stack:
             parts = certain(lambda: self._parts(stack, names, size), self.label, "a Parquet or Arrow file, as its name says")
-            yield from map(partial(_columns, names), _behind(parts, skip, size))  # no part is in this frame when the file is closed
+            # by map, so that no part is in this frame when the file is closed
+            yield from map(partial(_columns, self.label, names), _behind(parts, skip, size))
 
     def _parts(self, stack: ExitStack, names: Sequence[str], size: int) -> Iterator[Any]:
         import pyarrow
@@ -29,10 +31,12 @@ class ArrowRows(FileRows):
 
         if self._told.kind == "parquet":
             file = stack.enter_context(parquet.ParquetFile(self._file))
-            require_columns(self.label, names, file.schema_arrow.names)
-            return iter(file.iter_batches(batch_size=size, columns=list(dict.fromkeys(names))))
+            present = file.schema_arrow.names
+            wanted = {*names, *(whole for whole, _ in item_lists(names).values())}
+            columns_of(self.label, names, present, lambda name: [])
+            return iter(file.iter_batches(batch_size=size, columns=[name for name in dict.fromkeys(present) if name in wanted]))
         reader = stack.enter_context(ipc.open_file(stack.enter_context(pyarrow.OSFile(str(self._file)))))
-        require_columns(self.label, names, reader.schema.names)
+        columns_of(self.label, names, reader.schema.names, lambda name: [])
         return map(reader.get_batch, range(reader.num_record_batches))
 
 
@@ -44,5 +48,5 @@ def _behind(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
         yield from (part.slice(start, size) for start in range(dropped, part.num_rows, size))
 
 
-def _columns(names: Sequence[str], part: Any) -> Raw:
-    return Raw(part.num_rows, [of_arrow(part.column(name)) for name in names])
+def _columns(label: str, names: Sequence[str], part: Any) -> Raw:
+    return Raw(part.num_rows, columns_of(label, names, part.schema.names, lambda name: of_arrow(part.column(name))))

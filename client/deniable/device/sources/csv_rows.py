@@ -22,13 +22,19 @@ from deniable.errors import AnswerError
 _PART = 500
 """Rows that are taken apart at a time."""
 DELIMITERS = (",", ";", "\t", "|")
+_HINT = "; if the file has decimal commas, say so: decimal=',' or --decimal ,"
 
 
 class CsvRows(TextRows):
     """Rows from CSV, the first line naming the columns; other columns are left alone."""
 
     def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        """Plain lines of a file are cut, many at once; from the first stretch on that is not plain, all is read cell by cell."""
+        delimiter, stretches = self._as_written(names, size, skip)
+        comma, hint = self._told.decimal == ",", _HINT if delimiter == ";" and not self._told.decimal else ""
+        return (replace(raw, comma=comma, hint=hint) for raw in stretches) if comma or hint else stretches
+
+    def _as_written(self, names: Sequence[str], size: int, skip: int) -> tuple[str, Iterator[Raw]]:
+        """Returns the delimiter and the rows. Plain lines of a file are cut, many at once, until one is not plain: all others are read."""
         lines, seen, header = self._opened(names)
         begun = _reader(iter(seen), header.delimiter)
         next(filter(None, begun))
@@ -39,8 +45,8 @@ class CsvRows(TextRows):
                 mark = raw.peek(3)[:3] == codecs.BOM_UTF8
                 encoding = codecs.lookup(self.encoding(raw.peek(8))).name
             if encoding in ("utf-8", "utf-8-sig"):
-                return self._cut(self._file, start + 3 * mark, header, size, skip)
-        return self._read(itertools.chain(seen[header.lines :], lines), header, size, skip)
+                return header.delimiter, self._cut(self._file, start + 3 * mark, header, size, skip)
+        return header.delimiter, self._read(itertools.chain(seen[header.lines :], lines), header, size, skip)
 
     def _cut(self, path: str | Path, start: int, header: _Header, size: int, skip: int) -> Iterator[Raw]:
         with open(path, "rb") as file:
@@ -62,7 +68,7 @@ class CsvRows(TextRows):
     def _opened(self, names: Sequence[str]) -> tuple[Iterator[str], list[str], _Header]:
         """The lines behind those that were read for the header, these, and the header: by the only delimiter that names all columns."""
         lines, seen = without_text_errors(self.lines(), lambda: self.label), list[str]()
-        told = (self._told.delimiter,) if self._told.delimiter else DELIMITERS
+        told = (self._told.delimiter,) if self._told.delimiter else DELIMITERS[self._told.decimal == "," :]
         found = [_header(seen, lines, delimiter) for delimiter in told]
         fits = [place for place, header in enumerate(found) if not {*names} - {*header}]
         if len({tuple(found[place]) for place in fits}) > 1:

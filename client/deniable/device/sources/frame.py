@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from deniable.device.columns import of_arrow
-from deniable.device.sources.rows import Raw, require_columns
+from deniable.device.sources.rows import Raw, columns_of
 
 
 class Frame:
@@ -22,11 +22,13 @@ class Frame:
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         frame = self._given()
-        require_columns("the data frame", names, list(getattr(frame, "column_names", frame.columns)))
+        self._stretch(0, 0, names)
         return (self._stretch(start, size, names) for start in range(skip, len(frame), size))
 
     def _stretch(self, start: int, size: int, names: Sequence[str]) -> Raw:
         frame = self._given()
         of_pandas = hasattr(frame, "iloc")
         part = frame.iloc[start : start + size] if of_pandas else frame.slice(start, size)
-        return Raw(len(part), [part[name] if of_pandas else of_arrow(part[name]) for name in names])
+        present = list(getattr(frame, "column_names", frame.columns))
+        columns = columns_of("the data frame", names, present, lambda name: part[name] if of_pandas else of_arrow(part[name]))
+        return Raw(len(part), columns)

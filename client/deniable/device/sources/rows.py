@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from deniable.device.columns import listed
+from deniable.device.encode import chosen
+from deniable.device.items import item_lists
 from deniable.errors import AnswerError
 
 
 @dataclass
 class Raw:
-    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all."""
+    """A stretch of rows as they came: for each question the answers, and the rows that are no rows at all.
+
+    comma: whether numbers have a decimal comma. hint: what may help where a number is refused; it follows from the file, not from answers.
+    """
 
     size: int
     columns: list[Any] = field(repr=False)
     broken: dict[int, str] = field(default_factory=dict)
+    comma: bool = False
+    hint: str = ""
 
 
 class Rows(Protocol):
@@ -42,6 +50,32 @@ def raw_of(part: Sequence[Sequence[Any] | str], width: int) -> Raw | None:
     broken = {i: row for i, row in enumerate(part) if isinstance(row, str)}
     whole = [[""] * width if isinstance(row, str) else row for row in part]
     return Raw(len(part), [list(cells) for cells in zip(*whole, strict=True)], broken) if part else None
+
+
+def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[str], Any]) -> list[Any]:
+    """Returns the columns of a table whose cells may be lists: the items of a multiple choice stand in columns of their own or in one.
+
+    column: Gives the column of a name, with Python's own values where it is one of lists. Raises AnswerError as `require_columns`.
+    """
+    lists, there = item_lists(names), set(map(str, present))
+    wholes = {whole for whole, _ in lists.values() if whole in there}
+    if both := sorted(wholes & {lists[name][0] for name in names if name in lists and name in there}):
+        rule = "must have one column for a multiple choice or one for each of its items"
+        raise AnswerError(f"{label} {rule}, got both for {', '.join(both)}")
+    split = [name for name in names if name in lists and lists[name][0] in wholes]
+    require_columns(label, [name for name in names if name not in split], present)
+    cells = {whole: [_cell(one) for one in listed(column(whole))] for whole in wholes}
+
+    def item(name: str) -> list[Any]:
+        whole, labels = lists[name]
+        return [chosen(cell, name[len(whole) + 1 : -1], labels) for cell in cells[whole]]
+
+    return [item(name) if name in split else column(name) for name in names]
+
+
+def _cell(cell: Any) -> Any:
+    """A cell that may be a list of NumPy's."""
+    return cell.tolist() if hasattr(cell, "tolist") else cell
 
 
 def require_columns(label: str, names: Sequence[str], present: Sequence[Any]) -> None:

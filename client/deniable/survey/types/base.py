@@ -31,6 +31,9 @@ class QuestionType:
     optional_keys: Mapping[str, Mapping[str, Any]] = {}
     """The keys that it may have besides."""
 
+    is_number: bool = False
+    """Whether its answers are numbers, which files may write with a decimal comma."""
+
     item_type: str = "yes_no"
     """The type of its items, where it consists of items."""
 

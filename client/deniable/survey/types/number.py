@@ -26,6 +26,7 @@ class Number(QuestionType):
     """
 
     title = "a number"
+    is_number = True
     required_keys: Mapping[str, Mapping[str, Any]] = {
         "low": {**_NUMBER_SCHEMA, "description": "The least number that can be answered."},
         "high": {**_NUMBER_SCHEMA, "description": "The greatest number that can be answered."},
