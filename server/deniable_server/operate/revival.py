@@ -20,7 +20,7 @@ from deniable_server.store.roles import Role
 
 
 def access_of(store: Store) -> Iterator[str]:
-    """Yields a line for each thing that a database lets somebody do: keys, accounts, codes, webhooks, and surveys with their states."""
+    """Yields a line for each access that a database grants: keys, accounts, codes, webhooks, and surveys with their states."""
     for key in store.accounts.all_keys():
         yield f"key\t{key.name}\t{','.join(key.scopes)}\t{key.survey or 'all surveys'}\tmade on {key.made_on}"
     roles = {published.survey.id: store.roles.members(published.survey.id) for published in store.surveys.all()}
@@ -60,7 +60,7 @@ class Later:
     """What happened after a backup, as far as it is known.
 
     entries: of the audit log. withdrawn: ids of records. spent: surveys, and hashes of codes that were used. sealed: whether there may be
-    more of these, which nobody could read.
+    more of these, which could not be read.
     """
 
     entries: Sequence[Entry] = ()
