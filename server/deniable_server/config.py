@@ -144,7 +144,7 @@ def key_path(written: str | Path, source: str) -> Path:
     """Returns the path of the file with the server's key. source: where it comes from, for the message.
 
     Raises:
-        ValueError: It begins as an API key does, which is quoted nowhere: somebody has mistaken one for the other.
+        ValueError: It begins as an API key does. The message does not quote it.
     """
     if Path(written).name.startswith("dk_"):
         raise ValueError(f"{source} must be the path of a file, got an API key (dk_…), which belongs in $DENIABLE_KEY of the client")

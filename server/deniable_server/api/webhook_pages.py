@@ -35,7 +35,7 @@ class WebhookForm(FlaskForm):  # type: ignore[misc]
 
     def validate_url(self, field: StringField) -> None:
         """Refuses an address that no message is sent to."""
-        field.data = field.data.strip()
+        field.data = field.data.strip(" ")
         try:
             webhooks.check_url(field.data)
         except ValueError as error:

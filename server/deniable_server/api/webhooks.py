@@ -24,7 +24,7 @@ _PREFIX = "whsec_"
 
 def make(store: Store, survey_id: str, url: str, events: Collection[str]) -> tuple[Webhook, str]:
     """A new webhook, and its secret as its receiver writes it. Raises ValueError naming the rule, UnknownSurveyError, ConflictError."""
-    url = url.strip()
+    url = url.strip(" ")
     check_url(url)
     if not events or not set(events) <= set(EVENTS):
         raise ValueError(f"events must be some of {', '.join(EVENTS)}")

@@ -108,7 +108,7 @@ def restore_backup(
         _show("Works again as it did when the backup was made:", revival.access_of(store))
         click.echo("All sessions, and links that make accounts, are ended.", err=True)
         if not yes and not at_terminal():
-            raise click.ClickException("nobody is there to be asked whether this is right: look at the list, and say --yes")
+            raise click.ClickException("restore must be confirmed: look at the list above, and say --yes")
         if not yes:
             click.confirm("Restore it?", abort=True, err=True)
 

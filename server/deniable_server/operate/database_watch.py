@@ -1,6 +1,6 @@
 """Reports when the database stops answering, and when it answers again: once for each change of state.
 
-It asks by itself, at regular times: a line that came with a failed request would show when somebody answered.
+It asks at regular times: a line that came with a failed request would show when a respondent answered.
 """
 
 from __future__ import annotations

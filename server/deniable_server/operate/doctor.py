@@ -38,7 +38,7 @@ class NotCheckedError(Exception):
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at. faults: a line each. skipped: why it was not looked at, empty where nobody asked for it."""
+    """What was looked at. faults: a line each. skipped: why it was not looked at, empty where it was not asked for."""
 
     name: str
     faults: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Check:
 
 
 def examined(name: str, faults: Iterator[str] | None) -> Check:
-    """Runs a check to its end. faults: what it yields, None where nobody asked for it. A file that cannot be read is a fault."""
+    """Runs a check to its end. faults: what it yields, None where it was not asked for. A file that cannot be read is a fault."""
     if faults is None:
         return Check(name, skipped="")
     seen: list[str] = []

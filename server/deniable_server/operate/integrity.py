@@ -15,7 +15,7 @@ _TABLES = frozenset({"surveys", "submissions", "tallies", "users"})  # which eve
 def require_database(path: Path) -> None:
     """Checks the file itself: its tables are ours, and SQLite finds no page damaged.
 
-    Messages do not name the file, which may be a copy: whoever calls this says which one it is of.
+    Messages do not name the file, which may be a copy: the caller names the original.
 
     Raises:
         ValueError: The file is empty, cut, damaged, or another program's.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,13 +12,15 @@ from secrets import token_urlsafe
 from urllib.parse import urlsplit
 
 from deniable.errors import DeniableError
+from deniable_server.config import copy_key, key_file
+from deniable_server.store import open_store
 from deniable_server.store.audit import BEGINNING, Act, Entry
 from deniable_server.store.protocol import Published, Store
 from deniable_server.store.roles import Role
 
 
 def access_of(store: Store) -> Iterator[str]:
-    """Yields a line for each thing that a database lets somebody do: keys, accounts, codes, webhooks, and surveys with their states."""
+    """Yields a line for each access that a database grants: keys, accounts, codes, webhooks, and surveys with their states."""
     for key in store.accounts.all_keys():
         yield f"key\t{key.name}\t{','.join(key.scopes)}\t{key.survey or 'all surveys'}\tmade on {key.made_on}"
     roles = {published.survey.id: store.roles.members(published.survey.id) for published in store.surveys.all()}
@@ -56,28 +59,34 @@ def log_in(path: Path) -> list[Entry]:
 class Later:
     """What happened after a backup, as far as it is known.
 
-    entries: of the audit log. withdrawn: ids of records. spent: surveys, and hashes of codes that were used.
+    entries: of the audit log. withdrawn: ids of records. spent: surveys, and hashes of codes that were used. sealed: whether there may be
+    more of these, which could not be read.
     """
 
     entries: Sequence[Entry] = ()
     withdrawn: Sequence[bytes] = ()
     spent: Sequence[tuple[str, bytes]] = ()
+    sealed: bool = False
 
     @classmethod
     def of(cls, path: Path) -> Later:
-        """Reads the database that is replaced, whose key is not needed. Codes whose records wait to be counted are sealed: not known.
+        """Reads the database that is replaced. Without its key beside it, codes whose records wait to be counted are not known.
 
         Raises:
             ValueError: The file cannot be read, or its log is broken.
+            UnavailableError: The key beside it is another one.
+            OSError: There is no room for a copy, in which the codes are read.
         """
         try:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as old:
                 texts = [text for (text,) in old.execute("SELECT entry FROM audit ORDER BY number")]
                 withdrawn = [bytes(id_) for (id_,) in old.execute("SELECT id FROM withdrawn ORDER BY id")]
-                spent = [(survey, bytes(code)) for survey, code in old.execute("SELECT survey, hash FROM invitations WHERE spent = 1")]
+                sealed = not key_file(path).exists()
+                rows = old.execute("SELECT survey, hash FROM invitations WHERE spent = 1").fetchall()
+                spent = [(survey, bytes(code)) for survey, code in rows] if sealed else _used_codes(old, path)
         except sqlite3.Error as error:
             raise ValueError(f"{path} must be the database that is replaced, and readable ({error})") from None
-        return cls(_chained(texts), withdrawn, spent)
+        return cls(_chained(texts), withdrawn, spent, sealed)
 
 
 @dataclass
@@ -110,7 +119,20 @@ def apply(store: Store, later: Later) -> Outcome:
     withdrawn, spent = store.submissions.withdraw_all(later.withdrawn), store.access.spend(later.spent)
     for count, words in ((withdrawn, "withdrawn record"), (spent, "spent code")):
         outcome.applied += [f"{count:,} {words}{'' if count == 1 else 's'}"] if count else []
+    if later.sealed:
+        outcome.left.append("codes whose records waited to be counted\t(the old database's key is not beside it)")
     return outcome
+
+
+def _used_codes(old: sqlite3.Connection, path: Path) -> list[tuple[str, bytes]]:
+    """The codes that were used, read in a copy, since opening a file may bring it up to date."""
+    with tempfile.TemporaryDirectory(prefix="deniable-restore-", dir=path.absolute().parent) as folder:
+        twin = Path(folder) / "old.db"
+        with closing(sqlite3.connect(twin)) as copy:
+            old.backup(copy)
+        copy_key(key_file(path), key_file(twin))
+        with closing(open_store(twin)) as store:
+            return store.access.used()
 
 
 def _after(store: Store, entries: Sequence[Entry]) -> list[Entry]:

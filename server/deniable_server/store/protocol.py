@@ -149,6 +149,9 @@ class Access(Protocol):
     def invitations(self, survey_id: str) -> tuple[int, int]:
         """How many invitations a survey has, and how many of them are spent, as far as their records are counted."""
 
+    def used(self) -> list[tuple[str, bytes]]:
+        """All codes that were used, each with its survey: those marked as spent, and those whose records wait. For a restore only."""
+
     def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
         """Marks codes that were spent after a backup was made, each with its survey. Returns how many were not marked yet."""
 

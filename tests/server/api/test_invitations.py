@@ -287,7 +287,7 @@ def test_the_command_writes_a_table_with_personal_links(url: str | None, begin: 
     [
         (("study", "--count", "1"), "access of survey study must be invited, got open"),
         (("nope", "--count", "1"), "no survey with this id"),
-        (("staff", "--count", "0"), "1<=x<=100000"),
+        (("staff", "--count", "0"), "count must be a whole number from 1 to 100,000, got 0"),
         (("staff", "--count", "1", "--public-url", "=cmd"), "public_url must begin with https:// or http://"),
     ],
 )

@@ -184,6 +184,27 @@ def test_the_database_that_is_replaced_takes_codes_and_withdrawn_records_away_to
     assert not withdrawn_is_there(past, db)
 
 
+@pytest.mark.parametrize("with_key", [True, False])
+def test_a_code_whose_record_waits_in_the_old_database_is_spent_where_its_key_is(tmp_path: Path, with_key: bool) -> None:
+    server = ServerProcess(tmp_path)
+    waiting = Survey.from_dict({**KEYS, "id": "staff", "access": "invited", "batch": 10})
+    server.publish(waiting)
+    with server.store() as store:
+        code = invitations.make(store, "staff", 2)[0]
+    copy = tmp_path / "copy.db"
+    server.run("backup", str(copy), "--with-key")
+    with server.store() as store:
+        store.submissions.add("staff", submission(waiting, 1, invitation=access_codes.read(code)))
+    if not with_key:
+        key_file(server.db).unlink()
+    before = server.db.read_bytes()
+    status, _, printed = run("restore", copy, "--db", tmp_path / "new.db", "--yes", "--old", server.db)
+    assert (status, "1 spent code\n" in printed, "records waited to be counted" in printed) == (0, with_key, not with_key), printed
+    assert "codes\tstaff\t1 of 2 can be used" in printed or not with_key
+    assert server.db.read_bytes() == before
+    server.close()
+
+
 def test_a_password_that_was_changed_later_does_not_come_back(tmp_path: Path) -> None:
     server = ServerProcess(tmp_path)
     copy = tmp_path / "copy.db"

@@ -236,6 +236,7 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
             "https://a:b@example.org/",
             "https://example.org/#x",
             "ftp://example.org",
+            "https://example.org/\n",
             "https://[::1",
             "https://ex ample.org",
             "x" * 1001,

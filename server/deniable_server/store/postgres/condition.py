@@ -1,4 +1,4 @@
-"""Failures of PostgreSQL by their SQLSTATE codes, in words for whoever runs the server."""
+"""Failures of PostgreSQL by their SQLSTATE codes, in words for operators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TEXTS = {
     "role": "28000",
     "database": "3D000",
 }
-"""What PostgreSQL says where it lets nobody in: libpq hands on the words, and not the code."""
+"""Words of refused connections: libpq hands on the server's text, and not its code."""
 
 
 def code_of(error: psycopg.Error) -> str:

@@ -45,7 +45,7 @@ class Server:
     def __init__(self, url: str, name: str, key: Path, connections: int = CONNECTIONS) -> None:
         if connections < FEWEST:
             raise ValueError(f"database connections must be at least {FEWEST}, got {connections}")
-        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # the same warning again and again: `trouble` is told once
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it repeats one warning; `trouble` is reported once
         self._url, self._name = url, name
         scans = connections // FEWEST
         self._scans = threading.BoundedSemaphore(scans)

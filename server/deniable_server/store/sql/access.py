@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from deniable_server.store.audit import doing
+from deniable_server.store.sql import intake
 from deniable_server.store.sql.audit import append
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
@@ -34,6 +35,12 @@ class AccessShelf:
             query = "SELECT count(*), coalesce(sum(spent), 0) FROM invitations WHERE survey = ?"
             made, spent = connection.execute(query, [survey_id]).fetchone()
         return made, spent
+
+    def used(self) -> list[tuple[str, bytes]]:
+        with self._database.reading() as connection:
+            rows = connection.execute("SELECT survey, hash FROM invitations WHERE spent = 1").fetchall()
+            waiting = [(place.survey, code) for place, part in intake.read(connection, self._database.seal) for code in part.codes]
+        return sorted({*waiting, *((survey, bytes(code)) for survey, code in rows)})
 
     def spend(self, codes: Collection[tuple[str, bytes]]) -> int:
         mark = "UPDATE invitations SET spent = 1 WHERE survey = ? AND hash = ? AND spent = 0"
