@@ -145,6 +145,7 @@ def test_questions_are_heard_with_their_number_and_hint_and_no_problem_before_th
         "(A number from 0 to 10,000. Leave it empty if you prefer not to say.)",
         "textbox “Question 5 How old are you?” (A number from 18 to 120) required",
         f"group “Question 6 · may be skipped Which of these do you know: {LONG}?” (Tick all that apply.)",
+        "  status live polite",  # empty, until a tick takes others off
         f"  checkbox “{LONG}”",
         "  checkbox “none other”",
         "  checkbox “None of these”",

@@ -114,6 +114,7 @@ def test_an_exclusive_option_unticks_the_others_and_is_unticked_by_them(
         pages.tick(*tick)
         assert pages.ticked == ticked
     assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    assert driver.execute_script("return document.documentElement.scrollHeight <= innerHeight && scrollY === 0")  # the window stays still
     page.press("next")
     assert page.step("questions") == "review"
     answers = [answer.text for answer in driver.find_elements(By.CSS_SELECTOR, "#review [data-slot=answer]")]

@@ -239,7 +239,6 @@ function boxesOf(element, question, labels, lang) {
 function sayAlone(box) {
   const note = document.createElement("small");
   note.textContent = t("only this one");
-  note.dir = "auto";
   box.nextElementSibling.after(" ", note); // names are put together of texts: with a space between
 }
 

@@ -50,6 +50,11 @@ def undeclared(questions: Sequence[Question]) -> Iterator[str]:
                 yield f"the option “{label}” of the question {question.id} looks as if it goes with no other one: {advice}"
 
 
+def means_none(label: str) -> bool:
+    """Returns whether an option reads as "none of these"."""
+    return advice_for(label) == _KINDS[-1][1]
+
+
 def advice_for(label: str) -> str | None:
     """Returns what to do about an option that looks exclusive; None for any other."""
     text = " ".join(label.replace("’", "'").strip(" .,;:!-–()[]\"'“”").split())

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from deniable.survey.types.base import MAX_OPTION_LENGTH, MAX_OPTIONS, number
+from deniable.survey.undeclared import means_none
+from deniable.xlsform.exclusive import excluding
 from deniable.xlsform.words import line, unlike
 from deniable.xlsform.workbook import Row, is_yes, label_of
 
@@ -110,11 +112,14 @@ def _options(row: Row, rows: Sequence[Row], more: str, many: bool, language: str
     own = [line(label_of(one, language)) for one in rows]
     wanted = [label or line(name) for label, name in zip(own, names, strict=True)]
     labels = unlike(wanted, names)
+    apart = excluding(row.get(("constraint", ""), "")) if many else None
+    by_name = dict(zip(names, labels, strict=True))
+    known = apart is not None and len(apart) < len(by_name) and all(name in by_name for name in apart)
     lost = {
         "everybody is offered all options": ("choice_filter", "") in row,
         "its options stand in one order": bool(re.search(r"randomize\s*=\s*true", row.get(("parameters", ""), ""), re.IGNORECASE)),
         "there is no “other” with a text": "other" in more,
-        "its constraint is left out": ("constraint", "") in row,
+        "its constraint is left out": ("constraint", "") in row and not known,
         "options without a label are called by their names": not all(own),
         "options that read alike have their names behind them": len(set(wanted)) < len(wanted),
         f"options are cut to {MAX_OPTION_LENGTH} characters": any(len(label) > MAX_OPTION_LENGTH for label in wanted),
@@ -122,7 +127,15 @@ def _options(row: Row, rows: Sequence[Row], more: str, many: bool, language: str
     notes = [note for note, holds in lost.items() if holds]
     if not many and sorted(label.lower() for label in labels) == ["no", "yes"]:
         return Kind({"type": "yes_no"}, {name: label.lower() for name, label in zip(names, labels, strict=True)}, notes)
-    return Kind({"type": "multi_choice" if many else "choice", "options": labels}, dict(zip(names, labels, strict=True)), notes)
+    keys = _excluding([by_name[name] for name in apart]) if apart and known else {}
+    return Kind({"type": "multi_choice" if many else "choice", "options": labels, **keys}, by_name, notes)
+
+
+def _excluding(labels: Sequence[str]) -> dict[str, Any]:
+    """The keys of options that go with no other one; the first that reads as none takes the place of the page's own."""
+    none = next((label for label in labels if means_none(label)), None)
+    others = [label for label in labels if label != none]
+    return {**({"exclusive": others} if others else {}), **({"none": none} if none else {})}
 
 
 def _number(constraint: str, whole: bool) -> Kind | str:

@@ -1,0 +1,59 @@
+"""A constraint that keeps an option from others becomes an exclusive option, in the spellings that forms have; others are left out."""
+
+from __future__ import annotations
+
+import pytest
+from tests.client.xlsform.test_mapper import workbook
+
+from deniable.survey import Survey
+from deniable.xlsform import read_xlsform
+from deniable.xlsform.exclusive import excluding
+
+
+@pytest.mark.parametrize(
+    ("constraint", "names"),
+    [
+        ("not(selected(., 'none') and count-selected(.) > 1)", ["none"]),
+        ('not (selected(.,"none") and count-selected(.)>=2)', ["none"]),
+        ("not(count-selected(.) > 1 and selected(., 'none'))", ["none"]),
+        ("not(selected(., 'none')) or count-selected(.) = 1", ["none"]),
+        ("count-selected(.) <= 1 or not(selected(., '99'))", ["99"]),
+        ("if(selected(., 'none'), count-selected(.)=1, true())", ["none"]),
+        ("(not(selected(., 'none') and count-selected(.) > 1)) and not(selected(., 'dk') and count-selected(.)>1)", ["none", "dk"]),
+        ("not(selected(., 'a and b') and count-selected(.) > 1)", ["a and b"]),
+        ("not(selected(., 'none') and count-selected(.) > 1) and count-selected(.) < 4", None),
+        ("not(selected(., 'none') and count-selected(.) > 2)", None),
+        ("not(selected(., 'none') or count-selected(.) > 1)", None),
+        ("selected(., 'none') and count-selected(.) > 1", None),
+        ("not(selected(${other}, 'none') and count-selected(.) > 1)", None),
+        ("not(selected(., 'a') and selected(., 'b'))", None),
+        ("count-selected(.) <= 3", None),
+        ("((((", None),
+        (")(", None),
+        ("", None),
+    ],
+)
+def test_the_usual_spellings_are_read_and_no_others(constraint: str, names: list[str] | None) -> None:
+    assert excluding(constraint) == names
+
+
+HEAD = ("type", "name", "label", "constraint")
+CHOICES = [("list_name", "name", "label"), *(("d", name, name.title()) for name in ("tea", "coffee", "none", "dk"))]
+
+
+def imported(constraint: str, kind: str = "select_multiple d") -> tuple[Survey, str]:
+    found = read_xlsform(workbook([HEAD, (kind, "drinks", "Which?", constraint)], CHOICES), "form")
+    [why] = [line.why for line in found.report if line.name == "drinks"]
+    return Survey.from_dict(found.document), why
+
+
+def test_an_import_keeps_the_rule_and_no_longer_calls_the_constraint_left_out() -> None:
+    survey, why = imported("not(selected(., 'none') and count-selected(.) > 1) and not(selected(., 'dk') and count-selected(.) > 1)")
+    assert (survey.questions[0].exclusive, survey.questions[0].none) == (("Dk", "None"), "None")  # and the page adds no second one
+    assert "constraint" not in why
+
+
+@pytest.mark.parametrize("constraint", ["not(selected(., 'milk') and count-selected(.) > 1)", "count-selected(.) <= 2"])
+def test_a_constraint_that_names_no_option_or_says_more_is_called_left_out(constraint: str) -> None:
+    survey, why = imported(constraint)
+    assert (survey.questions[0].exclusive, "its constraint is left out" in why) == ((), True)
