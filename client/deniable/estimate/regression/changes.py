@@ -91,6 +91,8 @@ def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
     left, right = _at(factor, rows, name, low), _at(factor, rows, name, high)
     size = [_range([one, other]) for one, other in zip(left, right, strict=True)]
     for _ in range(_HALVINGS):
+        if (_distance(left, right, size) <= _JUMP).all():
+            return
         middle = (low + high) / 2
         between = _at(factor, rows, name, middle)
         first = _distance(left, between, size) >= _distance(between, right, size)

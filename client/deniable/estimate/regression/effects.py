@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _Floats = NDArray[np.float64]
 
+_LEAST = 1e-9  # of a chance's error: below it nothing is seen of the chance, and the delta method holds no longer
+
 
 @dataclass(frozen=True)
 class Effects(Tabular):
@@ -269,8 +271,8 @@ def _chance(fit: Coefficients, chances: _Floats, gradients: _Floats, y: int, cov
     own, rest = float(chances[y]), float(chances[others].sum())
     gradient = gradients[y] if own <= rest else -gradients[others].sum(axis=0)
     error = math.sqrt(float(gradient @ covariance @ gradient))
-    if not (own > 0 and rest > 0 and error > 0):
-        raise EstimateError("the rows must be nearer to the respondents' values: a chance there is 0 or 1 to the last digit")
+    if not (own > 0 and rest > 0 and error > _LEAST):
+        raise EstimateError("the rows must be nearer to the respondents' values: a chance there is 0 or 1 to nine digits")
     half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / (own * rest)
     odds = math.log(own) - math.log(rest)
     low, high = (1 / (1 + math.exp(-min(max(odds + side, -700.0), 700.0))) for side in (-half, half))

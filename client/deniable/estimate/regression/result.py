@@ -144,7 +144,7 @@ class Regression(Tabular):
 
         Raises:
             EstimateError: A variable is missing or has another category, a factor looks at all rows together (as age.rank() does), or a
-                chance is 0 or 1 to the last digit there.
+                chance is 0 or 1 to nine digits there.
         """
         return effects.predictions(self.fitted, rows, confidence)
 
