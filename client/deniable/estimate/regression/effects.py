@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.present.figures import decimals, fixed
+from deniable.estimate.present.figures import with_error
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import changes, likelihood
@@ -63,7 +63,7 @@ class Effects(Tabular):
 
 
 def _cells(one: Estimate) -> tuple[str, ...]:
-    value, error, low, high = (fixed(figure, decimals(one.std_error, 4)) for figure in (one.estimate, one.std_error, one.low, one.high))
+    value, error, low, high = with_error((one.estimate, one.std_error, one.low, one.high), one.std_error, 4)
     return value, error, f"{low} – {high}"
 
 

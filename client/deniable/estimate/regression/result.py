@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.normal import HypothesisTest
-from deniable.estimate.present.figures import decimals, fixed, p_value
+from deniable.estimate.present.figures import fixed, p_value, with_error
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import effects, hypotheses
@@ -191,7 +191,7 @@ class Regression(Tabular):
 
 
 def _cells(coefficient: float, error: float, z: float, p: float, low: float, high: float) -> tuple[str, ...]:
-    value, spread, bottom, top = (fixed(figure, decimals(error, 4)) for figure in (coefficient, error, low, high))
+    value, spread, bottom, top = with_error((coefficient, error, low, high), error, 4)
     return value, spread, fixed(z, 4), p_value(p, 4), bottom, top
 
 
