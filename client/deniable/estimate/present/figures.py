@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+_SMALL = 5e-9  # a standard error of which nine decimals show less than a digit
 
 
 def percent(share: float | None) -> str:
@@ -39,6 +42,14 @@ def signed(value: float, unit: int = 1) -> str:
 def decimals(std_error: float, least: int = 0) -> int:
     """How many decimals show two digits of a standard error: `least` to 9; two, or `least` if that is more, where it is 0."""
     return min(9, max(least, 1 - math.floor(math.log10(std_error)))) if std_error > 0 else max(least, 2)
+
+
+def with_error(values: Sequence[float], std_error: float, least: int = 0) -> tuple[str, ...]:
+    """Returns figures of one standard error with two digits of it: with decimals, and with an exponent where nine would show none."""
+    if std_error <= 0 or std_error >= _SMALL:
+        return tuple(fixed(value, decimals(std_error, least)) for value in values)
+    digits = (math.floor(math.log10(abs(value) or std_error)) - math.floor(math.log10(std_error)) for value in values)
+    return tuple(f"{value:.{min(max(places, 0) + 1, 15)}e}" for value, places in zip(values, digits, strict=True))
 
 
 def p_value(p: float | None, places: int | None = None) -> str:

@@ -32,12 +32,14 @@ class Basis:
     Attributes:
         names: The columns' names.
         turn: (p, p), upper triangular: X turn is the basis.
+        centre: (p,), the columns' means; 0 without an intercept.
         offset: (p,), the number in each column that is nearest to 0; 0 without an intercept.
         reach: (p,), the largest distance from it.
     """
 
     names: list[str]
     turn: _Floats
+    centre: _Floats
     offset: _Floats
     reach: _Floats
 
@@ -51,20 +53,24 @@ class Basis:
         if not rows.shape[1]:
             raise EstimateError("formula must have at least one term or the intercept")
         largest = _largest(rows, names)
-        triangle = _triangle(rows, largest)
-        _refuse_collinear(triangle, rows / largest, names)
+        centre = rows.mean(axis=0) * (1.0 if "Intercept" in names else 0.0)
+        if "Intercept" in names:
+            centre[names.index("Intercept")] = 0.0
+        moved = (rows - centre) / largest
+        triangle = _triangle(moved)
+        _refuse_collinear(triangle, moved, rows / largest, names)
         signs = np.where(np.diagonal(triangle) < 0, -1.0, 1.0)
-        turn = scipy.linalg.solve_triangular(triangle * signs[:, None], np.eye(len(largest))) / largest[:, None]
-        turn = turn / np.abs(rows @ turn).max(axis=0)
+        turn = scipy.linalg.solve_triangular(triangle * signs[:, None], np.eye(len(largest)))
+        turn = turn / np.abs(moved @ turn).max(axis=0) / largest[:, None]
         low, high = rows.min(axis=0), rows.max(axis=0)
         offset = np.clip(0.0, low, high) * (1.0 if "Intercept" in names else 0.0)
         if "Intercept" in names:
             offset[names.index("Intercept")] = 0.0
-        return cls(names, turn, offset, np.maximum(np.abs(low - offset), np.abs(high - offset)))
+        return cls(names, _from_means(names, centre) @ turn, centre, offset, np.maximum(np.abs(low - offset), np.abs(high - offset)))
 
     def columns(self, x: _Floats) -> _Floats:
         """Returns the basis at these values of the formula's columns, shape (.., p)."""
-        return np.asarray(x @ self.turn)
+        return np.asarray((x - self.centre) @ np.linalg.inv(_from_means(self.names, self.centre)) @ self.turn)
 
     def carried(self, constraint: _Floats | None, outcomes: int) -> _Floats:
         """Returns the matrix that carries coefficients of the basis to those of the formula's columns.
@@ -101,7 +107,7 @@ class Naming:
 
 def orthogonal(columns: _Floats) -> _Floats:
     """Returns an orthogonal basis of the columns' span, the largest number of each 1; columns that follow from others add nothing."""
-    scaled = columns / np.maximum(np.abs(columns).max(axis=0), 1e-300)
+    scaled = columns / 2.0 ** np.ceil(np.log2(np.maximum(np.abs(columns).max(axis=0), 1e-300)))  # a power of 2 rounds nothing
     kept: list[_Floats] = []
     for column in scaled.T:
         spread = max(float(np.abs(column - column.mean()).max()), _ROUNDING)
@@ -125,6 +131,14 @@ def _blocks(turn: _Floats, outcomes: int) -> _Floats:
     return np.asarray(np.kron(np.eye(outcomes - 1), turn), dtype=np.float64)
 
 
+def _from_means(names: Sequence[str], centre: _Floats) -> _Floats:
+    """What subtracts each column's mean by the intercept's, shape (p, p)."""
+    made = np.eye(len(names))
+    if "Intercept" in names:
+        made[names.index("Intercept")] -= centre
+    return made
+
+
 def _largest(rows: _Floats, names: list[str]) -> _Floats:
     if not np.isfinite(rows).all():
         raise EstimateError("the terms must be finite numbers in every row")
@@ -139,23 +153,24 @@ def _largest(rows: _Floats, names: list[str]) -> _Floats:
     return np.asarray(largest)
 
 
-def _triangle(rows: _Floats, largest: _Floats) -> _Floats:
+def _triangle(rows: _Floats) -> _Floats:
     """R of the rows' QR decomposition, of some rows at a time."""
     triangle = np.zeros((0, rows.shape[1]))
     for start in range(0, len(rows), _AT_ONCE):
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + _AT_ONCE] / largest]), mode="r"), dtype=np.float64)
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, rows[start : start + _AT_ONCE]]), mode="r"), dtype=np.float64)
     return np.vstack([triangle, np.zeros((max(0, rows.shape[1] - len(triangle)), rows.shape[1]))])
 
 
-def _refuse_collinear(triangle: _Floats, rows: _Floats, names: list[str]) -> None:
-    """triangle: R of the rows, whose columns have a largest number of 1."""
-    centre = rows.mean(axis=0)
-    spread, size = np.sqrt(((rows - centre) ** 2).sum(axis=0)), np.sqrt((rows**2).sum(axis=0))
+def _refuse_collinear(triangle: _Floats, moved: _Floats, rows: _Floats, names: list[str]) -> None:
+    """triangle: R of the rows, moved by their means if there is an intercept. rows: the columns with a largest number of 1."""
+    spread, size = np.sqrt(((moved - moved.mean(axis=0)) ** 2).sum(axis=0)), np.sqrt((rows**2).sum(axis=0))
     for j, left in enumerate(np.abs(np.diagonal(triangle))):
         if left > max(_DIGITS * spread[j], _ROUNDING * size[j]):
             continue
         before = scipy.linalg.solve_triangular(triangle[:j, :j], triangle[:j, j]) if j else np.zeros(0)
         share = np.abs(before) * np.where(spread[:j] > _ROUNDING * size[:j], spread[:j], size[:j])
+        if "Intercept" in names and spread[j] <= _ROUNDING * size[j]:
+            share = np.array([float(name == "Intercept") for name in names[:j]])
         named = [name for name, part in zip(names, share, strict=False) if part > 1e-3 * share.max(initial=0)]
         far = ""
         if any(0 < _FAR * one < whole for one, whole in zip(spread[1 : j + 1], size[1 : j + 1], strict=True)):

@@ -20,6 +20,8 @@ _Floats = NDArray[np.float64]
 
 _STEP = 1e-4  # of a number's spread, for its slope
 _LONGEST = 0.05  # of it, however many digits are lost
+_SMALLER = 8  # times that a step is divided by 8, until slopes agree
+_AGREE = 1e-3  # of the largest slope of a term
 _HALVINGS = 64  # of the distance between two neighbours: what still changes then is a jump
 _JUMP = 1e-6  # of a factor's range
 _CORNER = 1e-2  # of a factor's range in a spread of the variable: by how much the slopes on both sides may differ
@@ -69,14 +71,27 @@ def sides(layout: Layout, frame: pd.DataFrame, name: str, kinds: NDArray[np.int6
     Raises:
         EstimateError: As in `step`, or a side cannot be computed within the number's range, either.
     """
-    values, distance = frame[name].to_numpy(dtype=np.float64), step(layout, frame, name)
-    over, under = values + distance / 2, values - distance / 2
-    try:
-        above, below = (layout.matrix(frame.assign(**{name: side}), kinds) for side in (over, under))
-    except EstimateError:
-        over, under = np.minimum(over, values.max()), np.maximum(under, values.min())
-        above, below = (layout.matrix(frame.assign(**{name: side}), kinds) for side in (over, under))
-    return above, below, (over - under)[:, None]
+    distance, values = step(layout, frame, name), frame[name].to_numpy(dtype=np.float64)
+
+    def at(half: float) -> tuple[_Floats, _Floats, _Floats]:
+        over, under = values + half, values - half
+        try:
+            above, below = (layout.matrix(frame.assign(**{name: side}), kinds) for side in (over, under))
+        except EstimateError:
+            over, under = np.minimum(over, values.max()), np.maximum(under, values.min())
+            above, below = (layout.matrix(frame.assign(**{name: side}), kinds) for side in (over, under))
+        return above, below, (over - under)[:, None]
+
+    here = at(distance / 2)
+    for _ in range(_SMALLER):
+        there = at(distance / 16)
+        one, other = ((above - below) / per for above, below, per in (here, there))
+        if (np.abs(one - other).max(axis=0) <= _AGREE * np.abs(other).max(axis=0)).all():
+            return here
+        here, distance = there, distance / 8
+    raise EstimateError(
+        f"the slope of {name} must be defined, and a term changes too fast for it. Compute the term into a column of the data"
+    )
 
 
 def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
@@ -91,6 +106,8 @@ def _refuse_jump(factor: Factor, frame: pd.DataFrame, name: str) -> None:
     left, right = _at(factor, rows, name, low), _at(factor, rows, name, high)
     size = [_range([one, other]) for one, other in zip(left, right, strict=True)]
     for _ in range(_HALVINGS):
+        if (_distance(left, right, size) <= _JUMP).all():
+            return
         middle = (low + high) / 2
         between = _at(factor, rows, name, middle)
         first = _distance(left, between, size) >= _distance(between, right, size)

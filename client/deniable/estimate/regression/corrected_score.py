@@ -26,6 +26,8 @@ from deniable.estimate.regression.request import Request
 
 _Floats = NDArray[np.float64]
 
+_NOTHING = 1e-10  # of the largest variance: what is left of one is rounding
+
 FEWEST = 4
 """Respondents beyond the terms: with fewer, 95% intervals held the truth in less than 93%."""
 FEWEST_PERTURBED = 15
@@ -46,9 +48,9 @@ def fit(request: Request) -> Coefficients:
     u = cells.product([one.of(terms.rows).pseudo_answers()[:, one.answered] for one in variables], len(terms.rows))
     asked = request.asked(terms.predictors)
     _refuse_few(asked, len(terms.names), bool(variables))
-    beta, covariance, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
+    beta, covariance, a, without = _solve(request, terms, u, (v[terms.rows], r[terms.rows]))
     turn = terms.basis.turn
-    _refuse_certain(covariance, beta, terms)
+    _refuse_certain(covariance, beta, a, terms)
     count = terms.count(None)
     answered = min(1.0, float(count @ (u.sum(axis=1) * r[terms.rows])) / asked)
     missing = any(request.perturbed[name].missing is not None for name in (request.outcome, *terms.predictors) if name in request.perturbed)
@@ -80,8 +82,10 @@ def _refuse_few(asked: int, terms: int, perturbed: bool) -> None:
         )
 
 
-def _solve(request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]) -> tuple[_Floats, _Floats, LeftOut | None]:
-    """beta in the basis, shape (p,), its covariance, shape (p, p), and what that is made of; None of clusters."""
+def _solve(
+    request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _Floats]
+) -> tuple[_Floats, _Floats, _Floats, LeftOut | None]:
+    """beta in the basis, shape (p,), its covariance, A, shape (p, p) both, and what they are made of; None of clusters."""
     (v, r), x, count = outcome, terms.x, terms.count(request.drawn.weights)
     weighted = np.einsum("r,rc,rcp->rp", count, u, x)
     a = np.einsum("r,rc,rcp,rcq->pq", count * r, u, x, x, optimize=True)
@@ -90,11 +94,11 @@ def _solve(request: Request, terms: Terms, u: _Floats, outcome: tuple[_Floats, _
     beta = np.linalg.solve(a, v @ weighted)
     if request.drawn.clusters is None:
         without = left_out.each(Equation(x, u, v, r, a, beta, naming), terms.which, request.drawn.weights)
-        return beta, without.covariance, without
+        return beta, without.covariance, a, without
     psi = np.einsum("rc,rcp,rc->rp", u, x, v[:, None] - r[:, None] * (x @ beta), optimize=True)
     request.drawn.require_errors(psi @ np.linalg.inv(terms.basis.turn), terms.which, terms.names)
     half = np.linalg.solve(a, request.drawn.meat(psi, terms.which))
-    return beta, np.linalg.solve(a, half.T), None
+    return beta, np.linalg.solve(a, half.T), a, None
 
 
 def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
@@ -121,16 +125,20 @@ def _numbers(request: Request) -> tuple[str, _Floats, _Floats]:
     return f"{name} (1 for {variable.answers[int(scores.argmax())]}, else 0)", told @ scores, answered
 
 
-def _refuse_certain(covariance: _Floats, beta: _Floats, terms: Terms) -> None:
-    """No mean is certain: an error of 0 comes of a few respondents who happen to report alike."""
-    rows = terms.x.reshape(-1, len(beta))
-    values, errors = np.abs(rows @ beta), np.sqrt(np.maximum(np.einsum("ip,pq,iq->i", rows, covariance, rows), 0.0))
-    size = values.max()
-    if not (certain := np.flatnonzero(errors <= 1e-9 * size)).size:
+def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms) -> None:
+    """No mean is certain: an error of 0 comes of a few respondents who happen to report alike. a: as in `left_out`, shape (p, p)."""
+    rows, turn = terms.x.reshape(-1, len(beta)), terms.basis.turn
+    usual = np.linalg.inv(a)
+
+    def shares(of: _Floats) -> _Floats:
+        """Variances beside those of outcomes with a variance of 1 everywhere."""
+        return np.asarray(np.einsum("ip,pq,iq->i", of, covariance, of) / np.einsum("ip,pq,iq->i", of, usual, of))
+
+    each = shares(rows)
+    nothing = max(_NOTHING * float(each.max()), (1e-12 * float(np.abs(rows @ beta).max())) ** 2)
+    if not (certain := np.flatnonzero(each <= nothing)).size:
         return
-    turn, reach = terms.basis.turn, terms.basis.reach
-    own = np.sqrt(np.maximum(np.diagonal(turn @ covariance @ turn.T), 0.0)) * reach <= 1e-9 * size
-    there = np.abs(np.linalg.solve(turn.T, rows[certain[0]])) > 0
+    own, there = shares(turn) <= nothing, np.abs(np.linalg.solve(turn.T, rows[certain[0]])) > 1e-9 * terms.basis.reach
     named = [name for name, one in zip(terms.names, own if own.any() else there, strict=True) if one]
     raise EstimateError(f"the reports that tell {', '.join(named)} must not be all alike: nothing tells its error")
 

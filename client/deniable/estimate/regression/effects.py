@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
-from deniable.estimate.present.figures import decimals, fixed
+from deniable.estimate.present.figures import with_error
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import changes, likelihood
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _Floats = NDArray[np.float64]
+
+_LEAST = 1e-9  # of a chance's error: below it nothing is seen of the chance, and the delta method holds no longer
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Effects(Tabular):
 
 
 def _cells(one: Estimate) -> tuple[str, ...]:
-    value, error, low, high = (fixed(figure, decimals(one.std_error, 4)) for figure in (one.estimate, one.std_error, one.low, one.high))
+    value, error, low, high = with_error((one.estimate, one.std_error, one.low, one.high), one.std_error, 4)
     return value, error, f"{low} – {high}"
 
 
@@ -269,8 +271,8 @@ def _chance(fit: Coefficients, chances: _Floats, gradients: _Floats, y: int, cov
     own, rest = float(chances[y]), float(chances[others].sum())
     gradient = gradients[y] if own <= rest else -gradients[others].sum(axis=0)
     error = math.sqrt(float(gradient @ covariance @ gradient))
-    if not (own > 0 and rest > 0 and error > 0):
-        raise EstimateError("the rows must be nearer to the respondents' values: a chance there is 0 or 1 to the last digit")
+    if not (own > 0 and rest > 0 and error > _LEAST):
+        raise EstimateError("the rows must be nearer to the respondents' values: a chance there is 0 or 1 to nine digits")
     half = -float(scipy.special.stdtrit(fit.df, Interval(confidence).alpha / 2)) * error / (own * rest)
     odds = math.log(own) - math.log(rest)
     low, high = (1 / (1 + math.exp(-min(max(odds + side, -700.0), 700.0))) for side in (-half, half))

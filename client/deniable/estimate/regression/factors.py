@@ -169,6 +169,7 @@ def _of_answers(factor: Factor, public: pd.DataFrame, first: NDArray[np.int64], 
     separate = [fitted.values(everywhere(_rows(base, some), cell)) for cell in range(combinations)]
     placed = np.argsort(mixed, kind="stable")
     back = taken(together, placed)
+    right = right and (bool(own) or same(together, factor.evaluate(at(_rows(base, rows[mixed]), cells[mixed]), {})))
     if not right or not all(same(taken(back, np.flatnonzero(cells == cell)), each) for cell, each in enumerate(separate)):
         _refuse_together(factor, names)
     return fitted

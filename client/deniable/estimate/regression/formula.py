@@ -170,7 +170,7 @@ def parsed(right: str) -> Any:
     grouped = _GROUPED.search(right)
     try:
         found = Formula(right)
-    except FormulaicError as error:
+    except (FormulaicError, SyntaxError) as error:
         if grouped:
             raise EstimateError(_several_parts(grouped[1])) from None
         if right.strip() == ".":

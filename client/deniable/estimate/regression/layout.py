@@ -259,5 +259,7 @@ def _matrix(source: Any, factors: Sequence[Factor], frame: pd.DataFrame, kinds: 
     rows = pd.DataFrame({"": np.zeros(len(frame))})  # the number of rows, for what is made of numbers alone
     try:
         return source.get_model_matrix(rows, na_action="raise", context=context, output="numpy")
-    except (FormulaicError, FormulaicWarning, ValueError, TypeError) as error:
+    except FormulaicWarning:
+        raise EstimateError("a category must be one of the levels that the formula names, got another value") from None
+    except (FormulaicError, ValueError, TypeError) as error:
         raise EstimateError(f"formula cannot be computed: {formula.plain(error)}") from None

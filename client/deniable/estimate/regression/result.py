@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from deniable.estimate.limits.interval import confidence_of
 from deniable.estimate.limits.normal import HypothesisTest
-from deniable.estimate.present.figures import decimals, fixed, p_value
+from deniable.estimate.present.figures import fixed, p_value, with_error
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.regression import effects, hypotheses
@@ -146,7 +146,7 @@ class Regression(Tabular):
 
         Raises:
             EstimateError: A variable is missing or has another category, a factor looks at all rows together (as age.rank() does), or a
-                chance is 0 or 1 to the last digit there.
+                chance is 0 or 1 to nine digits there.
         """
         return effects.predictions(self.fitted, rows, confidence)
 
@@ -193,7 +193,7 @@ class Regression(Tabular):
 
 
 def _cells(coefficient: float, error: float, z: float, p: float, low: float, high: float) -> tuple[str, ...]:
-    value, spread, bottom, top = (fixed(figure, decimals(error, 4)) for figure in (coefficient, error, low, high))
+    value, spread, bottom, top = with_error((coefficient, error, low, high), error, 4)
     return value, spread, fixed(z, 4), p_value(p, 4), bottom, top
 
 
