@@ -265,7 +265,8 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
     """Check key, permissions, disk, backup and address.
 
-    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The exit code is 1 if there is a
+    A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. What the
+    pages do not offer, for want of a package, is said last. The exit code is 1 if there is a
     fault, and all faults are listed.
 
     \b
@@ -291,6 +292,8 @@ def examine(db: Database, public_url: str | None, copy: Path | None) -> None:
         faulty = faulty or bool(found)
         for line in [f"FAULT  {fault}" for fault in found] or [f"{'not looked at' if faults is None else 'ok'}  {name}"]:
             click.echo(line)
+    for line in doctor.left_out():
+        click.echo(f"not offered  {line}")
     raise click.exceptions.Exit(1 if faulty else 0)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.regression.variable import Perturbed
+from deniable.extras import missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,8 +149,8 @@ def _parsed(right: str) -> Any:
     try:
         from formulaic import Formula
         from formulaic.errors import FormulaicError
-    except ModuleNotFoundError:
-        raise EstimateError("regression needs formulaic: pip install 'deniable[estimate]'") from None
+    except ModuleNotFoundError as error:
+        raise EstimateError(str(missing("a regression", "estimate") or error)) from None
     try:
         return Formula(right)
     except FormulaicError as error:
