@@ -226,7 +226,7 @@ bench-made-up: $(VENV)/.dev
 
 .venv-peers/.done: benchmarks/peers-requirements.txt
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --requirement benchmarks/peers-requirements.txt
+	$(LIMIT) .venv-peers/bin/python -m pip install --quiet --requirement benchmarks/peers-requirements.txt
 	touch $@
 
 clean:

@@ -81,16 +81,16 @@ SERVER = {
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
     "server/researchers": (
         "pages for researchers",
-        "errors mechanism survey xlsform topics wire privacy estimate bundle plan server/store server/context server/web",
+        "errors extras mechanism survey xlsform topics wire privacy estimate bundle plan server/store server/context server/web",
     ),
-    "server/api": ("for programs", "errors survey wire server/store server/context server/web server/researchers"),
+    "server/api": ("for programs", "errors extras survey wire server/store server/context server/web server/researchers"),
     "server": (
         "the application",
         "server/config server/paths server/store server/context server/web server/respondents server/researchers server/api",
     ),
     "server/operate": (
         "for whoever runs it",
-        "errors survey wire exported verify server server/config server/store server/context server/web server/front "
+        "errors extras survey wire exported verify server server/config server/store server/context server/web server/front "
         "server/researchers server/api",
     ),
 }

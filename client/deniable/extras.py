@@ -1,26 +1,74 @@
-"""What `pip install deniable` leaves out, and which extra brings it."""
+"""Optional dependencies: which extra brings what is missing, and what to install."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
 from deniable.errors import MissingExtraError
 
 _PACKAGES = {
+    "browser": ("websocket",),
+    "docx": ("docx",),
     "estimate": ("formulaic", "pandas", "scipy"),
     "parquet": ("pyarrow",),
-    "docx": ("docx",),
-    "xlsx": ("openpyxl",),
-    "scale": ("dask", "distributed", "pyarrow"),
+    "plot": ("altair", "vl_convert"),
     "postgres": ("psycopg", "psycopg_pool"),
-    "xlsform": ("pyxform",),
+    "scale": ("dask", "distributed", "pyarrow"),
     "server": ("argon2", "babel", "flask", "flask_wtf", "granian", "nacl", "segno", "sqlite_utils", "uvloop", "webauthn", "wtforms"),
+    "xlsform": ("pyxform",),
+    "xlsx": ("openpyxl",),
 }
-_OF = {"parquet": "tables", "xlsx": "tables", "docx": "bundle"}
+_EXTRAS = {"parquet": "tables", "xlsx": "tables", "docx": "bundle"}
+_DISTRIBUTIONS = {
+    "argon2": "argon2-cffi",
+    "distributed": "dask",
+    "docx": "python-docx",
+    "nacl": "pynacl",
+    "vl_convert": "vl-convert-python",
+    "websocket": "websocket-client",
+}
+"""Distributions whose name is not that of the module."""
+
+
+def available(need: str) -> bool:
+    """Returns whether every package is installed that `need`, a key of the table above, takes. Imports nothing."""
+    return not _absent(need)
 
 
 def missing(what: str, need: str) -> MissingExtraError | None:
-    """The error that `what` cannot be had without, where a package is not installed. Imports nothing. need: a key of the table above."""
-    absent = [name for name in _PACKAGES[need] if find_spec(name) is None]
-    extra = _OF.get(need, need)
-    return MissingExtraError(f"{what} needs {', '.join(absent)}: pip install 'deniable[{extra}]'") if absent else None
+    """Returns the error that `what` raises if a package is not installed, else None. Imports nothing.
+
+    Its message names the extra and the packages themselves, with the versions that this installation accepts: the name of this project is
+    not registered on a package index.
+
+    Args:
+        what: What cannot be had, at the beginning of the message.
+        need: A key of the table above.
+    """
+    if absent := _absent(need):
+        return MissingExtraError(f"{what} needs the extra {extra_of(need)}: pip install {' '.join(_requirements(absent))}")
+    return None
+
+
+def extra_of(need: str) -> str:
+    """Returns the name of the extra that brings `need`, a key of the table above."""
+    return _EXTRAS.get(need, need)
+
+
+def _absent(need: str) -> list[str]:
+    return [name for name in _PACKAGES[need] if find_spec(name) is None]
+
+
+def _requirements(modules: Iterable[str]) -> Iterable[str]:
+    """Yields the requirements that bring the modules, quoted for a shell and each once."""
+    try:
+        declared = requires("deniable") or []
+    except PackageNotFoundError:  # run from source, without an installation
+        declared = []
+    parts = [re.match(r"(?P<name>[\w.-]+)(?:\[[\w,]+\])?[^;\s]*", line) for line in declared]
+    rules = {part["name"].lower(): part[0] for part in parts if part}
+    names = (_DISTRIBUTIONS.get(module, module.replace("_", "-")) for module in modules)
+    return dict.fromkeys(f"'{rules.get(name, name)}'" for name in names)

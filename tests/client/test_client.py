@@ -496,7 +496,7 @@ def test_a_reply_that_is_no_results_is_told(server, outbox, reply):
 def test_results_without_their_extra_say_what_to_install(client, monkeypatch):
     monkeypatch.delitem(sys.modules, "deniable.estimate", raising=False)
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'deniable\[estimate\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs the extra estimate: pip install"):
         client.results("study")
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from deniable import Submission, Survey, SurveyClient, encode, os_words, pack, randomize, unpack
 from deniable.wire.part import Part
 
-PATIENCE = float(os.environ.get("DENIABLE_PATIENCE", "120"))  # seconds
+PATIENCE = float(os.environ.get("DENIABLE_PATIENCE", "300"))  # seconds
 BIN = Path(sys.executable).parent
 USER, PASSWORD = "ada", "correct horse battery"
 ROWS = [{"affair": "yes", "children": "none"}] * 30 + [{"affair": "no", "children": "three or more"}] * 70

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -78,6 +79,13 @@ def test_every_call_has_limits_for_its_connections_and_retries(apt: Path) -> Non
     assert len(calls) == 3
     for call in calls:
         assert {"Acquire::Retries=3", "Acquire::http::Timeout=30", "Acquire::https::Timeout=30"} <= set(call.split())
+
+
+def test_every_download_of_the_makefile_has_a_limit() -> None:
+    steps = (SCRIPT.parents[1] / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+    downloads = [part for line in steps for part in re.split(r"&&|\|\|", line) if re.search(r"pip (install|wheel|download|compile)", part)]
+    assert len(downloads) >= 7
+    assert [part for part in downloads if "$(LIMIT)" not in part] == []
 
 
 def test_a_user_who_is_not_root_gets_the_command_to_type(apt: Path) -> None:

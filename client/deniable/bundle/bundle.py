@@ -15,7 +15,7 @@ from deniable.bundle.counted import Counted
 from deniable.bundle.variables import Variable, variables
 from deniable.errors import EstimateError
 from deniable.estimate import Results
-from deniable.extras import missing
+from deniable.extras import available, extra_of
 from deniable.survey import Survey
 
 _CHUNK = 1 << 20
@@ -161,9 +161,10 @@ class Bundle:
 
 def left_out(survey: Survey, n: int) -> Mapping[str, str]:
     """The files that cannot be made here, or not of n records, and why."""
-    absent = {"rows.parquet": missing("it", "parquet"), "report.docx": missing("it", "docx")}
+    needs = {"rows.parquet": "parquet", "report.docx": "docx"}
+    absent = {name: f"the server lacks the extra {extra_of(need)}" for name, need in needs.items() if not available(need)}
     large = workbook.too_large(n, len(variables(survey)))
-    return {name: str(why) for name, why in (*absent.items(), ("rows.xlsx", large)) if why}
+    return absent | ({"rows.xlsx": large} if large else {})
 
 
 def _script(name: str) -> bytes:

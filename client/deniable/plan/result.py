@@ -12,6 +12,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.present.figures import between, two_digits
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular
+from deniable.extras import missing
 from deniable.plan.precision import NO_PRIVACY, Mechanism, curator, planned_half_width
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Plan(Tabular):
         try:
             from deniable.plan.chart import chart
         except ModuleNotFoundError as error:
-            raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
+            raise EstimateError(str(missing("a chart", "plot") or error)) from None
         return chart(self.lines(), self.least_precise.respondents)
 
     def lines(self) -> Table:

@@ -279,7 +279,7 @@ class _Verification:
             self.find("unexpected", path, f"was asked for by the page in a real browser, and is nothing of {name()}")
 
 
-_LEFT = "the other pages and forms: pip install 'deniable[server]' to compare them too"
+_LEFT = "the other pages and forms: install the extra server to compare them too"
 
 
 def _difference(right: bytes, got: bytes | None) -> str:

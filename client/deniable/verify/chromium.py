@@ -21,6 +21,7 @@ from typing import Any
 import httpx
 
 from deniable.errors import DeliveryError
+from deniable.extras import missing
 from deniable.verify.replies import Reply
 
 PATIENCE = 30.0  # seconds for the browser to start, and for each of its replies
@@ -82,8 +83,8 @@ class _Session:
     def __init__(self, address: str) -> None:
         try:
             from websocket import WebSocketException, create_connection
-        except ModuleNotFoundError:
-            raise DeliveryError("a real browser needs websocket-client: pip install 'deniable[browser]'") from None
+        except ModuleNotFoundError as error:
+            raise DeliveryError(str(missing("a real browser", "browser") or error)) from None
         self._failures = WebSocketException
         self._socket = create_connection(address, timeout=PATIENCE, suppress_origin=True)
         self._numbers = itertools.count(1)

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from deniable.errors import MissingExtraError
+from deniable.extras import missing
 from deniable.survey import Survey
 from deniable.wire.record import unpack
 from deniable_server.researchers.release import Slice
@@ -62,8 +62,8 @@ def _table(form: str, file: IO[bytes], survey: Survey, slices: Slices) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"form={form} needs pyarrow on the server: pip install 'deniable[tables]'") from None
+    except ModuleNotFoundError as error:
+        raise missing(f"form={form} on the server", "parquet") or error from None
     names = [f"{item.id}={option}" for item in survey.items for option in item.recorded]
     public = [("group", pa.string())] if survey.groups else []
     schema = pa.schema([*public, ("mode", pa.string()), *((name, pa.bool_()) for name in names)], {"digest": survey.digest})

@@ -23,7 +23,8 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
     """Check key, permissions, disk, backup and address.
 
     A line for each thing that is looked at; disk and backups of a PostgreSQL server are not. The backup is counted anew in a copy beside
-    the database, as `restore` does. The exit code is 1 if there is a fault, and all faults are listed.
+    the database, as `restore` does. What the pages do not offer, for want of a package, is said last. The exit code is 1 if there is a
+    fault, and all faults are listed.
 
     \b
     Example:
@@ -47,7 +48,8 @@ def doctor_command(db: Database, public_url: str | None, copy: Path | None, pass
         entries = [{"check": check.name, "state": check.state, "faults": check.faults, "reason": check.skipped or None} for check in checks]
         click.echo(json.dumps(entries, indent=2))
     else:
-        click.echo("\n".join(line for check in checks for line in check.lines))
+        lines = [line for check in checks for line in check.lines]
+        click.echo("\n".join([*lines, *(f"not offered  {line}" for line in doctor.left_out())]))
     raise click.exceptions.Exit(1 if any(check.faults for check in checks) else 0)
 
 

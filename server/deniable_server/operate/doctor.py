@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from deniable.errors import DeniableError
+from deniable.extras import missing
 from deniable.verify import Released
 from deniable.verify.replies import Reply, broken_headers
 from deniable_server.config import Config, Database, key_file
@@ -29,6 +30,13 @@ LEAST_FREE = 256 << 20  # bytes: what waits in the log and is written anew needs
 OLDEST_BACKUP = 86_400  # seconds
 TRIES = 3  # to open a database that another process writes to
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_OPTIONAL = {
+    "a survey from an XLSForm": "xlsform",
+    "a Parquet or Arrow file": "parquet",
+    "a report to be edited (.docx)": "docx",
+    "a database on PostgreSQL": "postgres",
+}
+"""What a server can do without, as researchers know it, and the key of its packages in `deniable.extras`."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -80,6 +88,13 @@ def key(db: Path | Database) -> Iterator[str]:
         yield f"the key {place.key} is not there: without it nobody stays logged in, and what waits to be counted is lost"
     except (OSError, ValueError) as error:
         yield f"the key {place.key} cannot be used: {error}"
+
+
+def left_out() -> Iterator[str]:
+    """Yields what pages and API of this installation do not offer, and the packages that would change that. None of it is a fault."""
+    for what, need in _OPTIONAL.items():
+        if error := missing(what, need):
+            yield str(error)
 
 
 def permissions(db: Path | Database) -> Iterator[str]:

@@ -100,7 +100,10 @@ def survey() -> Page:
     except UnicodeDecodeError:
         form.file.errors = ["Save the file as UTF-8 text, or as a workbook: this one is neither."]
         return _begin(form), 422
-    except (SurveyError, MissingExtraError, TooManyDraftsError) as error:
+    except MissingExtraError:  # the page does not offer it
+        form.file.errors = ["This server cannot read XLSForms. Choose a YAML or JSON file, or ask the server’s operator."]
+        return _begin(form), 422
+    except (SurveyError, TooManyDraftsError) as error:
         form.file.errors = [str(error)]
         return _begin(form), 422
 

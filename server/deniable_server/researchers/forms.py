@@ -24,6 +24,7 @@ from wtforms import (
 )
 from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, Optional, ValidationError
 
+from deniable.extras import available
 from deniable_server.researchers.invitations import MOST_CODES
 from deniable_server.researchers.names import LONGEST, readable
 from deniable_server.researchers.numbers import decimal, whole
@@ -278,8 +279,15 @@ class _WithFile(FlaskForm):  # type: ignore[misc]
 class BeginForm(FlaskForm):  # type: ignore[misc]
     """What a draft begins with: a file, a topic, or nothing."""
 
-    file = FileField("A survey file (YAML or JSON), or an XLSForm (.xlsx or .xls)")
+    file = FileField("A survey file (YAML or JSON)")
     upload = SubmitField("Begin with this file")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accepts = ".yaml,.yml,.json"
+        if available("xlsform"):
+            self.file.label.text += ", or an XLSForm (.xlsx or .xls)"
+            self.accepts += ",.xlsx,.xls"
 
 
 class SourceForm(_WithFile):

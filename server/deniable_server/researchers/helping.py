@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import render_template
 
+from deniable.extras import available
 from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.pages import Page, routes
 
@@ -12,4 +13,4 @@ bp = routes("helping", __name__)
 
 @bp.get("/manage/help")
 def page() -> Page:
-    return render_template("researchers/help.html", form=ActionForm())
+    return render_template("researchers/help.html", form=ActionForm(), xlsforms=available("xlsform"))

@@ -335,7 +335,7 @@ def test_without_the_server_installed_it_says_what_was_not_compared(
     site.changes["GET /s/study/by-hand"] = flipped
     result = run()
     assert result.exit_code == 0
-    assert "not compared: the other pages and forms: pip install 'deniable[server]'" in result.stdout
+    assert "not compared: the other pages and forms: install the extra server" in result.stdout
     assert "All is as released" not in result.stdout
 
 

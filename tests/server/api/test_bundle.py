@@ -153,8 +153,8 @@ def test_what_a_server_has_no_package_for_is_left_out_and_the_readme_says_why(
         monkeypatch.setitem(extras._PACKAGES, need, (package,))
     files = unpacked(get("bundle"))
     assert not {"rows.parquet", "report.docx"} & set(files)
-    assert "`rows.parquet` is left out: it needs no_such_pyarrow: pip install 'deniable[tables]'" in files["README.md"].decode()
-    assert b"pip install 'deniable[bundle]'" in get("bundle/report.docx", status=400)
+    assert "`rows.parquet` is left out: the server lacks the extra tables" in files["README.md"].decode()
+    assert b"the server lacks the extra bundle" in get("bundle/report.docx", status=400)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_a_survey_without_records_has_an_empty_file_of_each_form(store: Store, g
 def test_another_form_is_refused_and_says_which_there_are(sent: dict[Part, bytes], get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"form must be packed, arrow, parquet, or left out" in get("reports?form=csv", status=400)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    assert b"needs pyarrow on the server: pip install 'deniable[tables]'" in get("reports?form=arrow", status=501)
+    assert b"form=arrow on the server needs the extra tables: pip install" in get("reports?form=arrow", status=501)
 
 
 def test_records_that_do_not_fit_in_memory_are_sorted_all_the_same(

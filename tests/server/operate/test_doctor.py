@@ -13,6 +13,7 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 
+from deniable import extras
 from deniable.verify import Released
 from deniable_server.config import key_file, make_key
 from deniable_server.operate import doctor
@@ -156,6 +157,20 @@ def test_the_command_says_what_was_looked_at_and_what_was_not(db: Path, copy: Pa
     result = run("--db", str(db), "--backup", str(copy))
     assert result.exit_code == 0, result.output
     assert f"```\n{result.stdout}```\n" in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_command_says_what_pages_do_not_offer_and_what_would_change_that(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "not offered" not in run("--db", str(db)).stdout
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    result = run("--db", str(db))
+    assert result.exit_code == 0
+    assert [line.split(" needs ")[0] for line in result.stdout.splitlines() if line.startswith("not offered")] == [
+        "not offered  a survey from an XLSForm",
+        "not offered  a Parquet or Arrow file",
+        "not offered  a report to be edited (.docx)",
+        "not offered  a database on PostgreSQL",
+    ]
+    assert "needs the extra xlsform: pip install 'pyxform" in result.stdout
 
 
 def test_the_command_ends_with_1_where_there_is_a_fault_and_lists_all_of_them(db: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from deniable import extras
 from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about
 from deniable.simulate import simulate
 from deniable.survey import Survey
@@ -70,6 +71,18 @@ def test_what_cannot_be_made_is_no_link_and_says_why(ada: FlaskClient, sent: int
     assert "rows.xlsx" not in buttons(page)
     assert "It is left out: a sheet holds at most 3,999 rows below its header, and there are 4,000 records." in page
     assert "ows.xlsx is left out" in ada.get(f"{PAGE}/rows.xlsx").text
+
+
+@pytest.mark.parametrize(("need", "file", "extra"), [("parquet", "rows.parquet", "tables"), ("docx", "report.docx", "bundle")])
+def test_what_the_server_has_no_package_for_is_no_link_and_no_command(
+    ada: FlaskClient, sent: int, monkeypatch: pytest.MonkeyPatch, need: str, file: str, extra: str
+) -> None:
+    assert file in buttons(ada.get(PAGE).text)
+    monkeypatch.setitem(extras._PACKAGES, need, ("no_such_package",))
+    page = ada.get(PAGE).text
+    assert file not in buttons(page)
+    assert f"It is left out: the server lacks the extra {extra}." in page
+    assert "pip" not in page
 
 
 def test_the_page_counts_records_made_by_hand_apart(ada: FlaskClient, store: Store) -> None:

@@ -22,6 +22,7 @@ from tests.kit.forms import filled
 from tests.kit.patience import wait_for
 from werkzeug.test import EnvironBuilder, TestResponse
 
+from deniable import extras
 from deniable.plan import outlook, plan, proposals
 from deniable.survey import Survey
 from deniable.survey.document import parse
@@ -481,6 +482,26 @@ def test_an_xlsform_becomes_a_draft_with_a_report(ada: FlaskClient, store: Store
     for wrong in (workbook()[:3000], workbook([]), *bombs):
         reply = begin(ada, wrong, "form.xlsx")
         assert (reply.status_code, "must be a" in reply.text, len(store.drafts.listed("ada"))) == (422, True, 1)
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_an_xlsform_is_offered_where_the_server_can_read_one(ada: FlaskClient, monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
+    if not installed:
+        monkeypatch.setitem(extras._PACKAGES, "xlsform", ("no_such_pyxform",))
+    offers = [ada.get(NEW).text, ada.get("/manage/help").text]
+    assert [("XLSForm" in page, ".xlsx" in page) for page in offers] == [(installed, installed), (installed, False)]
+    assert ".yaml,.yml,.json" in offers[0]
+
+
+def test_an_xlsform_that_the_server_cannot_read_is_refused_in_words_for_researchers(
+    ada: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(extras._PACKAGES, "xlsform", ("no_such_pyxform",))
+    reply = begin(ada, workbook(), "form.xlsx")
+    assert reply.status_code == 422
+    assert "This server cannot read XLSForms. Choose a YAML or JSON file, or ask the server’s operator." in reply.text
+    assert "pip" not in reply.text
+    assert not store.drafts.listed("ada")
 
 
 @pytest.mark.slow

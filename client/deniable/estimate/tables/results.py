@@ -20,6 +20,7 @@ from deniable.estimate.present.plain import record
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
 from deniable.estimate.present.text import one_line
+from deniable.extras import missing
 
 if TYPE_CHECKING:
     import altair as alt
@@ -349,7 +350,7 @@ def _plot() -> ModuleType:
     try:
         from deniable.estimate.present import chart
     except ModuleNotFoundError as error:
-        raise EstimateError(f"charts need {error.name}: pip install 'deniable[plot]'") from None
+        raise EstimateError(str(missing("a chart", "plot") or error)) from None
     return chart
 
 

@@ -309,7 +309,7 @@ def test_an_option_that_a_kind_does_not_have_is_refused(file, options, told):
 def test_without_the_extra_it_is_named(tmp_path, monkeypatch, name, package):
     (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"{name} needs {package}: pip install 'deniable\[tables\]'"):
+    with pytest.raises(MissingExtraError, match=rf"{name} needs the extra tables: pip install '{package}"):
         read(tmp_path / name)
 
 

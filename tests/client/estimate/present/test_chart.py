@@ -127,5 +127,5 @@ def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.delitem(sys.modules, "deniable.estimate.present.chart", raising=False)
     monkeypatch.delattr("deniable.estimate.present.chart", raising=False)
-    with pytest.raises(EstimateError, match=r"pip install 'deniable\[plot\]'"):
+    with pytest.raises(EstimateError, match=r"a chart needs the extra plot: pip install 'altair"):
         RESULTS.plot()
