@@ -52,6 +52,7 @@ from deniable.survey.total import HIGH, within
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
 from deniable.wire.link import DIGEST, Link, server_address
+from deniable.wire.part import Mode
 from deniable.wire.public import Public
 from deniable.wire.submission import Submission
 
@@ -264,7 +265,8 @@ class SurveyClient:
         """What the caller names, else what the link had for this survey."""
         if survey_id == self.survey_id:
             group, invitation = self.group if group is None else group, self.invitation if invitation is None else invitation
-        return Public(None if group_column is not None else group, group_column, invitation)
+        mode: Mode = "device" if self._delivery.key is None else "organisation"
+        return Public(None if group_column is not None else group, group_column, invitation, mode)
 
     def submit_many(
         self,
