@@ -66,7 +66,8 @@ def fetch(tmp_path: Path, write: Write, **options: Any) -> Path:
 
 
 def test_the_bundle_of_the_survey_is_kept(tmp_path: Path) -> None:
-    assert fetch(tmp_path, lambda send: send(bundle())).read_bytes() == bundle()
+    made = bundle()
+    assert fetch(tmp_path, lambda send: send(made)).read_bytes() == made
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from flask import abort, g, redirect, render_template, request, url_for
 from deniable_server.context import current_store
 from deniable_server.researchers import account_links
 from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.makers import Remains, remove_account
 from deniable_server.researchers.pages import OPERATORS, Page, routes
 from deniable_server.store.errors import LastError
 from deniable_server.store.protocol import Store
@@ -23,7 +24,7 @@ ACTS: dict[str, Callable[[Store, str], object]] = {
     "disable": lambda store, name: store.people.set_disabled(name, True),
     "enable": lambda store, name: store.people.set_disabled(name, False),
     "password only": lambda store, name: store.factors.remove(name),
-    "remove": lambda store, name: store.accounts.remove_user(name),
+    "remove": remove_account,
 }
 
 
@@ -39,9 +40,11 @@ def change() -> Page:
     if act is None:
         abort(400, f"act must be {', '.join(ACTS)}")
     try:
-        act(current_store(), request.form.get("name", ""))
+        done = act(current_store(), request.form.get("name", ""))
     except LastError as error:
         return _page(problem=str(error)), 409
+    if isinstance(done, Remains) and done.keys:
+        return _page(problem=f"the account is removed, but keys that it made still work: {', '.join(done.keys)}")
     return redirect(url_for(".page"))
 
 
