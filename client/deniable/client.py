@@ -31,14 +31,14 @@ from deniable.arguments import (
     seal_of,
     seals,
 )
-from deniable.collected import Collected
+from deniable.collected import Collected, check_bundle
 from deniable.delivery.account import Account
 from deniable.delivery.credentials import Key, Login
 from deniable.delivery.jobs import Bulk, Report, rows_at_once
 from deniable.delivery.outbox import Kept, Outbox
 from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
 from deniable.delivery.sender import Delivery
-from deniable.delivery.transport import Transport, refuse_plain_http
+from deniable.delivery.transport import MAX_FILE, Transport, refuse_plain_http
 from deniable.device.perturb import perturb_one
 from deniable.device.sources import as_rows
 from deniable.device.sources.rows import Rows
@@ -54,6 +54,7 @@ from deniable.survey.total import HIGH, within
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
 from deniable.wire.link import DIGEST, Link, server_address
+from deniable.wire.part import Mode
 from deniable.wire.public import Public
 from deniable.wire.submission import Submission
 
@@ -269,7 +270,8 @@ class SurveyClient:
         """What the caller names, else what the link had for this survey."""
         if survey_id == self.survey_id:
             group, invitation = self.group if group is None else group, self.invitation if invitation is None else invitation
-        return Public(None if group_column is not None else group, group_column, invitation)
+        mode: Mode = "device" if self._delivery.key is None else "organisation"
+        return Public(None if group_column is not None else group, group_column, invitation, mode)
 
     @seals("rows", _source_of, texts=("columns",))
     def submit_many(
@@ -476,11 +478,20 @@ class SurveyClient:
         return collected.sample(sample, **interval)
 
     @redacts()
-    def bundle(self, survey_id: str, path: str | Path, *, only: str | None = None, licence: str = "cc-by-4.0") -> None:
+    def bundle(
+        self,
+        survey_id: str,
+        path: str | Path,
+        *,
+        only: str | None = None,
+        licence: str = "cc-by-4.0",
+        most_bytes: int = MAX_FILE,
+    ) -> None:
         """Writes all that a survey has to download and to publish to a zip: perturbed rows, codebook, figures, scripts, report.
 
         only: one of its files instead, such as rows.sav. licence: what the files say that others may do with them: cc-by-4.0, cc0-1.0 or
-        none. Needs `auth` or a key with the scope reports. The server makes it; a file that is there is replaced when all has come.
+        none. Needs `auth` or a key with the scope reports. The server makes it; a file that is there is replaced when all has come, and is
+        a bundle of this survey. most_bytes: of the file; 4 GiB unless you take more.
 
         Raises RefusedError where the survey is not the pinned one, RejectedError (400 for another file or licence, 401 or 403 without the
         right to it), DeliveryError; OSError as `open` does.
@@ -489,8 +500,10 @@ class SurveyClient:
         name = "" if only is None else f"/{quote(only)}"
         with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}-", delete=False) as made:
             try:
-                self._transport.save(f"/api/v1/surveys/{survey.id}/bundle{name}", {"licence": licence}, self._auth, made)
+                self._transport.save(f"/api/v1/surveys/{survey.id}/bundle{name}", {"licence": licence}, self._auth, made, most_bytes)
                 made.flush()
+                if only is None:
+                    check_bundle(made, survey, self.url)
                 os.replace(made.name, target)
             except BaseException:
                 os.unlink(made.name)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
 
 import httpx
 
@@ -13,6 +15,7 @@ from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, SubmissionError
 from deniable.survey import Survey
 from deniable.survey.document import strict_json
+from deniable.survey.survey import MAX_DEFINITION
 from deniable.wire.record import unpack
 from deniable.wire.tally import Tally
 
@@ -31,6 +34,10 @@ _DESCRIBED: dict[str, tuple[type, ...]] = {
     "n_organisation": (int,),
 }
 """What the server says of the records, by the names of fields of `Results`; the last two not of what was made by hand."""
+
+
+_MEMBERS = {"README.md", "SHA256SUMS", "survey.json", "rows.csv", "codebook.csv", "estimates.csv"}
+"""Files that every bundle has."""
 
 
 @dataclass(frozen=True)
@@ -101,3 +108,20 @@ class Collected:
 
 def _is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value < 2**63
+
+
+def check_bundle(file: IO[bytes], survey: Survey, url: str) -> None:
+    """Checks that a file is the bundle of a survey: a zip with the files that each has, and this survey's definition among them.
+
+    Raises DeliveryError. Nothing is unpacked but the definition, up to its largest size.
+    """
+    try:
+        with ZipFile(file) as archive:
+            names = set(archive.namelist())
+            with archive.open("survey.json") as member:
+                definition = member.read(MAX_DEFINITION + 1)
+    except (BadZipFile, KeyError, OSError, EOFError, RuntimeError, ValueError, zlib.error):
+        names, definition = set(), b""
+    outside = any(name.startswith("/") or "\\" in name or ".." in name.split("/") for name in names)
+    if not names >= _MEMBERS or outside or definition != survey.definition:
+        raise DeliveryError(f"{url} answered with no bundle of survey {survey.id}; is it the right address?")

@@ -394,7 +394,7 @@ def test_the_password_goes_to_the_results_only(server, outbox, no_waiting):
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_key_goes_with_many_records_and_with_results_and_with_nothing_else(server, outbox, no_waiting):
+def test_the_key_goes_with_rows_of_an_organisation_and_with_results_and_with_nothing_else(server, outbox, no_waiting):
     with SurveyClient(server.url, outbox=outbox, key=server.key) as client:
         receipt = client.submit("study", ANSWERS)
         client.submit_many("study", ROWS, batch=9)  # nine records, and one
@@ -402,7 +402,7 @@ def test_the_key_goes_with_many_records_and_with_results_and_with_nothing_else(s
         with pytest.raises(DeliveryError, match="is no results"):
             client.results("study")
     bearer = f"Bearer {server.key}"
-    assert [seen.headers.get("authorization") for seen in server.seen] == [None, None, bearer, None, None, bearer]
+    assert [seen.headers.get("authorization") for seen in server.seen] == [None, None, bearer, bearer, None, bearer]
     assert [json.loads(post.body).get("count") for post in server.posts] == [1, 9, 1, None]
 
 
@@ -1056,3 +1056,12 @@ def test_who_randomized_is_said_a_device_says_nothing_and_an_organisation_does(c
     assert (alone.mode, many.mode) == ("device", "organisation")
     assert b"mode" not in server.posts[0].body
     assert b'"mode":"organisation"' in server.posts[1].body
+
+
+def test_a_client_without_a_key_says_of_no_row_that_it_is_an_organisation_and_one_with_a_key_shows_it_with_each(server, clinics, outbox):
+    for key, mode in ((None, "device"), (server.key, "organisation")):
+        with SurveyClient(server.url, outbox=outbox, key=key) as client:
+            client.submit_many("clinics", [ANSWERS], group="North", batch=1)
+        post = server.posts[-1]
+        assert Submission.from_json(post.body).mode == mode
+        assert ("authorization" in post.headers) == (key is not None)

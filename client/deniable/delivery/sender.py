@@ -20,7 +20,7 @@ from deniable.wire.submission import Submission
 class Delivery:
     """Sends to the server of `transport`; the outbox is in the file at `path`, and opened when it is first needed.
 
-    key: goes with submissions of many records, and with no other.
+    key: goes with submissions of many records and of an organisation, and with no other.
     """
 
     def __init__(self, transport: Transport, path: str | Path | None, key: Key | None = None) -> None:
@@ -41,7 +41,7 @@ class Delivery:
 
     def send(self, survey_id: str, submission: Submission) -> None:
         """Sends a submission that the outbox has, until the server acknowledges it or says no."""
-        key = self.key if submission.count > 1 else None
+        key = self.key if submission.count > 1 or submission.mode == "organisation" else None
         try:
             self._transport.post(f"/api/v1/surveys/{survey_id}/submissions", submission.to_json(), {"accepted": submission.count}, key)
         except RejectedError as error:

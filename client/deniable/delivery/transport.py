@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import ip_address
-from time import sleep
+from time import monotonic, sleep
 from typing import IO, Any
 from urllib.parse import urlsplit
 
@@ -22,6 +22,10 @@ from deniable.survey.types.base import printable
 MAX_REPLY = 64 << 20
 MAX_WORD = 1 << 16
 """The bytes of the longest reply to a POST: a few words, or the reason of a refusal."""
+MAX_FILE = 4 << 30
+"""The bytes of the largest file that is saved, unless its caller takes more."""
+SLOWEST = 4096.0
+"""Bytes a second of a reply, on average, once the first wait is over: a server that sends them one by one would hold a client for ever."""
 LONGEST_WAIT = 120.0
 _FIRST_WAIT, _LONGEST_BACKOFF = 0.5, 30.0
 _TRY_AGAIN = (408, 425, 429)
@@ -30,11 +34,14 @@ _MADE_WITHIN = 600.0  # seconds that a server may take to make a file before it 
 
 
 class Transport:
-    """Requests to the server at `url`, each tried 1 + `retries` times; `timeout` in seconds bounds each wait on the network."""
+    """Requests to the server at `url`, each tried 1 + `retries` times; `timeout` in seconds bounds each wait on the network.
+
+    All of a reply takes at most that long, and a second for each SLOWEST bytes.
+    """
 
     def __init__(self, url: str, timeout: float, retries: int) -> None:
         self.url = url.rstrip("/")
-        self._retries = retries
+        self._retries, self._timeout = retries, timeout
         self._http = PerProcess(lambda: _opened(self.url, timeout))
 
     def close(self) -> None:
@@ -45,9 +52,12 @@ class Transport:
         """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
         return self._request("GET", path, limit=limit or MAX_REPLY, params=params, auth=auth)
 
-    def save(self, path: str, params: Mapping[str, Any], auth: httpx.Auth | None, into: IO[bytes]) -> None:
-        """Writes the body of a 200 to a file as it comes, from the start again at each attempt. Raises DeliveryError, RejectedError."""
-        self._request("GET", path, limit=MAX_REPLY, params=params, auth=auth, into=into, timeout=_MADE_WITHIN)
+    def save(self, path: str, params: Mapping[str, Any], auth: httpx.Auth | None, into: IO[bytes], most: int = MAX_FILE) -> None:
+        """Writes the body of a 200, of at most `most` bytes, to a file as it comes, from the start again at each attempt.
+
+        Raises DeliveryError, RejectedError, and OSError where the file cannot be written.
+        """
+        self._request("GET", path, limit=MAX_REPLY, params=params, auth=auth, into=into, most=most, timeout=_MADE_WITHIN)
 
     def post(self, path: str, body: bytes, expected: Any, auth: httpx.Auth | None = None) -> None:
         """Sends JSON until the server replies 200 with exactly `expected`. Raises DeliveryError, RejectedError.
@@ -80,16 +90,25 @@ class Transport:
             sleep(max(asked, backoff(attempt)))
             attempt += 1
 
-    def _once(self, method: str, path: str, limit: int, into: IO[bytes] | None = None, **options: Any) -> tuple[int, httpx.Headers, bytes]:
+    def _once(
+        self, method: str, path: str, limit: int, into: IO[bytes] | None = None, most: int = MAX_FILE, **options: Any
+    ) -> tuple[int, httpx.Headers, bytes]:
+        begun, patience = monotonic(), options.get("timeout", self._timeout)
         with self._http.get().stream(method, self.url + path, **options) as response:
-            body = bytearray()
-            if into is not None and response.status_code == 200:
+            saved = into is not None and response.status_code == 200
+            body, received = bytearray(), 0
+            if into is not None:
                 into.seek(0)
                 into.truncate()
-                for chunk in response.iter_raw():
-                    into.write(chunk)
-                return response.status_code, response.headers, b""
             for chunk in response.iter_raw():
+                received += len(chunk)
+                if monotonic() - begun > patience + received / SLOWEST:
+                    raise httpx.ReadTimeout("the reply came too slowly", request=response.request)
+                if saved and received > most:
+                    raise RejectedError(response.status_code, f"{self.url} answered with more than {most:,} bytes")
+                if saved and into is not None:
+                    into.write(chunk)
+                    continue
                 body += chunk
                 if len(body) > limit:
                     break  # `_request` sees that it is cut off

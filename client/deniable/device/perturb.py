@@ -85,7 +85,7 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
     problems += public.problems(survey)
     if problems:
         raise AnswerError("\n".join(problems))
-    return perturb(survey, categories, Part(public.group), public.invitation)
+    return perturb(survey, categories, Part(public.group, public.mode), public.invitation)
 
 
 def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, most: float = math.inf, **options: Any) -> Iterator[Perturbed]:
@@ -110,11 +110,11 @@ def perturb_many(survey: Survey, rows: Rows, public: Public, admit: Admit, most:
 
 
 def _submissions(survey: Survey, public: Public, batch: Batch) -> list[Coded]:
-    """A submission for the rows of each group, by an organisation that has its people's answers."""
+    """Makes a submission for the rows of each group."""
     if public.group_column is None:
-        return [perturb(survey, batch.categories, Part(public.group, "organisation"), public.invitation)] if batch.categories.size else []
+        return [perturb(survey, batch.categories, Part(public.group, public.mode), public.invitation)] if batch.categories.size else []
     return [
-        perturb(survey, batch.categories[:, batch.groups == place], Part(survey.groups[place], "organisation"), public.invitation)
+        perturb(survey, batch.categories[:, batch.groups == place], Part(survey.groups[place], public.mode), public.invitation)
         for place in np.unique(batch.groups)
     ]
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from deniable.errors import SurveyError
+from deniable.survey import lookalikes
 from deniable.survey.document import Document
 from deniable.survey.parse_questions import bits_of, parse_questions
 from deniable.survey.parse_translations import parse_translations
 from deniable.survey.question import Question, blocks_of
-from deniable.survey.reading import Reading, shown, whole
+from deniable.survey.reading import Reading, join, shown, whole
 from deniable.survey.total import HIGH, exceeds, total_epsilon
 from deniable.survey.translation import TEXTS
 from deniable.survey.types.base import label_problems
@@ -55,9 +56,41 @@ class Parts(NamedTuple):
     accept_high_epsilon: bool = False
 
 
-def parse(source: Document) -> Parts:
-    """The survey that a document holds. Raises SurveyError, which lists every problem in the file's order."""
-    return _parts(Reading(source))
+def parse(source: Document, authored: bool = False) -> Parts:
+    """Returns the survey that a document holds. Raises SurveyError, which lists every problem in the file's order.
+
+    authored: whether it is a file that somebody writes, and not a definition that was published before: texts that look alike are refused.
+    """
+    reading = Reading(source)
+    if authored:
+        _look_alike(reading, source.value)
+    return _parts(reading)
+
+
+def _look_alike(reading: Reading, top: Any) -> None:
+    """Refuses titles and labels with characters that do not show, and labels of one list that look alike."""
+    if not isinstance(top, Mapping):
+        return
+    translations = top.get("translations")
+    versions = list(translations.items()) if isinstance(translations, Mapping) else []
+    for where, texts in (("", top), *((f"translations.{language}", texts) for language, texts in versions)):
+        if not isinstance(texts, Mapping):
+            continue
+        if isinstance(title := texts.get("title"), str) and (name := lookalikes.invisible(title)):
+            reading.refuse(join(where, "title"), f"must have no characters that do not show, got {name}")
+        for place, labels in (("groups", texts.get("groups")), *_options(texts.get("questions"))):
+            if isinstance(labels, list | tuple):
+                for here, message in lookalikes.problems(labels, join(where, place)):
+                    reading.refuse(here, message)
+
+
+def _options(questions: Any) -> Iterator[tuple[str, Any]]:
+    """(place, options) of each question, of a survey or of a translation."""
+    named = questions.items() if isinstance(questions, Mapping) else enumerate(questions) if isinstance(questions, list | tuple) else ()
+    for name, question in named:
+        if isinstance(question, Mapping):
+            place = f"questions.{name}" if isinstance(name, str) else f"questions[{name}]"
+            yield f"{place}.options", question.get("options")
 
 
 def _parts(reading: Reading) -> Parts:

@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 from deniable.errors import AnswerError
 from deniable.survey import Survey
 from deniable.wire import access_codes
+from deniable.wire.part import Mode
 
 
 @dataclass(frozen=True)
 class Public:
-    """One group for all rows or the column that names each row's, and an invitation."""
+    """One group for all rows or the column that names each row's, and an invitation.
+
+    mode: who perturbs the rows. Only the key of a server says that it is an organisation.
+    """
 
     group: str | None = None
     group_column: str | None = None
     invitation: str | None = field(default=None, repr=False)
+    mode: Mode = "device"
 
     def check(self, survey: Survey) -> None:
         """Raises AnswerError, which lists what is wrong."""

@@ -10,6 +10,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import keys
 from deniable_server.context import current_store
+from deniable_server.researchers.makers import key_makers
 from deniable_server.researchers.pages import Page, confirmation, done, routes
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.roles import Role
@@ -81,4 +82,5 @@ def _page(survey_id: str, form: KeyForm, made: str = "") -> str:
     store = current_store()
     found = [key for key in store.accounts.all_keys() if key.survey == survey_id]
     published = store.surveys.published(survey_id)
-    return render_template("researchers/keys.html", published=published, keys=found, scopes=keys.OF_SURVEYS, made=made, form=form)
+    shown = {"published": published, "keys": found, "scopes": keys.OF_SURVEYS, "makers": key_makers(store)}
+    return render_template("researchers/keys.html", **shown, made=made, form=form)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flask import Response, jsonify
 
 from deniable.survey import Survey
@@ -29,13 +31,18 @@ def check_length(survey: Survey, length: int, key: Key | None) -> None:
 
 
 def read(survey: Survey, body: bytes, key: Key | None) -> Submission:
-    """The submission in a body, if it is one that the survey takes of whoever has this key, or none.
+    """Returns the submission in a body, if the survey takes it with this key, or without one.
 
-    Raises Unauthorized for more than one record without a key, SubmissionError and DigestError.
+    Who perturbed the records follows from the key: with one it was an organisation, or people by hand; never without one.
+    Raises Unauthorized for more than one record, or those of an organisation, without a key; SubmissionError and DigestError.
     """
     submission = Submission.from_json(body)
     if key is None and submission.count != 1:
         raise key_needed(f"count must be 1 without a key with the scope submit, got {submission.count:,}")
+    if key is None and submission.mode == "organisation":
+        raise key_needed("mode must not be organisation without a key with the scope submit")
+    if key is not None and submission.mode == "device":
+        submission = replace(submission, mode="organisation")
     if submission.digest != survey.digest:
         raise DigestError(f"digest must be that of the published definition, {survey.digest}")
     submission.check(survey)

@@ -10,6 +10,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import webhooks
 from deniable_server.context import current_store
+from deniable_server.researchers.makers import webhook_makers
 from deniable_server.researchers.once import repeated
 from deniable_server.researchers.pages import Page, confirmation, done, routes
 from deniable_server.store.errors import ConflictError
@@ -79,5 +80,6 @@ def remove(survey_id: str) -> Page:
 
 def _page(survey_id: str, form: WebhookForm, made: str = "") -> str:
     store = current_store()
-    shown = {"published": store.surveys.published(survey_id), "webhooks": store.webhooks.of_survey(survey_id), "events": EVENTS}
+    published, made_before = store.surveys.published(survey_id), store.webhooks.of_survey(survey_id)
+    shown = {"published": published, "webhooks": made_before, "events": EVENTS, "makers": webhook_makers(store)}
     return render_template("researchers/webhooks.html", **shown, made=made, form=form)

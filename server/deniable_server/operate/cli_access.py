@@ -98,14 +98,21 @@ def log_out(db: Database, name: str) -> None:
 @database
 @click.argument("name")
 def remove_user(db: Database, name: str) -> None:
-    """Remove an account. All its sessions end; surveys and keys stay.
+    """Remove an account, and the webhooks that it made. All its sessions end; surveys and keys stay, and its keys are listed.
 
     Not the only operator's, nor that of the only owner of a survey: `deniable-server grant` makes another one.
     """
+    from deniable_server.researchers.makers import remove_account
+
     with opened(db) as store:
-        if not store.accounts.remove_user(name):
-            raise click.ClickException(f"{name} has no account")
+        remains = remove_account(store, name)
+    if remains is None:
+        raise click.ClickException(f"{name} has no account")
     click.echo(f"{name} is removed, and logged out everywhere.")
+    for survey_id, webhook_id in remains.webhooks:
+        click.echo(f"The webhook {webhook_id} of {survey_id}, which {name} made, is removed.")
+    for key in remains.keys:
+        click.echo(f"The key {key}, which {name} made, still works: `deniable-server key revoke {key}` ends it.")
 
 
 @user_commands.command("list")

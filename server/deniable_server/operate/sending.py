@@ -14,7 +14,7 @@ import logging
 import socket
 from collections.abc import Callable
 from datetime import datetime
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 import httpx
 
@@ -24,8 +24,14 @@ from deniable_server.store.webhooks import Message
 
 SECONDS = 5.0  # for all of one attempt: the name, the connection, the request, the head of the reply
 AGAIN = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)  # seconds after each attempt that failed; then it is given up
+PORTS = (80, 443)
+"""Where messages go: other ports are those of services that take no webhooks, such as mail and databases."""
+
 _NAT64 = IPv6Network("64:ff9b::/96")
 _UNICAST = IPv6Network("2000::/3")  # all that has been given out of the internet at large; Python calls more of it global
+_TEREDO = IPv6Network("2001::/32")
+_ISATAP = (0x00005EFE, 0x02005EFE)  # the middle of an address that ends with one of IPv4
+_PLATFORM = (IPv4Network("168.63.129.16/32"), IPv4Network("192.88.99.0/24"))  # Azure's own, which its machines alone reach; relays of 6to4
 
 Post = Callable[[str, bytes, dict[str, str]], int]
 """Sends a body with headers to an address, and gives the status of the reply; 0 where there is none."""
@@ -94,6 +100,8 @@ async def _post(url: str, body: bytes, told: dict[str, str], private: bool) -> i
         addresses = [str(one[4][0]) for one in found]
         if not private and not all(is_public(address) for address in addresses):
             raise ValueError("the address of a webhook must be public")
+        if not private and (port not in PORTS or any(map(is_own, addresses))):
+            raise ValueError("the address of a webhook must be that of another machine, at port 80 or 443")
         async with httpx.AsyncClient(timeout=SECONDS, follow_redirects=False, trust_env=False) as client:
             request = client.build_request(
                 "POST",
@@ -108,15 +116,35 @@ async def _post(url: str, body: bytes, told: dict[str, str], private: bool) -> i
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the internet at large: not of this machine, a private network, a link, a group, or reserved."""
+    """Whether an IP address is one of the internet at large: not of this machine, a private network, a link, a group, or reserved.
+
+    Of IPv6 that is global unicast, without the addresses that lead to one of IPv4 which is not.
+    """
     ip = ip_address(address.partition("%")[0])
-    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
-    if inner is not None:
-        return is_public(str(inner))
-    return ip.is_global and not ip.is_multicast and (ip.version == 4 or ip in _UNICAST)
+    if isinstance(ip, IPv4Address):
+        return ip.is_global and not ip.is_multicast and not any(ip in network for network in _PLATFORM)
+    inner = _embedded(ip)
+    if inner is not None and not is_public(str(inner)):
+        return False
+    if ip in _NAT64 or ip.ipv4_mapped:
+        return True
+    return ip in _UNICAST and ip not in _TEREDO and ip.is_global and not ip.is_multicast
+
+
+def is_own(address: str) -> bool:
+    """Whether this machine has an IP address: only its own can be bound to. A firewall in front of it does not see what it sends itself."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as own:
+            own.bind((address, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _embedded(ip: IPv6Address) -> IPv4Address | None:
     """The IPv4 address that a network may make of this one."""
-    nat64 = IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None
-    return ip.ipv4_mapped or ip.sixtofour or nat64
+    last = IPv4Address(int(ip) & 0xFFFFFFFF)
+    if ip in _NAT64 or (int(ip) >> 32) & 0xFFFFFFFF in _ISATAP:
+        return last
+    return ip.ipv4_mapped or ip.sixtofour

@@ -11,7 +11,7 @@ from deniable_server.context import current_store
 from deniable_server.researchers import sessions
 from deniable_server.researchers.account_links import hash_of
 from deniable_server.researchers.forms import JoinForm
-from deniable_server.researchers.passwords import hashed
+from deniable_server.researchers.passwords import check_new_name, hashed
 from deniable_server.store.errors import ConflictError, InvitationError
 from deniable_server.store.people import Invitation
 from deniable_server.web.audience import Audience, Routes
@@ -35,6 +35,11 @@ def accept(token: str) -> AnyResponse | tuple[str, int]:
     people, name = current_store().people, form.user.data
     if people.person(name) is not None:
         return _taken(form, invitation)
+    try:
+        check_new_name(current_store().accounts, name)
+    except ValueError as error:
+        form.user.errors = [f"{str(error)[:1].upper()}{str(error)[1:]}."]
+        return render_template("researchers/join.html", form=form, invitation=invitation), 422
     try:
         people.accept(invitation.hash, name, hashed(name, form.password.data), int(time.time()))
     except ConflictError:

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import threading
 import time
+import unicodedata
 from collections import OrderedDict
 from functools import cache
 from typing import cast
@@ -14,6 +15,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from flask import current_app
 
+from deniable.survey import lookalikes
 from deniable_server.researchers.names import readable
 from deniable_server.store.accounts import Accounts
 from deniable_server.web.limiter import Clock, Lane
@@ -26,7 +28,21 @@ _hasher = PasswordHasher()
 
 def set_password(accounts: Accounts, user: str, password: str) -> None:
     """Makes an account or changes its password, which ends its sessions. Raises ValueError naming the rule."""
+    check_new_name(accounts, user)
     accounts.set_password(user, hashed(user, password))
+
+
+def check_new_name(accounts: Accounts, user: str) -> None:
+    """Raises ValueError where no account can get this name: nobody could tell it from another one. One that is there may keep its name."""
+    users = accounts.users()
+    if user in users:
+        return
+    if user != " ".join(unicodedata.normalize("NFC", user).split()):
+        raise ValueError("the name must be of composed characters (NFC), with single spaces and none around")
+    if hidden := lookalikes.invisible(user):
+        raise ValueError(f"the name must have no characters that do not show, got {hidden}")
+    if any(lookalikes.looks(user) & lookalikes.looks(other) for other in users):
+        raise ValueError("the name must not look like that of another account")
 
 
 def hashed(user: str, password: str) -> str:

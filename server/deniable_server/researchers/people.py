@@ -10,6 +10,7 @@ from flask import abort, g, render_template, request, url_for
 from deniable_server.context import current_store
 from deniable_server.researchers import account_links
 from deniable_server.researchers.forms import ActionForm
+from deniable_server.researchers.makers import Remains, remove_account
 from deniable_server.researchers.once import repeated
 from deniable_server.researchers.pages import OPERATORS, Page, confirmation, done, routes
 from deniable_server.store.errors import LastError
@@ -24,7 +25,7 @@ ACTS: dict[str, Callable[[Store, str], object]] = {
     "disable": lambda store, name: store.people.set_disabled(name, True),
     "enable": lambda store, name: store.people.set_disabled(name, False),
     "password only": lambda store, name: store.factors.remove(name),
-    "remove": lambda store, name: store.accounts.remove_user(name),
+    "remove": remove_account,
 }
 
 _DONE = {
@@ -62,9 +63,11 @@ def change() -> Page:
         if asked is not None:
             return asked
     try:
-        ACTS[act](current_store(), name)
+        result = ACTS[act](current_store(), name)
     except LastError as error:
         return _page(problem=str(error)), 409
+    if isinstance(result, Remains) and result.keys:
+        return _page(problem=f"the account is removed, but keys that it made still work: {', '.join(result.keys)}")
     return done(_DONE[act].format(name=name), ".page")
 
 

@@ -200,9 +200,9 @@ def test_a_batch_is_part_of_the_definition_unless_it_is_the_usual_one(written, b
 
 
 def test_yes_no_and_1_10_stay_the_text_they_are_written_as():
-    text = FILE.replace("[Clinton, Dole]", "[yes, no, NO, 1.10, 1.1, 010, 0x1F, on, true, 2024-01-01, 1e3, 12:30]")
+    text = FILE.replace("[Clinton, Dole]", "[yes, no, ON, 1.10, 1.1, 010, 0x1F, off, true, 2024-01-01, 1e3, 12:30]")
     assert Survey.from_text(text).questions[0].categories == (
-        *("yes", "no", "NO", "1.10", "1.1", "010", "0x1F", "on", "true", "2024-01-01", "1e3", "12:30"),
+        *("yes", "no", "ON", "1.10", "1.1", "010", "0x1F", "off", "true", "2024-01-01", "1e3", "12:30"),
     )
 
 

@@ -15,6 +15,7 @@ from tests.kit.servers.tallies import tally_of
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
+from deniable.wire.part import Mode, Part
 from deniable.wire.submission import Submission
 from deniable_server.store.protocol import Store
 
@@ -172,3 +173,21 @@ def test_a_wrong_option_of_the_results_is_named(client: FlaskClient, query: str)
     reply = client.get(f"/api/v1/surveys/study/results?{query}", auth=("ada", "correct horse battery"))
     assert reply.status_code == 400
     assert query.split("=")[0] in reply.get_json()["detail"]
+
+
+def test_who_has_no_key_is_no_organisation(client: FlaskClient, store: Store, submissions: Make) -> None:
+    reply = send(client, submissions(1, mode="organisation").to_json())
+    assert reply.status_code == 401
+    assert "mode must not be organisation without a key with the scope submit" in reply.text
+    assert store.submissions.counts("study") == {}
+
+
+@pytest.mark.parametrize("mode", ["device", "organisation"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_comes_with_a_key_is_of_an_organisation_whatever_it_says(
+    client: FlaskClient, store: Store, submissions: Make, key: Headers, mode: Mode, count: int
+) -> None:
+    sent = submissions(count, mode=mode).to_json()
+    for _ in range(2):
+        assert send(client, sent, **key).status_code == 200
+    assert store.submissions.counts("study") == {Part(mode="organisation"): count}

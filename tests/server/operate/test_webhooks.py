@@ -233,6 +233,16 @@ PRIVATE = [
     *("127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1"),
     *("192.0.2.1", "198.18.0.1", "240.0.0.1", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "2001:db8::1", "::ffff:127.0.0.1"),
     *("::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2002:a00:1::1"),
+    *("64:ff9b:1::7f00:1", "64:ff9b:1::808:808", "fec0::1", "::7f00:1", "::ffff:0:7f00:1", "168.63.129.16", "192.88.99.1", "100::1"),
+    *(
+        "2001::1",
+        "2001:0:7f00:1::",
+        "2606:4700::5efe:7f00:1",
+        "2606:4700::200:5efe:a00:1",
+        "2002:a83f:8110::",
+        "4000::1",
+        "::ffff:168.63.129.16",
+    ),
 ]
 PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"]
 
@@ -240,6 +250,10 @@ PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.215.14", "2606:4700:4700::1111", "::ffff
 def test_addresses_inside_of_a_network_are_told_from_those_outside() -> None:
     assert [address for address in PRIVATE if is_public(address)] == []
     assert [address for address in PUBLIC if not is_public(address)] == []
+
+
+def test_the_addresses_of_this_machine_are_its_own_and_others_are_not() -> None:
+    assert [sending.is_own(address) for address in ("127.0.0.1", "192.0.2.1", "2001:db8::1")] == [True, False, False]
 
 
 class Receiver(ThreadingHTTPServer):
@@ -325,8 +339,13 @@ def test_what_leads_into_a_private_network_is_not_asked(receiver: Receiver, name
 
 
 def test_without_the_look_at_the_address_it_would_be_asked(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"http://127.0.0.1:{receiver.port}/in"
     monkeypatch.setattr(sending, "is_public", lambda address: True)
-    assert posting(private=False)(f"http://127.0.0.1:{receiver.port}/in", b"{}", {}) == 200
+    assert posting(private=False)(url, b"{}", {}) == 0
+    monkeypatch.setattr(sending, "PORTS", (receiver.port,))
+    assert posting(private=False)(url, b"{}", {}) == 0
+    monkeypatch.setattr(sending, "is_own", lambda address: False)
+    assert posting(private=False)(url, b"{}", {}) == 200
 
 
 def test_a_redirect_is_not_followed_and_a_reply_that_does_not_come_is_not_waited_for(
