@@ -92,9 +92,10 @@ def surveys_command(url: str, as_json: bool, **options: Any) -> None:
 @group_option
 @by_hand_option
 @sample_option
+@click.option("--answered", is_flag=True, help="Shares among those who answered all of these questions, instead of all people.")
 @error_options
 @form_options
-def crosstab_command(address: str, questions: tuple[str, ...], form: str | None, **options: Any) -> None:
+def crosstab_command(address: str, questions: tuple[str, ...], answered: bool, form: str | None, **options: Any) -> None:
     """Print the joint shares of several questions.
 
     Two need a key with the scope results. More of them need the perturbed records, and so a key with both scopes, results and reports.
@@ -108,7 +109,7 @@ def crosstab_command(address: str, questions: tuple[str, ...], form: str | None,
     options = sampled(options)
     with reader(address, options) as client:
         found = client.analysis(client.survey_id or "", reports=len(questions) > 2, **options)
-    printed(found.crosstab(*questions), form)
+    printed(found.crosstab(*questions, answered=answered), form)
 
 
 @click.command("compare")

@@ -25,6 +25,7 @@ from deniable.estimate.samples.drawn import Drawn, drawn_as, together
 from deniable.estimate.samples.sample import Sample
 from deniable.estimate.tables import crosstab, differences, groups, means, paired, sampled, waves
 from deniable.estimate.tables.answered import Answered, answered
+from deniable.estimate.tables.answered_table import among_answered
 from deniable.estimate.tables.correlation import correlation, correlation_with
 from deniable.estimate.tables.crosstab import Crosstab
 from deniable.estimate.tables.differences import Comparison
@@ -145,8 +146,16 @@ class Analysis(Tabular):
             return sampled.quantile(self.drawn, question, q, leave_out, self._interval)
         return means.quantile(self.survey, self.tally, question, q, leave_out=leave_out, confidence=self.confidence, target=self.target)
 
-    def crosstab(self, a: str, b: str, *more: str) -> Crosstab:
-        """The joint shares of two questions; of three or more from the reports only, and of no sample. Raises EstimateError."""
+    def crosstab(self, a: str, b: str, *more: str, answered: bool = False) -> Crosstab:
+        """The joint shares of two questions; of three or more from the reports only, and of no sample.
+
+        answered: among those who answered all of them ("valid per cent"), instead of all people. Raises EstimateError, also where too few
+        are estimated to have answered, and with `answered` for a number on a grid.
+        """
+        found = self._crosstab(a, b, *more)
+        return among_answered(found) if answered else found
+
+    def _crosstab(self, a: str, b: str, *more: str) -> Crosstab:
         if self.drawn and not more:
             return sampled.table(self.drawn, a, b, self._interval)
         self._require_no_sample("a table of more than two questions")

@@ -92,6 +92,12 @@ def test_figures_of_its_levels_are_refused_with_the_reason(ask: Callable[[], Any
         ask()
 
 
+def test_a_refused_comparison_of_its_shares_names_what_compares_its_means() -> None:
+    with pytest.raises(EstimateError, match="compare_groups has the difference of means"):
+        FOUND.compare(MADE.tally, "hours")
+    assert FOUND.compare_groups({"others": analyse(SURVEY, MADE.tally)}, "hours").rows[0].option == ""
+
+
 def test_scores_that_bend_are_refused_and_even_ones_move_the_mean_with_them() -> None:
     levels = len(SURVEY.questions[0].scores or ())
     even, plain = FOUND.mean("hours", [100 - 2 * i for i in range(levels)]), FOUND.mean("hours")

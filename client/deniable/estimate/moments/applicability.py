@@ -46,15 +46,15 @@ def on_grid(question: Question) -> bool:
     return question.rounds
 
 
-def require_shares(figure: str, question: Question, option: str | None = None) -> None:
+def require_shares(figure: str, question: Question, option: str | None = None, instead: str = "") -> None:
     """Raises EstimateError, with the reason, for a figure of the shares of a number's levels, where its reports are no levels.
 
-    option: the only category that the figure is of.
+    option: the only category that the figure is of. instead: what there is of the mean.
     """
     if isinstance(question.channel, Window) and (option is None or option not in question.shared):
         raise EstimateError(
-            f"{figure}: there is none of {question.id}, a number whose reports tell its mean only; a survey can name `bins` or `levels`, "
-            "whose shares are estimated like a choice's"
+            f"{figure}: there is none of {question.id}, a number whose reports tell its mean only; {instead}a survey can name `bins` or "
+            "`levels`, whose shares are estimated like a choice's"
         )
 
 

@@ -17,8 +17,10 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments import applicability, pseudo_answers
-from deniable.estimate.tables import resampled, sampled
+from deniable.estimate.tables import answered_table, resampled, sampled
+from deniable.estimate.tables.answered_table import AnsweredTable, among_answered
 from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
+from deniable.estimate.tables.ratios import share_among
 
 _Floats = NDArray[np.float64]
 
@@ -32,11 +34,15 @@ def independence(table: Crosstab) -> HypothesisTest:
     A Wald test of shares less products of margins, whose covariance is taken under independence, where it is the product
     of the questions' own covariances. For yes/no it is Pearson's test of the perturbed table. Where fewer than 5 reports are expected to
     name a pair of options, the p-value is by a parametric bootstrap (see `resampled`). Of a sample, see
-    `sampled.independence`; where no report names some pair, a warning says that the p-value may be wrong. Raises EstimateError.
+    `sampled.independence`; where no report names some pair, a warning says that the p-value may be wrong. Of questions that need not be
+    answered it is among those who answered both (see `answered_table`); of a number on a grid "no answer" is one of the options.
+    Raises EstimateError.
     """
     applicability.require("test of independence", table.on_grid)
     two_dimensional(table)
     what = f"{' and '.join(table.questions)} are independent"
+    if isinstance(valid := _valid(table), AnsweredTable):
+        return answered_table.independence(valid, f"{what} among those who answered both")
     if isinstance(table, LinearTable):
         _require_all_possible("test of independence", table)
         return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
@@ -74,9 +80,12 @@ def _named(together: NDArray[np.int64], axis: int) -> NDArray[np.bool_]:
 def phi_coefficient(table: Crosstab) -> Estimate:
     """The correlation of two questions of two options each, positive where people tend to give both first options. Delta method.
 
-    Raises EstimateError for another table, of a number on a grid, and where a margin is not clearly within (0, 1).
+    Of questions that need not be answered it is among those who answered both. Raises EstimateError for another table, of a number on a
+    grid, and where a margin is not clearly within (0, 1).
     """
     applicability.require("phi", table.on_grid)
+    two_dimensional(table)
+    table = _valid(table)
     if table.shares.shape != (2, 2):
         raise EstimateError(f"phi needs a table of 2 by 2 options, got {_shape(table)}; cramers_v takes larger ones")
     margins = _positive_margins(table, "phi")
@@ -97,13 +106,18 @@ def cramers_v(table: Crosstab) -> Estimate:
 
     V^2 is a sum of squares, so noise alone makes it large; what noise adds on average is taken off, and below 0 that is 0.
     Limits: those V under which the sum of squares is no surprise, by a scaled noncentral chi-squared distribution of the
-    same mean and variance; 0 is inside them about when `independence` finds nothing.
+    same mean and variance; 0 is inside them about when `independence` finds nothing. Of questions that need not be answered it is among
+    those who answered both.
     Raises EstimateError of a number on a grid, of a sample, and where a margin is not clearly above 0.
     """
     applicability.require("Cramér's V", table.on_grid)
+    if isinstance(table, AnsweredTable) and isinstance(table.whole, LinearTable):
+        table = table.whole
     if isinstance(table, LinearTable):
         _require_all_possible("Cramér's V", table)
         raise EstimateError("there is no Cramér's V of a sample: its limits do not know of clusters; the test of independence does")
+    two_dimensional(table)
+    table = _valid(table)
     p, q = _positive_margins(table, "Cramér's V")
     expected, size = np.outer(p, q), min(table.shares.shape) - 1
     observed = float(((table.shares - expected) ** 2 / expected).sum())
@@ -160,40 +174,13 @@ def conditional_share(table: Crosstab, of: Mapping[str, str | Sequence[str]], gi
         return table.share(of)
     under = table.cells(given)
     over = under * table.cells(of)
-    parts = float((over * table.shares).sum()), float((under * table.shares).sum())
     what = f"{in_words(of)} among {in_words(given)}"
     if not over.any() or not (under - over).any():
         raise EstimateError(f"of must divide those given, got {what}, which is {'nobody' if not over.any() else 'everybody'}")
     if isinstance(table, LinearTable) and table.impossible.any():
         for part in (over, under - over):
             table.require_possible(part, what)
-    covariance = table.covariance_of(over, under)
-    found = normal.ratio(what, table.n, parts, covariance, table.interval, (0.0, 1.0), sides=_sides(table, over, under - over))
-    return replace(found, origin=table.origin)
-
-
-def _sides(table: Crosstab, over: _Floats, rest: _Floats) -> tuple[_Floats, _Floats] | None:
-    """The covariance of `over` and `over + rest` for the lower and the upper limit of their ratio, shape (2, 2) each.
-
-    MOVER (see `limits.mover`): each part has the error that its own limits show, below it or above it. The lower limit of the ratio is
-    reached with less of the one and more of the other. None where enough reports name both, or all but enough do.
-    """
-    if not (table.few_name(over) or table.few_name(rest)):
-        return None
-    z = table.interval.quantile
-    plain = table.covariance_of(over, rest)
-    errors = np.sqrt(np.diagonal(plain))
-    correlation = float(plain[0, 1]) / float(errors[0] * errors[1])
-    shown = []
-    for one, error in zip((table.share_of(part, "") for part in (over, rest)), errors.tolist(), strict=True):
-        middle = min(max(one.estimate, one.low), one.high)
-        shown.append((middle - one.low, one.high - middle) if one.high > one.low else (z * error, z * error))
-    found = []
-    for below, above in ((shown[0][0], shown[1][1]), (shown[0][1], shown[1][0])):
-        a, b = below / z, above / z
-        together = correlation * a * b
-        found.append(np.array([[a * a, a * a + together], [a * a + together, a * a + b * b + 2 * together]]))
-    return found[0], found[1]
+    return share_among(table, over, under, what)
 
 
 def _require_all_possible(figure: str, table: LinearTable) -> None:
@@ -202,6 +189,12 @@ def _require_all_possible(figure: str, table: LinearTable) -> None:
             f"there is no {figure} of {' and '.join(table.questions)}: they go together by design, since one is only shown after some "
             "answers to the other"
         )
+
+
+def _valid(table: Crosstab) -> Crosstab:
+    """Returns the table among those who answered both questions, where one need not be answered; else the same one."""
+    by_design = isinstance(table, LinearTable) and bool(table.impossible.any())
+    return among_answered(table) if table.optional and not table.on_grid and not by_design else table
 
 
 def two_dimensional(table: Crosstab) -> None:

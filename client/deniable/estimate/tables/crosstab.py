@@ -46,6 +46,7 @@ class Crosstab(Tabular):
     reports name, or all but few, else those of a normal error (`limits.normal`). interval: which were asked for. on_grid: which of the
     questions are numbers whose answers were rounded at random to the levels that stand here as options (see `applicability`). together: the
     reports that have the bits of a cell all set, same shape. origin: whose reports these are, where that is known.
+    optional: which of the questions need not be answered, and have "no answer" as an option.
     """
 
     questions: tuple[str, ...]
@@ -60,6 +61,7 @@ class Crosstab(Tabular):
     on_grid: tuple[str, ...]
     together: NDArray[np.int64]
     origin: Origin | None = field(default=None, compare=False, repr=False, kw_only=True)
+    optional: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def confidence(self) -> float:
@@ -113,6 +115,10 @@ class Crosstab(Tabular):
             raise EstimateError(f"the question must be one of the table's ({', '.join(self.questions)}), got {name!r}")
         return self.questions.index(name)
 
+    def _axis(self, name: str) -> Axis:
+        axis = self.axis(name)
+        return Axis(name, self.options[axis], self.channels[axis], name in self.on_grid, name in self.optional)
+
     def share(self, chosen: Mapping[str, str | Sequence[str]]) -> normal.Estimate:
         """The share of those who gave (one of) the chosen options to each named question: a cell, a margin, or a sum of cells.
 
@@ -160,7 +166,12 @@ class Crosstab(Tabular):
         axis = self.axis(name)
         others = tuple(i for i in range(self.shares.ndim) if i != axis)
         together = self.together.sum(axis=others) // math.prod(self.channels[i].d for i in others)
-        return _table([Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)], self.n, together, self.interval)
+        return _table(
+            [self._axis(name)],
+            self.n,
+            together,
+            self.interval,
+        )
 
     def tables(self) -> tuple[Table, ...]:
         """Percentages with their limits; the last question runs across."""
@@ -169,8 +180,12 @@ class Crosstab(Tabular):
         across = self.shares.shape[-1]
         names = [" · ".join(labels) for labels in product(*self.options[:-1])]
         rows = tuple((name, *texts[across * i : across * (i + 1)]) for i, name in enumerate(names))
-        title = f"{' by '.join(self.questions)}: % of all {self.n:,} reports ({100 * self.confidence:g}% intervals) · target: {self.target}"
+        title = f"{' by '.join(self.questions)}: % of {self._of} ({100 * self.confidence:g}% intervals) · target: {self.target}"
         return (Table(title, ("", *self.options[-1]), rows),)
+
+    @property
+    def _of(self) -> str:
+        return f"all {self.n:,} reports"
 
     def records(self) -> tuple[Table, ...]:
         """A row for each cell: a column for each question, then n, estimate, std_error, low, high."""
@@ -218,8 +233,9 @@ class LinearTable(Crosstab):
         ones = [np.eye(size) if i == axis else np.ones((1, size)) for i, size in enumerate(self.shares.shape)]
         summed = np.asarray(np.kron(*ones), dtype=np.float64)
         together = self.together.sum(axis=other) // self.channels[other].d
-        of = Axis(name, self.options[axis], self.channels[axis], name in self.on_grid)
-        return linear_table([of], (self.n, together, np.zeros(len(together), dtype=bool)), self.found.sums(summed), self.interval)
+        return linear_table(
+            [self._axis(name)], (self.n, together, np.zeros(len(together), dtype=bool)), self.found.sums(summed), self.interval
+        )
 
     def covariance_of(self, *weights: _Floats) -> _Floats:
         """As of any table; where a sum of cells is known, next to nothing."""
@@ -289,11 +305,12 @@ class Axis(NamedTuple):
     options: tuple[str, ...]
     channel: Channel
     on_grid: bool
+    optional: bool = False
 
     @classmethod
     def of(cls, question: Question) -> Axis:
         applicability.require_shares("cross table", question)
-        return cls(question.id, question.categories, question.channel, applicability.on_grid(question))
+        return cls(question.id, question.categories, question.channel, applicability.on_grid(question), not question.required)
 
 
 def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: Interval) -> Crosstab:
@@ -308,7 +325,8 @@ def _table(axes: Sequence[Axis], n: int, together: NDArray[np.int64], interval: 
             low[cell], high[cell] = equivalent.limits(float(shares[cell]), n, (inside, float(outside[cell])), interval)
     low, high = _wider(n, interval, low, high)
     names, options = tuple(axis.name for axis in axes), tuple(axis.options for axis in axes)
-    return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together)
+    optional = tuple(axis.name for axis in axes if axis.optional)
+    return Crosstab(names, options, tuple(channels), n, shares, std_error, low, high, interval, on_grid, together, optional=optional)
 
 
 def _wider(n: int, interval: Interval, low: _Floats, high: _Floats) -> tuple[_Floats, _Floats]:
@@ -336,7 +354,8 @@ def linear_table(
         part[zeros] = 0.0
     names, on_grid = tuple(axis.name for axis in axes), tuple(axis.name for axis in axes if axis.on_grid)
     shown = tuple(axis.options for axis in axes)
-    return LinearTable(names, shown, channels, n, cells, error, low, high, interval, on_grid, together, found, zeros)
+    figures, optional = (n, cells, error, low, high, interval, on_grid, together), tuple(axis.name for axis in axes if axis.optional)
+    return LinearTable(names, shown, channels, *figures, found, zeros, optional=optional)
 
 
 def _without_impossible(

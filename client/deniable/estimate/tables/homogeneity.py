@@ -34,7 +34,7 @@ class Counted:
     def of(cls, survey: Survey, tally: Tally, question: str, interval: Interval) -> Counted:
         """Raises EstimateError, also for a number whose levels have no shares."""
         asked, n, ones = counts.counts(survey, tally, question)
-        applicability.require_shares("difference of shares", asked)
+        applicability.require_shares("difference of shares", asked, instead="compare_groups has the difference of means; ")
         return cls(n, ones, respondents.about(interval, tally.n, [asked]))
 
 

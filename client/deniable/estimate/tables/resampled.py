@@ -29,7 +29,7 @@ _AT_A_TIME = 1 << 22
 def feasible(n: int, channels: Sequence[Channel]) -> bool:
     """Whether so many surveys of n reports can be drawn in a moment."""
     bits = DRAWS * n * sum(channel.k for channel in channels)
-    return _few_kinds(channels) or bits <= _MOST
+    return few_kinds(channels) or bits <= _MOST
 
 
 def p_value(observed: float, statistic: Callable[[Any], _Floats], draws: Iterator[Any]) -> float:
@@ -48,7 +48,7 @@ def groups(shares: _Floats, channel: Channel, sizes: Sequence[int], rng: np.rand
 
     sizes: of the groups. Some surveys at a time, DRAWS in all.
     """
-    if not _few_kinds([channel]):
+    if not few_kinds([channel]):
         for surveys in _portions(channel.k * max(channel.k, *sizes)):
             yield [_bits(shares, channel, (surveys, n), rng).sum(axis=1) for n in sizes]
         return
@@ -61,7 +61,7 @@ def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng:
     """How many of n reports have bit i of one question and j of another set, where their answers are independent, shape (surveys, k_a,
     k_b). Some surveys at a time, DRAWS in all."""
     most = max(channel.k for channel in channels) ** 2
-    if not _few_kinds(channels):
+    if not few_kinds(channels):
         for surveys in _portions(max(most, n * sum(channel.k for channel in channels))):
             a, b = (_bits(margin, channel, (surveys, n), rng) for margin, channel in zip(margins, channels, strict=True))
             yield a.swapaxes(1, 2) @ b
@@ -72,7 +72,16 @@ def tables(margins: Sequence[_Floats], channels: Sequence[Channel], n: int, rng:
         yield a.T @ rng.multinomial(n, chances.ravel(), surveys).reshape(surveys, *chances.shape) @ b
 
 
-def _few_kinds(channels: Sequence[Channel]) -> bool:
+def joint_tables(joint: _Floats, channels: Sequence[Channel], n: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    """As `tables`, where the answers to two questions have these joint shares, shape (k_a, k_b); of questions that have `few_kinds`."""
+    (a, first), (b, second) = map(_kinds_of_each, channels)
+    chances = first @ joint @ second.T
+    for surveys in _portions(max(max(channel.k for channel in channels) ** 2, chances.size)):
+        drawn = rng.multinomial(n, chances.ravel() / chances.sum(), surveys)
+        yield a.T @ drawn.reshape(surveys, *chances.shape) @ b
+
+
+def few_kinds(channels: Sequence[Channel]) -> bool:
     """Whether there are so few kinds of reports that how many there are of each is soon drawn."""
     kinds = math.prod(math.comb(channel.k, channel.d) for channel in channels)
     return kinds <= _KINDS or (all(channel.d == 1 for channel in channels) and DRAWS * kinds <= _MOST)
@@ -80,12 +89,17 @@ def _few_kinds(channels: Sequence[Channel]) -> bool:
 
 def _kinds(shares: _Floats, channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
     """All possible reports of a question, shape (kinds, k), and their chances where the true answers have these shares."""
+    bits, each = _kinds_of_each(channel)
+    chances = each @ shares
+    return bits, np.asarray(chances / chances.sum())
+
+
+def _kinds_of_each(channel: Channel) -> tuple[NDArray[np.int64], _Floats]:
+    """All possible reports of a question, and their chances under each true answer, shape (kinds, k)."""
     k, d, theta = channel.k, channel.d, float(channel.theta)
     bits = np.zeros((math.comb(k, d), k), dtype=np.int64)
     np.put_along_axis(bits, np.array(list(combinations(range(k), d))), 1, axis=1)
-    own = bits @ shares
-    chances = own * (theta / math.comb(k - 1, d - 1)) + (1 - own) * ((1 - theta) / math.comb(k - 1, d))
-    return bits, np.asarray(chances / chances.sum())
+    return bits, bits * (theta / math.comb(k - 1, d - 1)) + (1 - bits) * ((1 - theta) / math.comb(k - 1, d))
 
 
 def _portions(size: int) -> Iterator[int]:

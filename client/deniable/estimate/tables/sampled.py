@@ -157,7 +157,7 @@ def compare(first: Drawn, second: Drawn, question: str, interval: Interval) -> C
     if common := sorted(set(first.tallies) & set(second.tallies)):
         raise EstimateError(f"two samples that are compared must be of other groups, got {common[0]} in both")
     asked, _ = counts.find(first.survey, question)
-    applicability.require_shares("difference of shares", asked)
+    applicability.require_shares("difference of shares", asked, instead="difference has that of two means; ")
     pairs = zip(asked.categories, *(shares(one, asked, interval) for one in (first, second)), strict=True)
     apart = tuple(difference(b, a, what=f"{question} = {option}: second less first") for option, a, b in pairs)
     what = f"both samples have the same shares of {question}"

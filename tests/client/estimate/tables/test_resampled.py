@@ -25,7 +25,7 @@ def channels(epsilon: float) -> list[Channel]:
 
 def drawn(by_kinds: bool, monkeypatch: pytest.MonkeyPatch) -> list[NDArray[np.float64]]:
     """Counts of two groups and of a table, survey by survey, shape (DRAWS, bits)."""
-    monkeypatch.setattr(resampled, "_few_kinds", lambda _: by_kinds)
+    monkeypatch.setattr(resampled, "few_kinds", lambda _: by_kinds)
     monkeypatch.setattr(resampled, "_AT_A_TIME", 2_500)
     wide, rng = channels(0.5), np.random.default_rng(5)
     assert [channel.d for channel in wide] == [2, 1]
