@@ -34,12 +34,19 @@ export class DeliveryError extends Error {
   }
 }
 
-/** The published definition, as bytes. Throws DeliveryError. */
+/** Something on the way has answered in the server's place, as networks do that want a login. */
+export class ForeignReplyError extends Error {
+  name = "ForeignReplyError";
+}
+
+/** The published definition, as bytes. Throws DeliveryError, and ForeignReplyError for a page in its place. */
 export async function download(url) {
   // As the page has asked for it already: with other credentials, or a cache that is forbidden, it would be asked for twice. The reply forbids caches.
   const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (given) => given.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
-  return new Uint8Array(reply.body);
+  const bytes = new Uint8Array(reply.body);
+  if (/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 200)))) throw new ForeignReplyError("the reply must be a definition, got a page");
+  return bytes;
 }
 
 /**
