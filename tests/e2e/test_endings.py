@@ -68,7 +68,9 @@ def test_the_end_says_what_the_survey_says_and_links_back_for_everybody_alike(pa
     assert ending(page, "thanks") == (ENDING["thanks"], LINK)
     assert page.driver.find_element(By.LINK_TEXT, "+1 555 0100").get_attribute("href") == "tel:+15550100"
     assert page.open(f"{site.url}/s/{survey.id}?lang=de#digest={survey.digest}") == "answered"  # who has lost the page is not lost
-    assert ending(page, "answered") == ("Danke.", {**LINK, "textContent": "Zurück zu app.prolific.com"})
+    page.press("mine")
+    assert page.step("answered") == "mine"
+    assert ending(page, "mine") == ("Danke.", {**LINK, "textContent": "Zurück zu app.prolific.com"})
     assert len(page.driver.window_handles) == 1  # nobody is sent anywhere
 
 

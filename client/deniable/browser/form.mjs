@@ -7,7 +7,7 @@
 
 import { cleanAddress, digestOf, marksInWords, readAddress, sayMisled } from "./address.mjs";
 import { Asking } from "./asking.mjs";
-import { giveBack, takeBack } from "./back.mjs";
+import { giveBack, takeBack, wasAsking } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
 import { RefusedError, readDefinition } from "./definition.mjs";
@@ -19,7 +19,7 @@ import { appOf } from "./inapp.mjs";
 import { keeping, storing } from "./keeping.mjs";
 import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
-import { fill, onPress, onSinglePress, show } from "./page.mjs";
+import { fill, onEnter, onPress, onSinglePress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
 import { receipt } from "./receipt.mjs";
@@ -92,6 +92,7 @@ function askConsent(context) {
   const { definition, device, fragment, words } = context;
   const group = groupOf(definition.survey, fragment);
   const step = show("consent");
+  step.querySelector(".anew").hidden = !wasAsking();
   writeConsent(step, definition, words, device.spent({ others: true }));
   sayGroup(step, group);
   sayApp(step, context.link);
@@ -99,6 +100,7 @@ function askConsent(context) {
   step.querySelector(".marks").hidden = context.marks.length === 0;
   offerWords(step, definition.digest);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
+  onEnter(step.querySelector("[data-slot=entry]"), step, "agree");
   let asking;
   let [checking, declined] = [false, false];
   const backToConsent = () => {
@@ -243,8 +245,21 @@ function sayClosed({ device, words }) {
   linkUp(closing);
 }
 
+/** Devices are shared: asks whether whoever sits here has answered, and says nothing else of it before they say so. */
 function sayAnswered(context) {
+  const { closed, device } = context;
   const step = show("answered");
+  for (const part of step.querySelectorAll("[data-action=other], .another")) part.hidden = closed;
+  offerLater(step, context);
+  onPress(step, "mine", () => sayMine(context));
+  onPress(step, "other", () => {
+    device.letAnotherAnswer();
+    askConsent({ ...context, sending: false });
+  });
+}
+
+function sayMine(context) {
+  const step = show("mine");
   sayEnding(step, context);
   offerLater(step, context);
 }
@@ -309,6 +324,7 @@ function offer(context, error) {
   const reason = reasonOf(error);
   fill(step, { reason: reason ?? t("The server did not take it."), detail: reason ? null : error.message });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
+  onEnter(step.querySelector("[data-slot=entry]"), step, "retry");
   step.querySelector("[data-slot=waits]").hidden = refused || !device.lasts;
   step.querySelector("[data-slot=fleeting]").hidden = device.lasts;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
@@ -337,6 +353,7 @@ function offer(context, error) {
 function reasonOf(error) {
   if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
+  if (error.rule === "status") return t("The server, or something on the way to it, refused it (status {status}).", { status: String(error.refusal) });
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
   return undefined;
 }
