@@ -13,7 +13,7 @@ from tests.kit.pages.study import Study
 
 pytestmark = pytest.mark.browser
 
-OWN = b'location.search === "" ? "?" : `${ownSearch()}&`'
+OWN = b'query === "" ? "?" : `${query}&`'
 
 
 def visited(profile: Path) -> set[str]:
@@ -30,7 +30,7 @@ def test_firefox_has_no_place_for_the_number_of_keys(study: Callable[..., Study]
     """
     made = study("firefox", disk=False)
     if not kept_apart:
-        made.proxy.alter["/browser/respond.mjs"] = (OWN, b"location.search")
+        made.proxy.alter["/browser/respond.mjs"] = (OWN, b"query")
         made.proxy.unsealed.add(f"/s/{made.survey.id}")
     session = made.session(0)
     driver, bare = session.person.driver, session.link.partition("#")[0]

@@ -68,7 +68,9 @@ def test_the_end_says_what_the_survey_says_and_links_back_for_everybody_alike(pa
     assert ending(page, "thanks") == (ENDING["thanks"], LINK)
     assert page.driver.find_element(By.LINK_TEXT, "+1 555 0100").get_attribute("href") == "tel:+15550100"
     assert page.open(f"{site.url}/s/{survey.id}?lang=de#digest={survey.digest}") == "answered"  # who has lost the page is not lost
-    assert ending(page, "answered") == ("Danke.", {**LINK, "textContent": "Zurück zu app.prolific.com"})
+    page.press("mine")
+    assert page.step("answered") == "mine"
+    assert ending(page, "mine") == ("Danke.", {**LINK, "textContent": "Zurück zu app.prolific.com"})
     assert len(page.driver.window_handles) == 1  # nobody is sent anywhere
 
 
@@ -126,3 +128,21 @@ def test_the_form_for_coins_is_sent_to_an_address_of_its_own_and_ends_alike(page
     link = page.driver.find_element(By.CSS_SELECTOR, f"a[href='{BACK}']")
     assert {name: link.get_attribute(name) for name in LINK} == LINK
     assert [head for head in proxy.heads[before:] if CANARY in head] == []
+
+
+MARKS = ["fbclid=IwAR0abc", "utm_source=newsletter&utm_medium=mail", "gclid=1&lang=de-AT", "lang=pt"]
+
+
+@pytest.mark.parametrize("query", MARKS)
+def test_marks_of_networks_and_languages_raise_no_alarm_and_leave_the_address_at_once(
+    page: Any, proxy: Any, survey: Survey, query: str
+) -> None:
+    address, _, fragment = proxy.link(survey).partition("#")
+    assert page.open(f"{address}?{query}#{fragment}") == "consent"
+    kept = "?lang=de-AT&" if "de-AT" in query else "?lang=pt&" if "pt" in query else "?"
+    assert page.driver.current_url == f"{address}{kept}#{fragment}"
+    page.unfold()
+    named = [part.partition("=")[0] for part in query.split("&") if "lang" not in part]
+    mark = page.driver.find_element(By.CSS_SELECTOR, "#consent .marks")
+    assert mark.is_displayed() == bool(named)
+    assert all(name in mark.text for name in named)

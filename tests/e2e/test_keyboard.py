@@ -61,7 +61,8 @@ def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit
     assert visit.page.focused("#consent h1")
     assert reached(visit) == [
         "combobox “Where are you taking part?” (This is sent openly with your record.) = Choose one…",
-        "textbox “Your invitation code” (The invitation code is used up when you send, and not kept with your record.)",
+        "textbox “Your invitation code” (“Start” sends your code, to see that it is good, and nothing else. "
+        "It is used up when you send, and not kept with your record.)",
         f"button “Start” ({PROTECTED})",
         "button “No thanks”",
         "DisclosureTriangle “Try the coins”",

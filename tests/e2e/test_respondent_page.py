@@ -224,6 +224,38 @@ def refusal(page: Any, link: str) -> str:
     return text
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda digest: digest[:-1], lambda digest: digest + "0", lambda digest: "", lambda digest: "x" + digest[1:]]
+)
+def test_a_link_that_was_damaged_on_its_way_accuses_nobody(page: Any, site: Any, survey: Survey, damage: Callable[[str], str]) -> None:
+    assert page.open(f"{site.url}/s/{survey.id}#digest={damage(survey.digest)}") == "refused"
+    assert "Your link is not whole" in page.text()
+    assert "copy all of it: 64 digits and letters come after “digest=”" in page.text()
+    assert "Do not answer." not in page.text()
+    assert "what this server says" not in page.text()
+
+
+@pytest.mark.parametrize("damage", ["#digest={}.", "#digest={}%20", "#DIGEST={}", "%23digest={}", "/#digest={}", ")#digest={}"])
+def test_a_link_whose_damage_can_be_mended_leads_to_its_survey_and_is_held_to_its_digest(
+    page: Any, site: Any, survey: Survey, damage: str
+) -> None:
+    assert page.open(f"{site.url}/s/{survey.id}{damage.format(survey.digest.upper())}") == "consent"
+    assert "Your link has no fingerprint" not in page.text()
+    assert page.open(f"{site.url}/s/{survey.id}{damage.format('F' * 64)}") == "refused"
+    assert "Do not answer." in page.text()
+
+
+def test_a_doubled_slash_is_no_fault_of_the_page(page: Any, site: Any, survey: Survey) -> None:
+    assert page.open(site.link(survey).replace("/s/", "//s/")) == "consent"
+
+
+def test_a_page_in_the_place_of_the_definition_is_the_networks(page: Any, proxy: Any, survey: Survey) -> None:
+    proxy.alter[f"/api/v1/surveys/{survey.id}"] = (survey.definition, b"\n<!DOCTYPE html><title>Log in</title>")
+    assert page.open(proxy.link(survey)) == "refused"
+    assert "The network answered in place of the server" in page.text()
+    assert "Do not answer." not in page.text()
+
+
 def test_another_digest_than_the_links_is_refused(page: Any, site: Any, survey: Survey) -> None:
     link = f"{site.url}/s/{survey.id}#digest={'0' * 64}"
     assert f"the survey's digest must be {'0' * 64}" in refusal(page, link)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
@@ -55,7 +56,18 @@ def test_a_group_that_the_respondent_chooses_is_shown_at_the_last_look(page: Any
     assert Submission.from_json(proxy.bodies[0]).group == "Clinic B"
 
 
-@pytest.mark.parametrize("label", ["Clinic C", "clinic a", "", "Clinic A "])
+@pytest.mark.parametrize("label", ["clinic a", "Clinic A ", "CLINIC  A."])
+def test_a_group_is_recognised_whatever_its_case_and_space_and_sent_as_the_definition_writes_it(
+    page: Any, proxy: Any, clinics: Survey, label: str
+) -> None:
+    assert page.open(f"{proxy.link(clinics)}&group={label.replace(' ', '%20')}") == "consent"
+    assert "your group: Clinic A." in page.text()
+    page.choose(0)
+    assert page.send() == "thanks"
+    assert Submission.from_json(proxy.bodies[0]).group == "Clinic A"
+
+
+@pytest.mark.parametrize("label", ["Clinic C", "", "Clinic"])
 def test_a_link_with_a_group_that_the_definition_does_not_list_is_refused(page: Any, proxy: Any, clinics: Survey, label: str) -> None:
     assert page.open(f"{proxy.link(clinics)}&group={label.replace(' ', '%20')}") == "refused"
     assert "your link names a group that this survey does not have" in page.text()
@@ -140,8 +152,11 @@ def test_inside_of_an_app_the_page_advises_a_browser_of_ones_own_and_gives_the_w
     link = f"{proxy.link(clinics)}&group=Clinic%20A"
     announcing(next(iter(APPS)))
     assert page.open(link) == "consent"
-    assert "This page is open inside of the app Instagram, which can read along what you do here." in advice(page)
-    assert advice(page).endswith(link)
+    assert "This page is open inside of Instagram, which can read along. Better answer in a browser of your own." in advice(page)
+    assert link not in advice(page), "one line, before Start"
+    page.press("copyLink")
+    patient(page.driver).until(lambda d: link in advice(page))
+    assert advice(page).splitlines()[-1].startswith("The link is ")
     page.choose(0)
     assert page.send() == "thanks"  # advised, not shut out; and what was detected stays on the device
     assert b"Instagram" not in proxy.bodies[0]

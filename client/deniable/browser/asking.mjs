@@ -5,7 +5,7 @@
  */
 
 import { number, t, tn } from "./language.mjs";
-import { copy, fill, onPress, onSinglePress, show, toTop } from "./page.mjs";
+import { copy, fill, onEnter, onPress, onSinglePress, show, toTop } from "./page.mjs";
 import { Controls } from "./questions.mjs";
 import { Sections } from "./sections.mjs";
 
@@ -33,6 +33,8 @@ export class Asking {
     this.#step.classList.toggle("steps", oneByOne);
     this.#step.querySelector("[data-slot=list]").replaceChildren(...this.#sections.among(this.#controls.elements));
     onSinglePress(this.#step, "next", () => this.#next());
+    if (oneByOne) onEnter(this.#step.querySelector("[data-slot=list]"), this.#step, "next");
+    for (const field of oneByOne ? this.#step.querySelectorAll("input[type=text]") : []) field.enterKeyHint = "next";
     onPress(this.#step, "previous", () => this.#go(this.#at - 1));
     this.#show();
   }

@@ -25,6 +25,11 @@ export function takeBack(back, again) {
   };
 }
 
+/** Whether the page was loaded anew, or opened again, while somebody was answering: the mark of its entry outlives it. */
+export function wasAsking() {
+  return history.state === ABOVE;
+}
+
 /** Gives Back and Forward back to the browser, and takes the mark off its entry. */
 export function giveBack() {
   onpopstate = null;

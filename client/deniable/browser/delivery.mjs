@@ -18,9 +18,10 @@ const AGAIN = new Set([408, 425, 429]); // and whatever is no refusal: from 500 
 export class RejectedError extends Error {
   name = "RejectedError";
 
-  constructor(rule, message) {
+  constructor(rule, message, refusal) {
     super(message);
     this.rule = rule;
+    this.refusal = refusal; // the status of a reply that is not in the server's own words
   }
 }
 
@@ -34,12 +35,19 @@ export class DeliveryError extends Error {
   }
 }
 
-/** The published definition, as bytes. Throws DeliveryError. */
+/** Something on the way has answered in the server's place, as networks do that want a login. */
+export class ForeignReplyError extends Error {
+  name = "ForeignReplyError";
+}
+
+/** The published definition, as bytes. Throws DeliveryError, and ForeignReplyError for a page in its place. */
 export async function download(url) {
   // As the page has asked for it already: with other credentials, or a cache that is forbidden, it would be asked for twice. The reply forbids caches.
   const reply = await replyTo(fetch(url, { credentials: "same-origin", referrerPolicy: "no-referrer" }), (given) => given.arrayBuffer());
   if (!reply?.ok) throw new DeliveryError(reply?.status);
-  return new Uint8Array(reply.body);
+  const bytes = new Uint8Array(reply.body);
+  if (/^\s*</.test(new TextDecoder().decode(bytes.subarray(0, 200)))) throw new ForeignReplyError("the reply must be a definition, got a page");
+  return bytes;
 }
 
 /**
@@ -122,7 +130,7 @@ function rejection({ status, body }) {
   } catch {
     // no problem in JSON, so no reply of the server's
   }
-  return new RejectedError("status", `it answered with status ${status}`);
+  return new RejectedError("status", `it answered with status ${status}`, status);
 }
 
 /** A storage that is gone with the page, for browsers that keep nothing. */
@@ -154,6 +162,7 @@ export class Memory {
 export class Device {
   #key;
   #storage;
+  #before; // what the records of others on this device took, where another person answers now
 
   /** Throws where the browser lets the page keep nothing. */
   constructor(digest, storage = localStorage) {
@@ -190,15 +199,20 @@ export class Device {
     return this.#entry.envelope;
   }
 
-  /** Whether this device's envelope has been acknowledged. */
+  /** Whether this device's envelope has been acknowledged, for the person who answers now. */
   get answered() {
     const { epsilon, envelope } = this.#entry;
-    return epsilon !== undefined && envelope === undefined;
+    return epsilon !== undefined && envelope === undefined && epsilon !== this.#before;
   }
 
-  /** Keeps an envelope and what it gives away, until it is acknowledged. Throws where that fails. */
+  /** Lets another person answer on this device, with a record of their own beside those that have arrived. */
+  letAnotherAnswer() {
+    this.#before = this.#entry.epsilon;
+  }
+
+  /** Keeps an envelope and what it gives away, until it is acknowledged; what others gave away here is added. Throws where that fails. */
   keep({ envelope, epsilon }) {
-    this.#keep({ envelope, epsilon });
+    this.#keep({ envelope, epsilon: (this.#before ?? 0) + epsilon });
   }
 
   /** Whether what is kept outlives the page. */

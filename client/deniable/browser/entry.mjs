@@ -1,5 +1,6 @@
 /** What a survey with public groups or invitations needs before the questions: which group, and a code. Neither is an answer. */
 
+import { labelOf } from "./address.mjs";
 import { read } from "./codes.mjs";
 import { RefusedError } from "./definition.mjs";
 import { latinDigits, t } from "./language.mjs";
@@ -64,8 +65,9 @@ export class Entry {
 
 /** The group that a link names, undefined where it names none. Throws RefusedError for one that the survey does not have. */
 export function groupOf({ groups }, fragment) {
-  const group = fragment.get("group") ?? undefined;
-  if (group !== undefined && !groups.includes(group)) throw new RefusedError(t("your link names a group that this survey does not have"));
+  const named = fragment.get("group") ?? undefined;
+  const group = named === undefined ? undefined : labelOf(groups, named);
+  if (named !== undefined && group === undefined) throw new RefusedError(t("your link names a group that this survey does not have"));
   return group;
 }
 

@@ -1,7 +1,8 @@
 /** What stands in the way, and whose it is: a rule of this browser's, the network, the server, or the page's own fault. */
 
+import { BrokenLinkError } from "./address.mjs";
 import { RefusedError } from "./definition.mjs";
-import { DeliveryError } from "./delivery.mjs";
+import { DeliveryError, ForeignReplyError } from "./delivery.mjs";
 import { t } from "./language.mjs";
 import { fill, onPress, show } from "./page.mjs";
 import { saySent, sentState } from "./sent.mjs";
@@ -22,15 +23,26 @@ export function watch(tell) {
 /** Says why it does not go on. No message here ever quotes an answer. */
 export function refuse(error, device) {
   saySent(sentState(device));
-  if (error instanceof DeliveryError) return sayUnloaded(error);
+  if (error instanceof DeliveryError) return sayUnloaded(reasonOf(error), error.message);
+  if (error instanceof ForeignReplyError) return sayUnloaded(t("The network answered in place of the server, perhaps with a page to log in. Open any other page to see it, then reload this one."));
+  if (error instanceof BrokenLinkError) return sayBroken();
   if (!(error instanceof RefusedError)) return sayFault(error, device);
   const reason = t("Your browser refuses: {reason}.", { reason: error.message });
   return sayRefused(t("This survey cannot be answered here"), { reason, advice: t("Do not answer. Ask whoever sent you the link."), detail: error.detail });
 }
 
-function sayUnloaded({ status, message }) {
-  const reason = status ? t("The server does not give it at the moment. Reload the page a little later.") : t("Check your connection, then reload the page.");
-  sayRefused(t("The survey could not be loaded"), { reason, advice: null, detail: message });
+function reasonOf({ status }) {
+  return status ? t("The server does not give it at the moment. Reload the page a little later.") : t("Check your connection, then reload the page.");
+}
+
+function sayUnloaded(reason, detail = null) {
+  sayRefused(t("The survey could not be loaded"), { reason, advice: null, detail });
+}
+
+/** A link that was damaged on its way is no deceit of the server's. */
+function sayBroken() {
+  const advice = t("Open it again where you got it, or copy all of it: 64 digits and letters come after “digest=”. Or ask for it once more.");
+  sayRefused(t("Your link is not whole"), { reason: t("A part of it was lost or changed on its way to you."), advice, detail: null });
 }
 
 function sayRefused(heading, texts) {

@@ -5,11 +5,12 @@
  * to the network, is its return value.
  */
 
+import { cleanAddress, digestOf, marksInWords, readAddress, sayMisled } from "./address.mjs";
 import { Asking } from "./asking.mjs";
-import { giveBack, takeBack } from "./back.mjs";
+import { giveBack, takeBack, wasAsking } from "./back.mjs";
 import { read, secret, submissionId, written } from "./codes.mjs";
 import { writeConsent } from "./consent.mjs";
-import { RefusedError, isLanguage, readDefinition } from "./definition.mjs";
+import { RefusedError, readDefinition } from "./definition.mjs";
 import { DeliveryError, RejectedError, deliver, download, usable } from "./delivery.mjs";
 import { encodeAll } from "./encode.mjs";
 import { Entry, groupOf, mark, sayGroup } from "./entry.mjs";
@@ -18,18 +19,17 @@ import { appOf } from "./inapp.mjs";
 import { keeping, storing } from "./keeping.mjs";
 import { keepFragment, language, latinDigits, number, percent, t, tn } from "./language.mjs";
 import { linkUp } from "./links.mjs";
-import { fill, onPress, onSinglePress, show } from "./page.mjs";
+import { fill, onEnter, onPress, onSinglePress, show } from "./page.mjs";
 import { oddsOfSum, posteriorBound } from "./posterior.mjs";
 import { cryptoWords, draw, randomize } from "./randomize.mjs";
-import { languagesOf, offerLanguages, readingOf } from "./reading.mjs";
+import { offerLanguages, readingOf } from "./reading.mjs";
 import { receipt } from "./receipt.mjs";
 import { noteCode, saySent, sentState } from "./sent.mjs";
 import { offerWords } from "./six_words.mjs";
 import { base64url, envelope, pack } from "./submission.mjs";
-import { showCode } from "./withdrawal.mjs";
+import { copied, showCode } from "./withdrawal.mjs";
 import { wordsOf } from "./words.mjs";
 
-const FRAGMENT = ["digest", "group", "code"]; // as `wire/link.py` writes it
 const AGAIN = 30_000; // milliseconds until a record that waits is tried again by itself
 
 /**
@@ -49,64 +49,27 @@ function isAsked(asked) {
 
 async function start(url, { survey: id, closed }) {
   saySent(sentState());
-  const hash = ownHash();
+  const address = readAddress();
+  const { fragment, hash, link, marks } = address;
   keepFragment(hash);
-  if (misled(hash, [new URLSearchParams(location.search).get("lang")].filter(isLanguage))) return;
-  const link = `${location.origin}${location.pathname}${ownSearch()}${hash}`;
-  const fragment = takeFragment(hash);
+  if (address.unknown) return sayMisled(address);
+  cleanAddress(address);
+  const pin = digestOf(address);
   requireBrowser();
-  const definition = await readDefinition(await download(url), { pin: fragment.get("digest") }).catch(distrust);
+  const definition = await readDefinition(await download(url), { pin }).catch(distrust);
   if (definition.survey.id !== id) throw new RefusedError(t("the survey must be {id}, as the link says, got another one", { id }));
   const { device, alone } = await keeping(definition.digest);
-  if (misled(hash, languagesOf(definition.survey))) return;
   const reading = readingOf(definition.survey);
   const words = wordsOf(definition.survey, reading);
   offerLanguages(definition.survey, reading, hash);
   document.title = words.title.text; // one title to the end: browsers write titles to the disk
-  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, words, closed: closed !== undefined };
+  const context = { url: `${url}/submissions`, check: `${url}/invitations/check`, definition, device, alone, fragment, link, marks, words, closed: closed !== undefined };
   watch((error) => refuse(error, device));
   if (device.answered) sayAnswered(context);
   else if (device.held) sayUncounted(context);
   else if (device.waiting) send(context);
   else if (!context.closed) askConsent(context);
   else sayClosed(context);
-}
-
-/** The link's fragment with nothing in it but what is the survey's: a panel may have put there whom it sends. */
-function ownHash() {
-  const own = location.hash.slice(1).split("&").filter((part) => FRAGMENT.includes(part.split("=")[0]));
-  return own.length ? `#${own.join("&")}` : "";
-}
-
-/** What a link has between its path and its fragment; this page's own address has one sign more there, see `takeFragment`. */
-function ownSearch() {
-  return location.search.replace(/&$/, "");
-}
-
-/**
- * What the link says. Group and code go from the address, and so from bookmarks and what is restored; the list of visited pages
- * keeps what was opened, whatever a page does. The digest is the same for everybody and stays: a page loaded again is held to it.
- *
- * A sign that no link has stands before the "#": Firefox counts the keys that are pressed on a page, which tell how many digits a number has,
- * and keeps the count where the address without its fragment is among the visited ones. So it must not be one of them.
- */
-function takeFragment(hash) {
-  const fragment = new URLSearchParams(hash.slice(1));
-  const digest = fragment.get("digest");
-  const search = location.search === "" ? "?" : `${ownSearch()}&`;
-  history.replaceState(history.state, "", `${location.pathname}${search}#${digest === null ? "" : `digest=${encodeURIComponent(digest)}`}`);
-  return fragment;
-}
-
-/**
- * Whether more stands in the address than a language: one that the page has words in, or one of `others`. The server has been shown it then:
- * the page says so, and goes on without it when it is asked to.
- */
-function misled(hash, others) {
-  const known = [...[...document.querySelectorAll(".languages a")].map(({ hreflang }) => hreflang), ...others].map((tag) => `?lang=${tag}`);
-  if (location.search === "" || known.includes(ownSearch())) return false;
-  onPress(show("misled"), "without", () => location.replace(`${location.pathname}?lang=${language()}${hash}`));
-  return true;
 }
 
 /** Says in the page's language that a definition is refused; which rule it breaks is a detail, in English. */
@@ -132,11 +95,15 @@ function askConsent(context) {
   const { definition, device, fragment, words } = context;
   const group = groupOf(definition.survey, fragment);
   const step = show("consent");
+  step.querySelector(".anew").hidden = !wasAsking();
   writeConsent(step, definition, words, device.spent({ others: true }));
   sayGroup(step, group);
   sayApp(step, context.link);
+  fill(step, { marks: marksInWords(context.marks) });
+  step.querySelector(".marks").hidden = context.marks.length === 0;
   offerWords(step, definition.digest);
   const entry = new Entry(step.querySelector("[data-slot=entry]"), definition.survey, fragment);
+  onEnter(step.querySelector("[data-slot=entry]"), step, "agree");
   let asking;
   let [checking, declined] = [false, false];
   const backToConsent = () => {
@@ -172,10 +139,17 @@ function askConsent(context) {
 function sayApp(step, link) {
   const app = appOf(navigator.userAgent);
   const inside = app
-    ? t("This page is open inside of the app {app}, which can read along what you do here.", { app })
-    : t("This page is open inside of another app, which can read along what you do here.");
-  fill(step, { app: app === undefined ? null : inside, link });
-  step.querySelector("[data-slot=app]").parentElement.hidden = app === undefined;
+    ? t("This page is open inside of {app}, which can read along. Better answer in a browser of your own.", { app })
+    : t("This page is open inside of another app, which can read along. Better answer in a browser of your own.");
+  const warning = step.querySelector(".app");
+  warning.hidden = app === undefined;
+  fill(step, { app: inside, link, linkCopied: null });
+  onPress(warning, "copyLink", async () => {
+    const code = warning.querySelector("[data-slot=link]");
+    code.parentElement.hidden = false;
+    const done = await copied(code);
+    fill(step, { linkCopied: done ? t("The link is copied.") : t("The link is selected now. Copy it with your keyboard or the menu.") });
+  });
 }
 
 function askQuestions(context) {
@@ -274,8 +248,21 @@ function sayClosed({ device, words }) {
   linkUp(closing);
 }
 
+/** Devices are shared: asks whether whoever sits here has answered, and says nothing else of it before they say so. */
 function sayAnswered(context) {
+  const { closed, device } = context;
   const step = show("answered");
+  for (const part of step.querySelectorAll("[data-action=other], .another")) part.hidden = closed;
+  offerLater(step, context);
+  onPress(step, "mine", () => sayMine(context));
+  onPress(step, "other", () => {
+    device.letAnotherAnswer();
+    askConsent({ ...context, sending: false });
+  });
+}
+
+function sayMine(context) {
+  const step = show("mine");
   sayEnding(step, context);
   offerLater(step, context);
 }
@@ -340,6 +327,7 @@ function offer(context, error) {
   const reason = reasonOf(error);
   fill(step, { reason: reason ?? t("The server did not take it."), detail: reason ? null : error.message });
   step.querySelector("[data-slot=entry]").hidden = !invitation;
+  onEnter(step.querySelector("[data-slot=entry]"), step, "retry");
   step.querySelector("[data-slot=waits]").hidden = refused || !device.lasts;
   step.querySelector("[data-slot=fleeting]").hidden = device.lasts;
   step.querySelector("[data-slot=receipt]").replaceChildren(receipt(survey, words, device.waiting, t("Show what will be sent")));
@@ -368,6 +356,7 @@ function offer(context, error) {
 function reasonOf(error) {
   if (error.status) return t("The server cannot take it at the moment.");
   if (!(error instanceof RejectedError)) return navigator.onLine ? t("The server could not be reached.") : t("This device is offline.");
+  if (error.rule === "status") return t("The server, or something on the way to it, refused it (status {status}).", { status: String(error.refusal) });
   if (error.rule === "invitation") return t("The server did not take it: the invitation code has been used, or is not one of this survey.");
   return undefined;
 }

@@ -15,6 +15,8 @@ const APPS = [
   [/\bPinterest\b/, "Pinterest"],
   [/\bKAKAOTALK\b/i, "KakaoTalk"],
   [/\bGSA\//, "Google"],
+  [/\bTelegram\b/, "Telegram"],
+  [/\bWhatsApp\//, "WhatsApp"],
 ];
 
 /** The name of the app that this browser is a part of; "" where it is a part of some app, undefined where it is one of its own. */

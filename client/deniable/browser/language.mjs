@@ -8,6 +8,8 @@ const ENGLISH = { language: "en", messages: {} };
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 const SPACES = " \u00a0\u202f'\u2019\u066c"; // group thousands in some language, and mean nothing else in any
 const DECIMAL = ".,\u066b";
+const INVISIBLE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g; // marks of direction, which a number that is copied brings along
+const formats = new Map(); // by their options
 let catalog; // read at first use
 
 /** The page's language, as a BCP 47 tag. */
@@ -37,7 +39,9 @@ export function tn(one, other, count, values = {}) {
  * language, Arabic too: codes, fingerprints and records have no others, and one number must read alike wherever it stands.
  */
 export function number(value, options = {}) {
-  return value.toLocaleString(language(), { ...options, numberingSystem: "latn" });
+  const key = JSON.stringify(options);
+  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(language(), { ...options, numberingSystem: "latn" })); // each takes a while to make
+  return formats.get(key).format(value);
 }
 
 /** A percentage {percent, digits} as the page's language writes it: 99.97% or 99,97 %. For reading only: compare the number itself. */
@@ -55,16 +59,18 @@ export function list(texts) {
  * or point that groups no thousands is the decimal one, whatever the language; behind a 0 it groups none. What is no number comes back as it was typed.
  */
 export function readNumber(text) {
-  const typed = latinDigits(text.trim()).replace("\u2212", "-");
+  const typed = latinDigits(text.replace(INVISIBLE, "").trim()).replace(/[\u2212\uff0d]/, "-").replaceAll("\uff0c", ",").replaceAll("\uff0e", ".");
   const groups = SPACES + number(1e6).replace(/\d/g, "");
-  const grouped = new RegExp(`^([+-]?[1-9]\\d{0,2}(?:[${groups}]\\d{3})+)(?:[${DECIMAL}](\\d+))?$`).exec(typed);
+  const threes = `[1-9]\\d{0,2}(?:[${groups}]\\d{3})+`;
+  const twos = `[1-9]\\d?(?:[${groups}]\\d{2})+[${groups}]\\d{3}`; // 1,00,000, as India writes it
+  const grouped = new RegExp(`^([+-]?(?:${threes}|${twos}))(?:[${DECIMAL}](\\d+))?$`).exec(typed);
   if (grouped) return `${grouped[1].replace(new RegExp(`[${groups}]`, "g"), "")}${grouped[2] === undefined ? "" : `.${grouped[2]}`}`;
   return new RegExp(`^[+-]?\\d*[${DECIMAL}]?\\d*$`).test(typed) ? typed.replace(/[,\u066b]/, ".") : typed;
 }
 
-/** A text with its Arabic and Persian digits as Latin ones. */
+/** A text with its Arabic, Persian and full-width digits as Latin ones. */
 export function latinDigits(text) {
-  return text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) % 16));
+  return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => String(digit.charCodeAt(0) % 16));
 }
 
 /** Gives a fragment, "#..." or "", to this page's links to other languages. The links are made by a server, which never sees a fragment. */

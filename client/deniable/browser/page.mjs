@@ -68,6 +68,15 @@ export function onSinglePress(root, name, action) {
   });
 }
 
+/** Presses the button of `root` with this `data-action` when Enter is typed in a field of one line, as in any form. */
+export function onEnter(fields, root, name) {
+  fields.onkeydown = (event) => {
+    if (event.key !== "Enter" || event.isComposing || !event.target.matches("input[type=text]")) return;
+    event.preventDefault();
+    root.querySelector(`[data-action=${name}]`).click();
+  };
+}
+
 /** Forms are there for their `autocomplete` alone, which keeps WebKit and Chromium from saving what they hold. */
 addEventListener("submit", (event) => event.preventDefault());
 

@@ -17,7 +17,7 @@ export function showCode(step, { own, definition: { survey } }, body) {
 }
 
 /** Copies an element's text; where the browser does not let the page do so, it is selected at least. */
-async function copied(element) {
+export async function copied(element) {
   try {
     await navigator.clipboard.writeText(element.textContent);
     return true;

@@ -44,7 +44,14 @@ def blank(survey_id: str) -> Page:
         return page("respondents/closed.html", published), 403
     if published.paused:
         return page("respondents/closed.html", published), 503
-    return _form(published.survey, ByHandForm.of(published.survey, group=request.args.get("group")), 200)
+    return _form(published.survey, ByHandForm.of(published.survey, group=_group(published.survey)), 200)
+
+
+def _group(survey: Survey) -> str | None:
+    """Returns the group that the address names, whatever its case and space."""
+    named = " ".join(request.args.get("group", "").split()).casefold()
+    alike = [label for label in survey.groups if " ".join(label.split()).casefold() == named]
+    return alike[0] if len(alike) == 1 else request.args.get("group")
 
 
 def _largest(survey: Survey) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from flask import render_template
+from flask import abort, redirect, render_template, request
+from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.respondents.damaged_links import repaired
+from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Published
 from deniable_server.web import languages
 from deniable_server.web.audience import Audience, Routes
@@ -15,11 +18,30 @@ bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=Fal
 
 @bp.get("/s/<survey_id>")
 @compressed
-def survey(survey_id: str) -> str:
+def survey(survey_id: str) -> str | AnyResponse:
     """The same page for every survey but for its id: what it shows comes from the definition, once the browser has checked it."""
-    published = current_store().surveys.published(survey_id)
+    try:
+        published = current_store().surveys.published(survey_id)
+    except UnknownSurveyError:
+        if (address := repaired(survey_id)) is None:
+            raise
+        return _redirect(address)
     taking = published.is_open and not published.paused
     return page("respondents/survey.html" if taking else "respondents/closed.html", published)
+
+
+@bp.get("/s/<path:survey_id>")
+def damaged(survey_id: str) -> AnyResponse:
+    """Redirects an address that mail programs or messengers have changed; what none of them makes of a link is not found."""
+    address = repaired(survey_id)
+    return _redirect(address) if address else abort(404)
+
+
+def _redirect(address: str) -> AnyResponse:
+    """Redirects to an address of this server. What came behind a `?` goes along: the page says what it drops of that."""
+    path, sign, fragment = address.partition("#")
+    query = f"?{request.query_string.decode('ascii', 'ignore')}" if request.query_string else ""
+    return redirect(path + query + sign + fragment)
 
 
 def page(template: str, published: Published) -> str:

@@ -247,8 +247,11 @@ def all_at_once(visit: Visit) -> Iterator[str]:
     yield "answered"
     visit.unfold()
     yield "answered, opened"
+    visit.page.press("mine")
+    visit.unfold()
+    yield "answered by the same person, opened"
     visit.page.press("forget")
-    assert visit.page.step("answered") == "forgotten"
+    assert visit.page.step("mine") == "forgotten"
     yield "forgotten"
 
 

@@ -82,8 +82,14 @@ def to_the_end_and_beyond(session: Session) -> None:
     session.see("sent")
     person.open(session.link, "answered")
     person.look_around()
+    person.press("other")
+    person.goes("answered", "consent")
+    person.open(session.link, "answered")
+    person.press("mine")
+    person.goes("answered", "mine")
+    person.look_around()
     person.press("forget")
-    person.goes("answered", "forgotten")
+    person.goes("mine", "forgotten")
     session.close("forgotten and closed")
 
 

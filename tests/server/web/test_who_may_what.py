@@ -58,6 +58,7 @@ AUTHORS = of_draft(200)
 MATRIX: dict[tuple[str, str], tuple[int, ...]] = {
     ("about.home", "GET"): (302,) * 13,
     ("respondents.survey", "GET"): PUBLIC,
+    ("respondents.damaged", "GET"): PUBLIC,
     ("files.browser_file", "GET"): PUBLIC,
     ("files.static_file", "GET"): PUBLIC,
     ("files.logo", "GET"): (404,) * 13,  # there is none
