@@ -38,7 +38,7 @@ def spooled(store: Store, records: Records, form: str) -> tuple[IO[bytes], int]:
     write = _packed if form == PACKED else partial(_table, form)
     file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - whoever sends it closes it
     try:
-        write(file, records.survey, ((part, in_order(store, records.survey, part)) for part in records.parts))
+        write(file, records.survey, in_order(store, records.survey, records.parts))
         size = file.tell()
         file.flush()
         file.seek(0)

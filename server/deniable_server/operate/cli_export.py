@@ -49,4 +49,4 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
     together = (estimated(survey), by_hand(survey))
     require_enough_everywhere(store, survey)
     there = [part for parts in together for part in parts if counts.get(part)]
-    return exported.write(folder, survey, ((part, in_order(store, survey, part)) for part in there), published.is_open)
+    return exported.write(folder, survey, in_order(store, survey, there), published.is_open)

@@ -55,9 +55,8 @@ def reports_of(store: Store, chosen: Records) -> bytes:
         most = MOST_BYTES // chosen.survey.record.bits
         raise EstimateError(f"a page reads up to {most:,} records of this survey, and {n:,} are counted: use the command below")
     parts = []
-    for part in chosen.parts:
-        rows = np.frombuffer(b"".join(store.submissions.reports(chosen.survey.id, part)), dtype=f"V{size}")
-        parts.append(np.sort(rows).tobytes())
+    for _, reports in store.submissions.reports_by_part(chosen.survey.id, chosen.parts):
+        parts.append(np.sort(np.frombuffer(b"".join(reports), dtype=f"V{size}")).tobytes())
     return b"".join(parts)
 
 

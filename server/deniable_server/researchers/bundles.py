@@ -69,9 +69,10 @@ def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - whoever sends it closes it
     try:
         with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
-            for part in in_order(dict.fromkeys([*estimated(survey), *by_hand(survey)], 1), survey):
+            parts = in_order(dict.fromkeys([*estimated(survey), *by_hand(survey)], 1), survey)
+            for part, chunks in records.in_order(store, survey, parts):
                 before = packed.tell()
-                for chunk in records.in_order(store, survey, part):
+                for chunk in chunks:
                     packed.write(chunk)
                 sizes[part] = (packed.tell() - before) // survey.record.bytes
             bundle = Bundle(Counted(survey, {part: n for part, n in sizes.items() if n}, packed), licence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
 from typing import IO, Any
@@ -24,9 +24,10 @@ Keys = np.ndarray[Any, np.dtype[Any]]
 """Records as numpy sorts them: those of up to eight bytes as numbers, which is ten times as fast, others as bytes."""
 
 
-def in_order(store: Store, survey: Survey, part: Part) -> Iterator[bytes]:
-    """The records of a part in the order of their bytes, many at a time."""
-    return ordered(store.submissions.reports(survey.id, part), survey.record.bytes)
+def in_order(store: Store, survey: Survey, parts: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
+    """Yields each part that has records, with these in the order of their bytes, many at a time; they are read before the next part is."""
+    for part, reports in store.submissions.reports_by_part(survey.id, parts):
+        yield part, ordered(reports, survey.record.bytes)
 
 
 def ordered(reports: Iterable[bytes], size: int) -> Iterator[bytes]:

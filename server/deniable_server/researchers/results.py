@@ -83,17 +83,22 @@ def records_of(store: Store, survey_id: str, options: Mapping[str, str]) -> Reco
 
 def require_enough(store: Store, survey_id: str, n: int, group: str | None = None) -> None:
     """Raises WithheldError where n records are fewer than the survey's settings want before anything is said of them, or of a group."""
-    if 0 < n < (least := store.life.settings(survey_id).least):
+    if n:
+        _require(n, store.life.settings(survey_id).least, group)
+
+
+def _require(n: int, least: int, group: str | None) -> None:
+    if 0 < n < least:
         counted = f"{n:,} are counted{f' of {group}' if group else ''}"
         raise WithheldError(f"estimates are shown from {least:,} records on, as the survey's settings say; {counted}")
 
 
 def require_enough_everywhere(store: Store, survey: Survey) -> None:
     """The same for what has the records of each group by themselves, as data do."""
-    counts = store.submissions.counts(survey.id)
+    counts, least = store.submissions.counts(survey.id), store.life.settings(survey.id).least
     for group in (None, *survey.groups):
         for parts in (protocol.estimated(survey, group), protocol.by_hand(survey, group)):
-            require_enough(store, survey.id, counted(counts, parts), group)
+            _require(counted(counts, parts), least, group)
 
 
 def counted(counts: Mapping[Part, int], parts: Collection[Part]) -> int:

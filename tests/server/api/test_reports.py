@@ -162,7 +162,7 @@ def test_the_order_of_the_reports_shows_neither_when_they_came_nor_together_with
 
 
 def test_reports_in_the_order_of_the_rows_would_be_found_out(store: Store, get: Get, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spooling, "in_order", lambda store, survey, part: store.submissions.reports(survey.id, part))
+    monkeypatch.setattr(spooling, "in_order", lambda store, survey, parts: store.submissions.reports_by_part(survey.id, parts))
     assert len(downloads(store, get, ORDERS)) > 1
 
 

@@ -84,7 +84,7 @@ def test_an_export_does_not_show_which_records_came_when_or_together(store: Stor
 
 def test_an_export_in_the_order_of_the_rows_would_be_found_out(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "deniable_server.researchers.records.in_order", lambda store, survey, part: store.submissions.reports(survey.id, part)
+        "deniable_server.researchers.records.in_order", lambda store, survey, parts: store.submissions.reports_by_part(survey.id, parts)
     )
     assert len(exports(store, tmp_path, ORDERS)) > 1
 
