@@ -19,14 +19,15 @@ from deniable_server.store.errors import FullError, StoreError, UnavailableError
 from deniable_server.store.postgres import schema, settings
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
 from deniable_server.store.protocol import WAIT_SECONDS
+from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake, reseal
 from deniable_server.store.sql.rewriting import Rewriting
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
+from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
-READERS = 20  # connections at a time, each for a moment
+READERS = {True: 12, False: 8}  # connections at a time, each for a moment: those of respondents' threads, and all others
 _PROOF = "proof of the key"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -56,15 +57,7 @@ class Server:
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
         except psycopg.Error as error:
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
-        self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
-            url,
-            min_size=1,
-            max_size=READERS,
-            open=True,
-            timeout=WAIT_SECONDS,
-            kwargs={"autocommit": True},
-            check=ConnectionPool.check_connection,
-        )
+        self._pools = {reserved: _pool(url, most) for reserved, most in READERS.items()}
         try:
             self.writer.run(self.intake.prepare_all)
         except BaseException:
@@ -77,7 +70,7 @@ class Server:
     def reading(self) -> Iterator[Connection]:
         """A connection of the pool, for reading one state of the database. Raises UnavailableError where the database fails."""
         try:
-            with self._pool.connection() as raw:
+            with self._pools[is_reserved()].connection() as raw:
                 raw.execute(_READ)
                 try:
                     yield PostgresConnection(raw)
@@ -125,7 +118,8 @@ class Server:
     def close(self) -> None:
         """Writes what waits and lets go of the database."""
         self.rewriting.stop()
-        self._pool.close()
+        for pool in self._pools.values():
+            pool.close()
         self.writer.close()
 
     # How its writer writes.
@@ -203,6 +197,34 @@ class Server:
         with_key = self.seal.close(b"", _PROOF)
         connection.execute("UPDATE deniable SET proof = ? WHERE proof IS NULL", [with_key])
         self.seal.open(connection.execute("SELECT proof FROM deniable").fetchone()[0], _PROOF)
+
+
+class ReadServer(Server):
+    """The same database as another process writes to: nothing is written here, and nothing is kept of what waits."""
+
+    def __init__(self, url: str, name: str, key: Path) -> None:
+        self._url, self._name = url, name
+        self.seal = Seal.of(key)
+        self.writer = NoWriter()
+        pool = _pool(url, 2)
+        self._pools = {True: pool, False: pool}
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._pools[False].close()
+
+
+def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
+    """Up to `most` connections, of which one stays."""
+    return ConnectionPool(
+        url,
+        min_size=1,
+        max_size=most,
+        open=True,
+        timeout=WAIT_SECONDS,
+        kwargs={"autocommit": True},
+        check=ConnectionPool.check_connection,
+    )
 
 
 def explain(error: Exception) -> StoreError:

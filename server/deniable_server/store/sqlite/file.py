@@ -19,7 +19,7 @@ from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake
 from deniable_server.store.sql.rewriting import Rewriting
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
+from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
 SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
@@ -151,6 +151,28 @@ class File:
         pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
         if pages * size <= SMALL_BYTES:
             self.changed(connection)
+
+
+class ReadFile(File):
+    """The same file as another process has it open for writing: nothing is written here, and nothing is kept of what waits."""
+
+    def __init__(self, path: Path, key: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self.seal = Seal.of(key)
+        self.writer = NoWriter()
+
+    def connect(self) -> sqlite3.Connection:
+        """A new connection, which refuses to write."""
+        connection = super().connect()
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        for reader in self._readers:
+            reader.close()
 
 
 def explain(error: Exception) -> StoreError:
