@@ -37,7 +37,7 @@ from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import writer
 from deniable_server.store.sql.arrivals import Arrival, Arrivals
 from deniable_server.store.sql.submissions import SubmissionShelf
-from deniable_server.web import lanes, limiter
+from deniable_server.web import elsewhere, lanes, limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
@@ -168,6 +168,16 @@ def one_lane_waits() -> None:
     application.lane_of = lambda app, environ: lanes.Lane.RESPONDENTS
 
 
+def endless_computations() -> None:
+    """Whatever is to be computed never ends, and writes its process's id into the file that DENIABLE_BEGUN names."""
+    task, endless = elsewhere._task, "tests.kit.breaks.computations:endless"
+
+    def other(name: str, args: Any, kwargs: Any, seconds: int) -> elsewhere.Task:
+        return replace(task(name, args, kwargs, seconds), function=endless, arguments=(os.environ["DENIABLE_BEGUN"],), keywords={})
+
+    elsewhere._task = other
+
+
 VARIANTS: dict[str, Callable[[], None]] = {
     "right": lambda: None,
     "acknowledge-before-commit": acknowledge_before_commit,
@@ -178,6 +188,7 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "counts-requests": counts_requests,
     "bodies-in-threads": bodies_in_threads,
     "computations-wait": computations_wait,
+    "endless-computations": endless_computations,
     "one-lane-waits": one_lane_waits,
 }
 

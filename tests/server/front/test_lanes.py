@@ -22,6 +22,7 @@ from tests.kit.surveys import submission
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.access_codes import invitation_hash
+from deniable_server.api import keys
 from deniable_server.front import gateway
 from deniable_server.store.reserved import is_reserved
 from deniable_server.web.lanes import Lane, enter, lane_of, lane_of_endpoint
@@ -213,3 +214,61 @@ def test_a_server_with_one_lane_for_all_is_found_out(blocked: Callable[[str], Bl
 
         wait_for(gives_no_answer, "all threads, held by computations")
         site.file.unlink()
+
+
+# Clients that go away.
+
+
+@pytest.mark.slow
+def test_what_a_client_has_asked_for_ends_when_it_goes_away(
+    make_server: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / "begun"
+    monkeypatch.setenv("DENIABLE_BEGUN", str(begun))
+    server = make_server("endless-computations")
+    server.publish(OTHER)
+    with server.store() as store:
+        key = keys.make(store, "reader", ["reports"])
+    server.start()
+    asked = f"GET /api/v1/surveys/other/reports HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
+    for _ in range(2):  # the lane is free again, each time
+        raws = [Raw(server, asked) for _ in range(4)]  # two that are computed, and two that wait
+        wait_for(lambda: begun.exists() and begun.read_text(), "a computation that has begun")
+        for raw in raws:
+            raw.close()
+        wait_for(lambda: not computing(server), "the end of all that was computed")
+        begun.unlink()
+    assert httpx.get(f"{server.url}/s/other", timeout=PATIENCE).status_code == 200
+
+
+@pytest.mark.slow
+def test_processes_that_compute_end_with_a_server_that_is_killed(
+    make_server: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / "begun"
+    monkeypatch.setenv("DENIABLE_BEGUN", str(begun))
+    server = make_server("endless-computations")
+    server.publish(OTHER)
+    with server.store() as store:
+        key = keys.make(store, "reader", ["reports"])
+    server.start()
+    raw = Raw(server, f"GET /api/v1/surveys/other/reports HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n".encode())
+    wait_for(lambda: begun.exists() and begun.read_text(), "a computation that has begun")
+    pid = int(begun.read_text())
+    server.kill()
+    raw.close()
+    wait_for(lambda: not is_computing(pid), "the end of the process that computed")
+
+
+def computing(server: ServerProcess) -> list[int]:
+    """The processes of a server that compute."""
+    assert server.process is not None
+    children = Path(f"/proc/{server.process.pid}/task").glob("*/children")
+    return [pid for file in children for pid in map(int, file.read_text().split()) if is_computing(pid)]
+
+
+def is_computing(pid: int) -> bool:
+    try:
+        return b"operate.computing" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
