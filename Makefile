@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 tests quick chance: export OPENBLAS_NUM_THREADS := 1
 
 .PHONY: demo test tests compiled quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries chance frames fuzz-api guessers kills kills-bulk order stalls
+.PHONY: accessibility backups canaries chance crowds frames fuzz-api guessers kills kills-bulk order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
@@ -104,6 +104,10 @@ fuzz-api: $(VENV)/.dev
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev
 	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/researchers/test_guessers.py
+
+# 40 researchers who have everything computed beside 4 respondents: prints what the respondents feel of it, and fails where a median doubles.
+crowds: $(VENV)/.dev
+	DENIABLE_CROWDS_SECONDS=10 $(BIN)/python -m pytest -s --timeout 3600 tests/server/front/test_crowds.py
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev
