@@ -23,6 +23,7 @@ from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
 SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
+TIDY_SECONDS = 0.05  # that the writer waits for readers to be gone before it cuts its log
 _DUE = 1  # the file's user_version while it is to be written anew
 
 
@@ -139,8 +140,15 @@ class File:
         return False
 
     def tidy(self, connection: Connection) -> bool:
-        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits."""
-        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits.
+
+        Whoever reads the database for long hinders that. It is tried again; meanwhile nobody who writes waits for a reader.
+        """
+        connection.execute(f"PRAGMA busy_timeout = {int(1000 * TIDY_SECONDS)}")
+        try:
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
         return not busy
 
     def explain(self, error: Exception) -> StoreError:
