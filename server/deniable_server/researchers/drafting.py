@@ -21,7 +21,7 @@ from deniable.xlsform import Imported, is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.drafted import MOST_QUESTIONS, checked, has_comments, survey_in, title_in, value_in
+from deniable_server.researchers.editor.drafted import MOST_QUESTIONS, checked, has_comments, read, survey_in, title_in, value_in
 from deniable_server.researchers.editor.fields import fields_of, value_of
 from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm, too_many
 from deniable_server.researchers.editor.mistakes import beside, named
@@ -263,10 +263,7 @@ def write(draft_id: str) -> Page:
 
 
 def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, conflict: bool = False, status: int = 200) -> Page:
-    try:
-        survey, problems = Survey.from_text(form.text()), []
-    except SurveyError as error:
-        survey, problems = None, list(error.problems)
+    survey, problems = read(form.text())
     problems += more or []
     shown = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
     return render_template(

@@ -47,6 +47,15 @@ def checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:
 
 
 @computed(UPLOAD_SECONDS)
+def read(text: str) -> tuple[Survey | None, list[Problem]]:
+    """Returns the survey of a text, or what is wrong with it."""
+    try:
+        return Survey.from_text(text), []
+    except SurveyError as error:
+        return None, list(error.problems)
+
+
+@computed(UPLOAD_SECONDS)
 def survey_in(text: str) -> Survey | None:
     """The survey of a text, None where something is wrong with it."""
     try:
