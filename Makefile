@@ -19,7 +19,7 @@ export UV_HTTP_RETRIES ?= 5
 LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
 .PHONY: demo test tests compiled quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries chance environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
+.PHONY: accessibility backups canaries chance crowds environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
 .PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
 .PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
 
@@ -130,6 +130,10 @@ lint-api: $(VENV)/.dev
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
 guessers: $(VENV)/.dev
 	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/researchers/test_guessers.py
+
+# 40 researchers who have everything computed beside 4 respondents: prints what the respondents feel of it, and fails where a median doubles.
+crowds: $(VENV)/.dev
+	DENIABLE_CROWDS_SECONDS=10 $(BIN)/python -m pytest -s --timeout 3600 tests/server/front/test_crowds.py
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
 order: $(VENV)/.dev

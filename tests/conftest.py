@@ -60,6 +60,7 @@ def pytest_configure() -> None:
         free = min(shutil.disk_usage(MEMORY).free, os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
         if free > ROOM:
             os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
+    os.environ.setdefault("DENIABLE_NICENESS", "0")  # else what computes in a test's server starves beside all other tests
     gc.disable()
     if (fonts := os.environ.get("DENIABLE_FONTS")) and "PYTEST_XDIST_WORKER" not in os.environ:
         os.environ["FONTCONFIG_FILE"] = str(write_fontconfig(fonts, Path(tempfile.mkdtemp(prefix="fonts-"))))

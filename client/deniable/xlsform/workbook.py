@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
 from deniable.unwarned import unwarned
+from deniable.xlsform.elements import MOST_CELLS, refuse_many
 from deniable.xlsform.words import short
 
 MOST_UNPACKED = 8 << 20
@@ -31,8 +32,7 @@ def sheets_of(raw: bytes) -> Any:
         raise SurveyError([Problem("file", "must be a workbook, .xlsx or .xls")])
     zipped = raw.startswith(b"PK")
     try:
-        if (sum(part.file_size for part in ZipFile(BytesIO(raw)).infolist()) if zipped else len(raw)) > MOST_UNPACKED:
-            raise SurveyError([Problem("file", f"must be at most {MOST_UNPACKED >> 20} MiB when it is unpacked, got more")])
+        refuse_large(raw, zipped)
         with unwarned():  # of what it leaves out: colours of cells, lists to choose from
             sheets = get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
         for name, most in MOST_ROWS.items():
@@ -46,6 +46,26 @@ def sheets_of(raw: bytes) -> Any:
         raise SurveyError([Problem("file", f"must be a workbook with an XLSForm; it cannot be read ({why})")]) from None
     except Exception as error:  # pyxform and what it reads with raise many kinds
         raise SurveyError([Problem("file", f"must be a workbook with an XLSForm; it cannot be read ({type(error).__name__})")]) from None
+
+
+def refuse_large(raw: bytes, zipped: bool) -> None:
+    """Raises SurveyError for a workbook that is small only while it is packed."""
+    archive = ZipFile(BytesIO(raw)) if zipped else None
+    if (sum(part.file_size for part in archive.infolist()) if archive else len(raw)) > MOST_UNPACKED:
+        raise SurveyError([Problem("file", f"must be at most {MOST_UNPACKED >> 20} MiB when it is unpacked, got more")])
+    if archive:
+        refuse_many(archive)
+    else:
+        _refuse_wide(raw)
+
+
+def _refuse_wide(raw: bytes) -> None:
+    """Raises SurveyError for an old workbook with more than MOST_CELLS cells: its reader fills rows up to the last column of all."""
+    from xlrd import open_workbook
+
+    sheets = open_workbook(file_contents=raw, ragged_rows=True)
+    if sum(sheet.nrows * sheet.ncols for sheet in sheets.sheets()) > MOST_CELLS:
+        raise SurveyError([Problem("file", f"must have at most {MOST_CELLS:,} cells, empty ones included, got more")])
 
 
 Row = dict[tuple[str, str], str]

@@ -36,7 +36,7 @@ def spooled(records: Records, form: str) -> tuple[IO[bytes], int]:
     write = _packed if form == PACKED else partial(_table, form)
     file = tempfile.NamedTemporaryFile(prefix="deniable-reports-")  # noqa: SIM115 - whoever sends it closes it
     try:
-        write(file, records.survey, ((part, records.release.rows(part)) for part in records.slices()))
+        write(file, records.survey, records.release.rows(records.slices()))
         size = file.tell()
         file.flush()
         file.seek(0)

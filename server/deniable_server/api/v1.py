@@ -22,9 +22,10 @@ from deniable_server.researchers import bundles
 from deniable_server.researchers.results import records_of, results_of
 from deniable_server.researchers.watching import watched
 from deniable_server.store.webhooks import Webhook
-from deniable_server.web import limits, sites
+from deniable_server.web import lanes, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
+from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import reply
 from deniable_server.web.limiter import current_checks, current_rate
 
@@ -56,6 +57,7 @@ def surveys() -> Response:
 
 
 @bp.get("/surveys/<survey_id>")
+@lanes.respondents
 @compressed
 def definition(survey_id: str) -> Response:
     """The bytes that clients hash and pin."""
@@ -68,6 +70,7 @@ def _largest(survey: Survey) -> int:
 
 
 @bp.post("/surveys/<survey_id>/submissions")
+@lanes.respondents
 @limits.body(_largest)
 def submit(survey_id: str) -> Response:
     """Takes one submission of one record, or of many with a key. When this says 200, they are on the disk, once."""
@@ -82,6 +85,7 @@ def submit(survey_id: str) -> Response:
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")
+@lanes.respondents
 def withdraw(survey_id: str) -> Response:
     """Erases the submission of a code. The reply is the same whether or not there was one."""
     current_store().submissions.withdraw(survey_id, submission_id(secret_of(limits.whole_body())))
@@ -89,6 +93,7 @@ def withdraw(survey_id: str) -> Response:
 
 
 @bp.post("/surveys/<survey_id>/invitations/check")
+@lanes.respondents
 def check_invitation(survey_id: str) -> Response:
     """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
     current_checks().take()
@@ -97,25 +102,43 @@ def check_invitation(survey_id: str) -> Response:
 
 
 @bp.get("/surveys/<survey_id>/results")
+@lanes.computing
 def results(survey_id: str) -> Response:
     """Estimates with intervals, for a researcher's name and password (HTTP Basic), or a key with the scope results."""
     callers.require("results", survey_id)
+    return _results(survey_id)
+
+
+@computed()
+def _results(survey_id: str) -> Response:
     return Response(results_of(current_store(), survey_id, request.args).to_json(), mimetype="application/json")
 
 
 @bp.get("/surveys/<survey_id>/progress")
+@lanes.computing
 def progress(survey_id: str) -> Response:
     """How far a survey is, and what is wrong with it, for whoever may have its results."""
     callers.require("results", survey_id)
+    return _progress(survey_id)
+
+
+@computed()
+def _progress(survey_id: str) -> Response:
     store = current_store()
     published = store.surveys.published(survey_id)
     return jsonify({**watched(store, survey_id).to_dict(), "survey": survey_id, "digest": published.survey.digest})
 
 
 @bp.get("/surveys/<survey_id>/tally")
+@lanes.computing
 def tally(survey_id: str) -> Response:
     """What the results are computed from, for whoever may have those: n, how often each pair of bits is set, and of which records."""
     callers.require("results", survey_id)
+    return _tally(survey_id)
+
+
+@computed()
+def _tally(survey_id: str) -> Response:
     chosen = records_of(current_store(), survey_id, request.args)
     counted = chosen.tally()
     pairs = base64.b64encode(counted.to_bytes()).decode()
@@ -123,12 +146,18 @@ def tally(survey_id: str) -> Response:
 
 
 @bp.get("/surveys/<survey_id>/reports")
+@lanes.computing
 def reports(survey_id: str) -> Response:
     """The perturbed records that the tally counts, without ids and in no order but their own: packed, or as Arrow or Parquet.
 
     For a name and password, or a key with the scope reports.
     """
     callers.require("reports", survey_id)
+    return _reports(survey_id)
+
+
+@computed()
+def _reports(survey_id: str) -> Response:
     chosen = records_of(current_store(), survey_id, request.args)
     form = request.args.get("form", PACKED)
     if form not in FORMS:
@@ -143,6 +172,7 @@ def reports(survey_id: str) -> Response:
 
 
 @bp.get("/surveys/<survey_id>/bundle")
+@lanes.computing
 def bundle(survey_id: str) -> Response:
     """The perturbed records and all that is needed to use and to publish them, as a zip. Rights as for the reports.
 
@@ -152,6 +182,7 @@ def bundle(survey_id: str) -> Response:
 
 
 @bp.get("/surveys/<survey_id>/bundle/<path:name>")
+@lanes.computing
 def bundle_file(survey_id: str, name: str) -> Response:
     """One file of these."""
     return _bundle(survey_id, name)
@@ -204,4 +235,9 @@ def _webhook(webhook: Webhook) -> dict[str, str | list[str] | None]:
 
 def _bundle(survey_id: str, name: str) -> Response:
     callers.require("reports", survey_id)
+    return _made_bundle(survey_id, name)
+
+
+@computed()
+def _made_bundle(survey_id: str, name: str) -> Response:
     return bundles.made(current_store(), survey_id, name, request.args.get("licence", bundles.PROPOSED)).reply()

@@ -11,9 +11,11 @@ from granian.rsgi import Scope
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
 from deniable_server.front import direct, gateway
-from deniable_server.front.bodies import Bodies, stream
+from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
 from deniable_server.front.gateway import Environ, Reply, Sent
 from deniable_server.front.workers import Workers
+from deniable_server.web.elsewhere import GONE, Gone
+from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
 
 READY_SECONDS = 2.0  # in which the database must answer
@@ -24,21 +26,27 @@ OPENED_SECONDS = 10.0  # in which granian has opened a file that it is to send; 
 STOPPING = "the server is about to stop; nothing was kept, send the same again later"
 ALIVE = "/healthz"
 READY = "/readyz"
-_READING = ("GET", "HEAD", "OPTIONS")
+COMPUTATIONS = 2  # at a time
 
 
 class Front:
     """Answers requests of the server at `host` and `port` with what `app` says.
 
-    What changes something waits for the database's writer; what only reads has threads of its own and does not.
+    Each lane has threads of its own, and respondents' bodies have memory of their own. What respondents change waits for the database's
+    writer; what they only read has other threads and does not.
     """
 
     def __init__(self, app: Flask, host: str, port: int) -> None:
         self._app = app
         self._base = gateway.base_environ(host, port)
-        self._bodies = Bodies()
-        self._writing = Workers("writing", threads=16, waiting=512)
-        self._reading = Workers("reading", threads=8, waiting=256)
+        self._bodies, self._others_bodies = Bodies(RESPONDENTS_MEMORY), Bodies()
+        self._writing = Workers("writing", threads=16, waiting=512, lane=Lane.RESPONDENTS)
+        self._reading = Workers("reading", threads=8, waiting=256, lane=Lane.RESPONDENTS)
+        self._lanes = {
+            Lane.BULK: Workers("bulk", threads=4, waiting=64, lane=Lane.BULK),
+            Lane.RESEARCHERS: Workers("researchers", threads=8, waiting=128, lane=Lane.RESEARCHERS),
+            Lane.COMPUTING: Workers("computing", threads=COMPUTATIONS, waiting=64, lane=Lane.COMPUTING),
+        }
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
@@ -48,7 +56,7 @@ class Front:
 
     async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
         """Answers one request."""
-        if scope.path == ALIVE and scope.method in _READING[:2]:
+        if scope.path == ALIVE and scope.method in READING[:2]:
             _send(self._alive, proto)  # even where all threads are busy and the database is gone
             return
         headers = scope.headers.items()
@@ -79,6 +87,7 @@ class Front:
         """
         self._stopping = True
         self._bodies.stop()
+        self._others_bodies.stop()
         try:
             async with asyncio.timeout(seconds):
                 while self._open:
@@ -100,15 +109,38 @@ class Front:
         """Sees to the reply; gives one that is to be held back instead, or whose file is to be closed."""
         if self._stopping:
             raise ServiceUnavailable(STOPPING)
-        workers = self._reading if environ["REQUEST_METHOD"] in _READING else self._writing
-        length = _length(environ)
         if environ["PATH_INFO"] == READY:
             await self._ready(environ, proto)
             return None
+        lane = lane_of(self._app, environ)
+        workers = self._workers(lane, environ["REQUEST_METHOD"])
+        bodies = self._bodies if lane is Lane.RESPONDENTS else self._others_bodies
+        length = _length(environ)
         if length is None or length > SMALL:
-            return await self._large(environ, proto, length, workers)
-        body = await self._bodies.collect_small(proto, length) if length else b""
-        return await workers.run(gateway.answer, self._app, gateway.with_body(environ, body), proto)
+            return await self._large(environ, proto, length, workers, bodies)
+        body = await bodies.collect_small(proto, length) if length else b""
+        whole = gateway.with_body(environ, body)
+        if lane is Lane.COMPUTING:
+            return await self._unless_gone(whole, proto, workers)
+        return await workers.run(gateway.answer, self._app, whole, proto)
+
+    async def _unless_gone(self, environ: Environ, proto: RSGIHTTPProtocol, workers: Workers) -> Reply | None:
+        """Sees to the reply while its client is there. When the client goes, the work is ended, or not begun."""
+        gone = environ[GONE] = Gone()
+        answer = asyncio.ensure_future(workers.run(gateway.answer, self._app, environ, proto))
+        leaving = asyncio.ensure_future(proto.client_disconnect())
+        await asyncio.wait({answer, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            leaving.cancel()
+            return answer.result()
+        gone.set()
+        answer.cancel()
+        return None
+
+    def _workers(self, lane: Lane, method: str) -> Workers:
+        if lane is Lane.RESPONDENTS:
+            return self._reading if method in READING else self._writing
+        return self._lanes[lane]
 
     async def _take(self, survey_id: str, length: int, scope: Scope, proto: RSGIHTTPProtocol) -> Reply | None:
         """Sees to the reply to a plain submission, as `_answer` does."""
@@ -123,7 +155,7 @@ class Front:
         _send(reply, proto)
         return None
 
-    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers) -> Reply | None:
+    async def _large(self, environ: Environ, proto: RSGIHTTPProtocol, length: int | None, workers: Workers, bodies: Bodies) -> Reply | None:
         """A body that may be too long: the application is asked how long it may be, and refuses one that is longer.
 
         Of what is refused the rest is read first, and dropped: else its client might lose the reply.
@@ -134,12 +166,14 @@ class Front:
             await self._drop(environ, proto)
             proto.response_bytes(reply.status, [*reply.headers, ("Connection", "close")], reply.body)
             return None
-        with self._bodies.room(most if length is None else length):
+        with bodies.room(most if length is None else length):
             chunks = stream(proto)
-            whole = gateway.with_body(dict(environ), await self._bodies.collect(chunks, length, most))  # which nothing else keeps alive
+            whole = gateway.with_body(dict(environ), await bodies.collect(chunks, length, most))  # which nothing else keeps alive
             if int(whole["CONTENT_LENGTH"]) > most:
-                await self._bodies.drop(chunks, length)
-            async with self._bodies.turn(int(whole["CONTENT_LENGTH"])):
+                await bodies.drop(chunks, length)
+            async with bodies.turn(int(whole["CONTENT_LENGTH"])):
+                if workers is self._lanes[Lane.COMPUTING]:
+                    return await self._unless_gone(whole, proto, workers)
                 return await workers.run(gateway.answer, self._app, whole, proto)
 
     async def _drop(self, environ: Environ, body: Any) -> None:

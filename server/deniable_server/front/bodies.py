@@ -15,6 +15,7 @@ SECONDS = 10.0  # that a body may take, and the longer
 BYTES_PER_SECOND = 64 << 10  # the more of it came
 HASTE = 1.0  # seconds that it may take where the server is about to stop
 MEMORY = 96 << 20  # bytes of large bodies in all; one of 100,000 records of 256 bytes is 33 MiB
+RESPONDENTS_MEMORY = 8 << 20  # of respondents' bodies, of which a form for coins is the largest, 40 kB
 DROPPED = 1 << 20  # bytes of a refused body that are read for its reply's sake: any form has fewer
 HUGE = 8 << 20  # bytes of a body from which on one is read at a time: its records, and the database's copies of them, take its size again
 _PACE = f"within {SECONDS:.0f} seconds, or at {BYTES_PER_SECOND:,} bytes a second"
@@ -27,11 +28,11 @@ async def stream(body: Any) -> AsyncIterator[bytes]:
 
 
 class Bodies:
-    """Collects the bodies of requests."""
+    """Collects the bodies of requests. memory: bytes of large ones in all."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: int = MEMORY) -> None:
         self._deadlines: set[asyncio.Timeout] = set()
-        self._room = MEMORY
+        self._room = memory
         self._turn = asyncio.Semaphore(1)
         self._stopping = False
 

@@ -9,6 +9,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 
 from deniable_server.front import gateway
 from deniable_server.front.workers import Workers
+from deniable_server.web.lanes import Lane
 
 METRICS = "/metrics"
 
@@ -19,7 +20,7 @@ class Scraped:
     def __init__(self, app: Flask, host: str, port: int, mark: str) -> None:
         self._app, self._mark = app, mark
         self._base = gateway.base_environ(host, port)
-        self._workers = Workers("metrics", threads=1, waiting=16)
+        self._workers = Workers("metrics", threads=1, waiting=16, lane=Lane.RESEARCHERS)
 
     async def __rsgi__(self, scope: Scope, proto: RSGIHTTPProtocol) -> None:
         """Answers one request, without its body."""

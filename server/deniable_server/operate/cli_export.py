@@ -44,5 +44,4 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
 
     published = store.surveys.published(survey_id)
     rows = rows_of(store, published.survey)
-    parts = ((part, read()) for part, read in rows.parts.items())
-    return exported.write(folder, published.survey, parts, published.is_open)
+    return exported.write(folder, published.survey, rows.read(), published.is_open)

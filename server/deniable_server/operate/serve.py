@@ -29,11 +29,14 @@ from deniable_server import create_app
 from deniable_server.api.metrics import OWN_ADDRESS
 from deniable_server.config import Config, Database
 from deniable_server.front import Front, Scraped
-from deniable_server.operate import alone, database_watch, logs, upkeep
+from deniable_server.front.application import COMPUTATIONS
+from deniable_server.front.processes import Pool
+from deniable_server.operate import alone, computing, database_watch, logs, upkeep
 from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
+from deniable_server.web.elsewhere import EXTENSION
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
 HEAD_BYTES = 64 << 10
@@ -89,13 +92,14 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     database_watch.begin(store)
     upkeep.begin(store, posting(config.private_webhooks))
     app = create_app(config, store)
+    processes = app.extensions[EXTENSION] = Pool(COMPUTATIONS, computing.MODULE, (config, log))
     front = Front(app, at.name, at.port)
     servers = [_granian(front, listener, at.certificate)]
     logger.info("Serving on %s", at.url)
     if scraped and at.metrics:
         servers.append(_granian(Scraped(app, _name(at.metrics[0]), at.metrics[1], OWN_ADDRESS), scraped, None))
     gc.freeze()  # what is loaded stays: looking for garbage in it would hold up requests
-    uvloop.run(_run(front, servers, store))
+    uvloop.run(_run(front, servers, store, processes))
 
 
 def _give_memory_back() -> None:
@@ -120,7 +124,7 @@ def _check_certificate(certificate: Path, key: Path) -> None:
         ) from None
 
 
-async def _run(front: Front, servers: Sequence[Server], store: Store) -> None:
+async def _run(front: Front, servers: Sequence[Server], store: Store, processes: Pool) -> None:
     """Serves until SIGTERM or SIGINT; from then on the process has STOP_SECONDS."""
     told = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -133,6 +137,7 @@ async def _run(front: Front, servers: Sequence[Server], store: Store) -> None:
         await asyncio.gather(*(task for task in serving if task.done()))  # one failed: says why
     if not await front.finish(FINISH_SECONDS):
         logger.warning("requests that took longer than %.0f seconds were cut off", FINISH_SECONDS)
+    processes.close()
     _close(store)
     _end()
 

@@ -50,7 +50,7 @@ def reports_of(chosen: Records) -> bytes:
     if n * chosen.survey.record.bits > MOST_BYTES:
         most = MOST_BYTES // chosen.survey.record.bits
         raise EstimateError(f"a page reads up to {most:,} records of this survey, and {n:,} are counted: use the command below")
-    return b"".join(chunk for part in chosen.slices() for chunk in chosen.release.rows(part))
+    return b"".join(chunk for _, chunks in chosen.release.rows(chosen.slices()) for chunk in chunks)
 
 
 def categorical(survey: Survey) -> list[Question]:

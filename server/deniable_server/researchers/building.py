@@ -23,6 +23,7 @@ from deniable_server.researchers.withheld import withheld
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_surveys
+from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import WithheldError
 
 bp = routes("building", __name__)
@@ -30,6 +31,7 @@ bp = routes("building", __name__)
 
 @bp.get("/manage/surveys/<survey_id>/crosstab")
 @least(Role.VIEWER)
+@computed()
 def crosstab(survey_id: str) -> Page:
     """Two questions, or three, as somebody chose them."""
     published = current_store().surveys.published(survey_id)
@@ -50,6 +52,7 @@ def crosstab(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/crosstab.<any(csv, json):kind>")
 @least(Role.VIEWER)
+@computed()
 def download(survey_id: str, kind: str) -> Page:
     """The table as the library has it, each cell's share of all."""
     table = table_of(current_store(), survey_id, request.args, asked(current_store(), survey_id, request.args))
@@ -59,6 +62,7 @@ def download(survey_id: str, kind: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/model")
 @least(Role.VIEWER)
+@computed()
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
@@ -79,6 +83,7 @@ def model(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/model.json")
 @least(Role.VIEWER)
+@computed()
 def download_model(survey_id: str) -> Page:
     """The model as the library has it."""
     fitted = fit_of(current_store(), survey_id, request.args)
@@ -89,6 +94,7 @@ def download_model(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/waves")
 @least(Role.VIEWER)
+@computed()
 def waves(survey_id: str) -> Page:
     """This survey and another one that asks some of its questions, for whoever may see the results of both."""
     store, published = current_store(), current_store().surveys.published(survey_id)
@@ -117,6 +123,7 @@ def waves(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/waves.<any(csv, json):kind>")
 @least(Role.VIEWER)
+@computed()
 def download_waves(survey_id: str, kind: str) -> Page:
     """What has changed, as the library has it."""
     found = _waves(survey_id)
@@ -126,6 +133,7 @@ def download_waves(survey_id: str, kind: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/waves/<question>.svg")
 @least(Role.VIEWER)
+@computed()
 def waves_chart(survey_id: str, question: str) -> Page:
     """The chart of one question in both surveys. Aborts with 404 for one that is not there."""
     asked = {one.id: one for one in current_store().surveys.published(survey_id).survey.questions}

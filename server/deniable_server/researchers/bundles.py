@@ -68,9 +68,9 @@ def _made(store: Store, survey_id: str, name: str, licence: str) -> Download:
     file = tempfile.NamedTemporaryFile(prefix="deniable-bundle-")  # noqa: SIM115 - whoever sends it closes it
     try:
         with tempfile.TemporaryFile(prefix="deniable-bundle-") as packed:
-            for part in in_order(dict.fromkeys(rows.parts, 1), survey):
+            for part, chunks in rows.read(in_order(dict.fromkeys(rows.parts, 1), survey)):
                 before = packed.tell()
-                for chunk in rows.parts[part]():
+                for chunk in chunks:
                     packed.write(chunk)
                 sizes[part] = (packed.tell() - before) // survey.record.bytes
             counted = Counted(survey, {part: n for part, n in sizes.items() if n}, packed, rows.withheld, rows.omitted)

@@ -13,6 +13,7 @@ from deniable_server.researchers.release import counted, rows_of
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
+from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import WithheldError
 
 bp = routes("data", __name__)
@@ -22,6 +23,7 @@ assert set(LICENCE_NAMES) == set(LICENCES)
 
 @bp.get("/manage/surveys/<survey_id>/data")
 @least(Role.ANALYST)
+@computed()
 def page(survey_id: str) -> Page:
     """What can be downloaded, and how long it is about."""
     store = current_store()
@@ -51,6 +53,7 @@ def page(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/data/<path:name>")
 @least(Role.ANALYST)
+@computed()
 def download(survey_id: str, name: str) -> Page:
     """The bundle, or one of its files."""
     if name != bundles.ALL and name not in FILES:

@@ -17,7 +17,7 @@ from deniable.survey.document import MAX_BYTES, parse
 from deniable.survey.dump import to_json, to_yaml
 from deniable.topics import TOPICS
 from deniable.wire import access_codes
-from deniable.xlsform import is_workbook, read_xlsform
+from deniable.xlsform import Imported, is_workbook, read_xlsform
 from deniable_server.context import current_store
 from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
@@ -27,6 +27,7 @@ from deniable_server.researchers.editor.drafted import (
     checked,
     has_comments,
     is_survey_file,
+    read,
     survey_in,
     title_in,
     value_in,
@@ -45,7 +46,8 @@ from deniable_server.researchers.preview import tried
 from deniable_server.researchers.publishing import taken
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.errors import ConflictError, TooManyDraftsError
-from deniable_server.web import headers, limits
+from deniable_server.web import headers, lanes, limits
+from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
 from deniable_server.web.errors import out_of_date
 
 bp = routes("drafting", __name__)
@@ -77,6 +79,7 @@ def told_or_given_back(error: CSRFError) -> Response:
 
 
 @bp.route("/manage/new", methods=["GET", "POST"])
+@lanes.computing
 @limits.body(MOST_BYTES)
 def survey() -> Page:
     """Begins a draft: with a file, with a topic, or with an example."""
@@ -119,11 +122,16 @@ def _begin(form: BeginForm) -> str:
 def _imported(form: BeginForm, raw: bytes) -> Page:
     """A draft from an XLSForm, and what became of each row."""
     name = re.sub(r"\.\w+$", "", form.file.data.filename or "") or "survey"
-    found = read_xlsform(raw, name)
+    found = _mapped(raw, name)
     draft = current_store().drafts.begin(g.user, to_yaml(found.document))
     survey, fields = survey_in(draft.text), fields_of(value_in(draft.text) or {})
     shown = {"title": found.document["title"], "report": found.report, "incomplete": incomplete(survey, fields) if survey else ()}
     return render_template("researchers/imported.html", draft=draft, form=ActionForm(), **shown)
+
+
+@computed(UPLOAD_SECONDS)
+def _mapped(raw: bytes, name: str) -> Imported:
+    return read_xlsform(raw, name)
 
 
 @bp.post("/manage/drafts/<draft_id>/delete")
@@ -138,6 +146,7 @@ def delete(draft_id: str) -> Page:
 
 @bp.get("/manage/drafts/<draft_id>")
 @headers.holds_frames
+@computed()
 def edit(draft_id: str) -> Page:
     draft = own(draft_id)
     value = value_in(draft.text)
@@ -148,6 +157,7 @@ def edit(draft_id: str) -> Page:
 
 @bp.post("/manage/drafts/<draft_id>")
 @headers.holds_frames
+@lanes.computing
 @limits.body(MOST_BYTES)
 def change(draft_id: str) -> Page:
     """Keeps what was typed, and does what the button says that was pressed."""
@@ -199,6 +209,7 @@ def _to_publish(edited: _Edited) -> Page:
     return _editor(edited, [TAKEN]) if taken(survey) else redirect(url_for("publishing.page", draft_id=edited.draft.id))
 
 
+@computed()
 def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool = False) -> Page:
     form = EditorForm.filled(edited.fields, edited.n, edited.revision)
     survey, problems = checked(edited.value)
@@ -239,12 +250,14 @@ def _sent(fields: Fields) -> dict[str, Any]:
 
 
 @bp.get("/manage/drafts/<draft_id>/source")
+@computed()
 def source(draft_id: str) -> Page:
     draft = own(draft_id)
     return _source(draft, SourceForm(formdata=None, source=draft.text, revision=draft.revision))
 
 
 @bp.post("/manage/drafts/<draft_id>/source")
+@lanes.computing
 @limits.body(MOST_BYTES)
 def write(draft_id: str) -> Page:
     """Keeps a file as it is written, right or wrong."""
@@ -272,10 +285,7 @@ def write(draft_id: str) -> Page:
 
 
 def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, conflict: bool = False, status: int = 200) -> Page:
-    try:
-        survey, problems = Survey.from_text(form.text()), []
-    except SurveyError as error:
-        survey, problems = None, list(error.problems)
+    survey, problems = read(form.text())
     problems += more or []
     shown = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
     return render_template(
@@ -284,6 +294,7 @@ def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, c
 
 
 @bp.get("/manage/drafts/<draft_id>/survey.<any(yaml, json):kind>")
+@computed()
 def download(draft_id: str, kind: str) -> Page:
     """The draft as a file: YAML as it was written, or JSON of the same."""
     draft = own(draft_id)
@@ -303,6 +314,7 @@ def download(draft_id: str, kind: str) -> Page:
 
 
 @bp.get("/manage/drafts/<draft_id>/plan")
+@computed()
 def planned(draft_id: str) -> Page:
     """All that the planner says of a draft."""
     draft = own(draft_id)
@@ -324,6 +336,7 @@ def _people_planned() -> int:
 
 @bp.get("/manage/drafts/<draft_id>/preview")
 @headers.holds_frames
+@computed()
 def preview(draft_id: str) -> Page:
     """The draft as respondents will meet it, in a frame as wide as a phone."""
     draft = own(draft_id)

@@ -19,12 +19,14 @@ from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.protocol import Published
 from deniable_server.web import headers, languages
 from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.elsewhere import computed
 
 bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, translated=True))
 
 
 @bp.get("/manage/drafts/<draft_id>/preview/page")
 @headers.framed
+@computed()
 def page(draft_id: str) -> str:
     """The respondents' page. With `start` in the address it goes on to the questions by itself, and leaves the focus where it is."""
     shown: dict[str, Any] = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "beside": "start" in request.args}
@@ -33,6 +35,7 @@ def page(draft_id: str) -> str:
 
 
 @bp.get("/manage/drafts/<draft_id>/preview/definition")
+@computed()
 def definition(draft_id: str) -> Response:
     """What that page is fed with."""
     return Response(tried(draft_id).definition, mimetype="application/json")

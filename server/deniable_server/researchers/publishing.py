@@ -17,11 +17,14 @@ from deniable_server.researchers.own_drafts import own
 from deniable_server.researchers.pages import Page, routes
 from deniable_server.store.drafts import PREVIEW, Draft
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
+from deniable_server.web import lanes
+from deniable_server.web.elsewhere import computed
 
 bp = routes("publishing", __name__)
 
 
 @bp.get("/manage/drafts/<draft_id>/publish")
+@computed()
 def page(draft_id: str) -> Page:
     """Asks. Leads back to the draft where it is no survey yet."""
     draft = own(draft_id)
@@ -30,6 +33,7 @@ def page(draft_id: str) -> Page:
 
 
 @bp.post("/manage/drafts/<draft_id>/publish")
+@lanes.computing
 def publish(draft_id: str) -> Page:
     """Publishes what was asked about, and forgets the draft; asks again where the draft was changed meanwhile."""
     draft, form = own(draft_id), PublishForm()

@@ -16,10 +16,10 @@ secret; never at a record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
+from itertools import chain, groupby
 
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
@@ -136,10 +136,15 @@ class Release:
         sizes = [n for part in self.parts(group) if (n := self.counts.get(part, 0))]
         return len(sizes) > 1 and min(sizes) < self.least
 
-    def rows(self, part: Slice) -> Iterator[bytes]:
-        """The records of a slice in the order of their bytes, many at a time."""
-        reports = (self.store.submissions.reports(self.survey.id, one) for one in part.parts)
-        return ordered(chain.from_iterable(reports), self.survey.record.bytes)
+    def rows(self, slices: Collection[Slice]) -> Iterator[tuple[Slice, Iterator[bytes]]]:
+        """Yields each slice that has records, with these in the order of their bytes, many at a time.
+
+        What waits is read once for all slices. The records of a slice must be read before the next slice is asked for.
+        """
+        slice_of = {part: one for one in slices for part in one.parts}
+        found = self.store.submissions.reports_by_part(self.survey.id, list(slice_of))
+        for one, parts in groupby(found, key=lambda pair: slice_of[pair[0]]):
+            yield one, ordered(chain.from_iterable(reports for _, reports in parts), self.survey.record.bytes)
 
 
 def release_of(store: Store, survey: Survey, *, by_hand: bool = False) -> Release:
@@ -151,20 +156,33 @@ def release_of(store: Store, survey: Survey, *, by_hand: bool = False) -> Releas
 class Rows:
     """The rows of a survey that may leave with their labels, in one file: a bundle or an export.
 
-    parts: the rows of each part, read anew with each call; those of a part without a group are of several groups, where the survey has
-    groups. withheld: the groups that are not told apart. omitted: what else is left out, a sentence each.
+    Attributes:
+        parts: The table and the slice of each part; those of a part without a group are of several groups, where the survey has groups.
+        withheld: The groups that are not told apart.
+        omitted: What else is left out, a sentence each.
     """
 
-    parts: Mapping[Part, Callable[[], Iterator[bytes]]]
+    parts: Mapping[Part, tuple[Release, Slice]]
     withheld: frozenset[str]
     omitted: tuple[str, ...]
+
+    def read(self, order: Iterable[Part] | None = None) -> Iterator[tuple[Part, Iterator[bytes]]]:
+        """Yields each part that has records, with these, in the order of the parts or in another one; each table is read once.
+
+        The records of a part must be read before the next part is asked for.
+        """
+        for _, parts in groupby(self.parts if order is None else order, key=lambda part: self.parts[part][0].by_hand):
+            part_of = {self.parts[part][1]: part for part in parts}
+            table = self.parts[next(iter(part_of.values()))][0]
+            for one, chunks in table.rows(part_of):
+                yield part_of[one], chunks
 
 
 def rows_of(store: Store, survey: Survey) -> Rows:
     """Returns the rows of both tables that may be released. Raises WithheldError where there are too few, or labels cannot be left out."""
     tables = [release_of(store, survey, by_hand=by_hand) for by_hand in (False, True)]
     least, withheld = tables[0].least, tables[0].unlabelled.union(*(table.unlabelled for table in tables if not table.is_withheld))
-    parts: dict[Part, Callable[[], Iterator[bytes]]] = {}
+    parts: dict[Part, tuple[Release, Slice]] = {}
     few = f"these, or others that would give them away, have fewer than {least:,} records"
     omitted = []
     for table in tables:
@@ -173,7 +191,7 @@ def rows_of(store: Store, survey: Survey) -> Rows:
             continue
         slices = table.slices(unlabelled=withheld)
         labelled = [one for one in slices if one.mode is not None or not counted(table.counts, one.parts)]
-        parts |= {Part(one.group, one.mode or "device"): partial(table.rows, one) for one in labelled}
+        parts |= {Part(one.group, one.mode or "device"): (table, one) for one in labelled}
         if len(labelled) < len(slices):
             if not any(counted(table.counts, one.parts) for one in labelled):
                 told = "records of devices and of organisations are told apart"

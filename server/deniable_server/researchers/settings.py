@@ -17,12 +17,14 @@ from deniable_server.researchers.watching import today
 from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
+from deniable_server.web.elsewhere import computed
 
 bp = routes("settings", __name__)
 
 
 @bp.get("/manage/surveys/<survey_id>/questions")
 @least(Role.VIEWER)
+@computed()
 def questions(survey_id: str) -> Page:
     """What is asked, and how well each answer is hidden."""
     published = current_store().surveys.published(survey_id)
@@ -34,6 +36,7 @@ def questions(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/plan")
 @least(Role.VIEWER)
+@computed()
 def planned(survey_id: str) -> Page:
     """What so many people will tell."""
     published = current_store().surveys.published(survey_id)
@@ -45,6 +48,7 @@ def planned(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/settings")
 @least(Role.VIEWER)
+@computed()
 def page(survey_id: str) -> Page:
     store = current_store()
     return _page(survey_id, SettingsForm.of(store.life.settings(survey_id)), DeletionForm())

@@ -19,12 +19,14 @@ from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.researchers.withheld import withheld
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_headings
+from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import WithheldError
 
 bp = routes("researchers", __name__)
 
 
 @bp.get("/manage")
+@computed()
 def surveys() -> Page:
     """All surveys in which one has a role, and one's drafts, or those that are looked for. Aborts with 400 for a choice that is none."""
     try:
@@ -36,6 +38,7 @@ def surveys() -> Page:
 
 @bp.get("/manage/surveys/<survey_id>")
 @least(Role.VIEWER)
+@computed()
 def survey(survey_id: str) -> Page:
     store, published = current_store(), current_store().surveys.published(survey_id)
     asked = dict(request.args)
@@ -54,6 +57,7 @@ def survey(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/groups")
 @least(Role.VIEWER)
+@computed()
 def groups(survey_id: str) -> Page:
     """All groups side by side, and two of them compared."""
     published = current_store().surveys.published(survey_id)
@@ -71,6 +75,7 @@ def groups(survey_id: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/results.<any(csv, json):kind>")
 @least(Role.VIEWER)
+@computed()
 def download(survey_id: str, kind: str) -> Page:
     results = results_of(current_store(), survey_id, request.args)
     part = f"-group-{current_store().surveys.published(survey_id).survey.groups.index(results.group) + 1}" if results.group else ""
@@ -81,6 +86,7 @@ def download(survey_id: str, kind: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/chart/<question>.svg")
 @least(Role.VIEWER)
+@computed()
 def chart(survey_id: str, question: str) -> Page:
     """The chart of one question, for a text or a poster. Aborts with 404 for a question that is none of the survey's."""
     published = current_store().surveys.published(survey_id)
@@ -93,6 +99,7 @@ def chart(survey_id: str, question: str) -> Page:
 
 @bp.get("/manage/surveys/<survey_id>/groups/<question>.<any(csv, json, svg):kind>")
 @least(Role.VIEWER)
+@computed()
 def group_file(survey_id: str, question: str, kind: str) -> Page:
     """One question among the groups: how far each is from the first, or the chart of all. Aborts with 404 for one that is not there."""
     survey = current_store().surveys.published(survey_id).survey

@@ -12,12 +12,14 @@ from deniable_server.researchers.results import sizes_of
 from deniable_server.researchers.watching import warnings, watched
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
+from deniable_server.web.elsewhere import computed
 
 bp = routes("watch", __name__)
 
 
 @bp.get("/manage/surveys/<survey_id>/watch")
 @least(Role.VIEWER)
+@computed()
 def page(survey_id: str) -> Page:
     store = current_store()
     published, settings, progress = store.surveys.published(survey_id), store.life.settings(survey_id), watched(store, survey_id)

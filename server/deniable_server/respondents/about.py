@@ -11,9 +11,10 @@ from deniable_server.context import current_store
 from deniable_server.web import languages
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
+from deniable_server.web.lanes import Lane
 from deniable_server.web.links import respondents_link, server_address
 
-bp = Routes("about", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+bp = Routes("about", __name__, Audience(login=False, forms=False, csrf=False, translated=True), Lane.RESPONDENTS)
 
 RECOMPUTE = """\
 import hashlib, json, sys

@@ -25,9 +25,10 @@ from deniable_server.store.errors import ClosedError, ConflictError, FullError, 
 from deniable_server.web import languages, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
+from deniable_server.web.lanes import Lane
 from deniable_server.web.limiter import TooManyError, current_rate
 
-bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
+bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True), Lane.RESPONDENTS)
 Page = tuple[str, int]
 LEVELS = ((75, "strong"), (90, "medium"))
 """How well a record is protected whose bound, in percent, is not above this; what is above all is weak. Twin: `browser/consent.mjs`."""

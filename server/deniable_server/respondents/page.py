@@ -12,8 +12,9 @@ from deniable_server.store.protocol import Published
 from deniable_server.web import languages
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
+from deniable_server.web.lanes import Lane
 
-bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+bp = Routes("respondents", __name__, Audience(login=False, forms=False, csrf=False, translated=True), Lane.RESPONDENTS)
 
 
 @bp.get("/s/<survey_id>")

@@ -15,8 +15,9 @@ from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.web import languages, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
+from deniable_server.web.lanes import Lane
 
-bp = Routes("withdraw", __name__, Audience(login=False, forms=True, csrf=False, translated=True))
+bp = Routes("withdraw", __name__, Audience(login=False, forms=True, csrf=False, translated=True), Lane.RESPONDENTS)
 Page = tuple[str, int]
 
 

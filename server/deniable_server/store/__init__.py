@@ -9,8 +9,10 @@ from deniable_server.config import Database
 from deniable_server.store.protocol import Store
 
 
-def open_store(place: str | Path | Database, connections: int | None = None) -> Store:
+def open_store(place: str | Path | Database, connections: int | None = None, *, writing: bool = True) -> Store:
     """The store at a path or url (`Database.at`). connections: to PostgreSQL at a time, at most; None for as many as a server has.
+
+    writing: False for one that only reads a database which another process keeps.
 
     An SQLite file is made if it is not there, readable by its owner only; a database on PostgreSQL must be there, and its tables are
     made; so is the key. Raises ValueError for a url of another database
@@ -21,9 +23,9 @@ def open_store(place: str | Path | Database, connections: int | None = None) -> 
     if database.path is not None:
         from deniable_server.store.sqlite.store import SqliteStore
 
-        return SqliteStore(database.path, database.key)
+        return SqliteStore(database.path, database.key, writing=writing)
     if error := missing("a database on PostgreSQL", "postgres"):
         raise error
     from deniable_server.store.postgres.store import PostgresStore
 
-    return PostgresStore(database.url, str(database), database.key, connections)
+    return PostgresStore(database.url, str(database), database.key, connections, writing=writing)

@@ -139,6 +139,13 @@ class Submissions(Protocol):
         submit can make it leave at once, with a bulk of their own.
         """
 
+    def reports_by_part(self, survey_id: str, parts: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
+        """Yields the records of several parts, as `reports` does, all of one state of the database.
+
+        A part without records is left out. The records of one part must be read before the next part is asked for. The cost grows with
+        the parts that are asked for, not with their square: what waits is opened once for all of them.
+        """
+
 
 class Access(Protocol):
     """The shelf of invitations: hashes of their codes (`access_codes.invitation_hash`), and marks of those that are spent."""

@@ -17,6 +17,7 @@ from deniable_server.context import current_store
 from deniable_server.store.audit import set_actor
 from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
+from deniable_server.web.lanes import Lane
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -44,11 +45,11 @@ _LEAST: dict[Callable[..., Any] | None, Role] = {}
 
 
 class Routes(Blueprint):
-    """A blueprint whose routes have one audience."""
+    """A blueprint whose routes have one audience, and one lane where a view declares no other."""
 
-    def __init__(self, name: str, import_name: str, audience: Audience, **options: Any) -> None:
+    def __init__(self, name: str, import_name: str, audience: Audience, lane: Lane = Lane.RESEARCHERS, **options: Any) -> None:
         super().__init__(name, import_name, **options)
-        self.audience = audience
+        self.audience, self.lane = audience, lane
 
 
 def least(role: Role) -> Callable[[View], View]:

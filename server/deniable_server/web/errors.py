@@ -26,6 +26,7 @@ from deniable_server.store.errors import (
     UnknownSurveyError,
 )
 from deniable_server.web.audience import current_audience
+from deniable_server.web.elsewhere import GoneError, TooMuchError
 from deniable_server.web.limiter import TooManyError
 
 
@@ -61,6 +62,8 @@ def register(app: Flask) -> None:
     app.register_error_handler(SubmissionError, lambda error: reply(400, error.rule, str(error)))
     app.register_error_handler(DigestError, lambda error: reply(409, "digest", str(error)))
     app.register_error_handler(WithheldError, lambda error: reply(403, "withheld", str(error)))
+    app.register_error_handler(TooMuchError, lambda error: reply(422, "computing", str(error)))
+    app.register_error_handler(GoneError, lambda error: reply(499, "gone", "nobody waits for this any more"))
     app.register_error_handler(EstimateError, lambda error: reply(400, "estimate", str(error)))
     app.register_error_handler(StoreError, _store_error)
     app.register_error_handler(TooManyError, _too_many)

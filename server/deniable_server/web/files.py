@@ -10,8 +10,9 @@ from deniable_server import paths
 from deniable_server.context import current_config
 from deniable_server.web import assets
 from deniable_server.web.audience import Audience, Routes
+from deniable_server.web.lanes import Lane
 
-bp = Routes("files", __name__, Audience(login=False, forms=False, csrf=False, translated=True))
+bp = Routes("files", __name__, Audience(login=False, forms=False, csrf=False, translated=True), Lane.RESPONDENTS)
 _BROWSER = {
     **assets.load(paths.BROWSER, ".mjs"),
     **assets.load(paths.BROWSER, ".js"),

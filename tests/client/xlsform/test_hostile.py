@@ -103,3 +103,53 @@ def test_options_of_one_label_and_one_name_are_told_apart_however_many_there_are
 
 def test_what_only_begins_as_markup_stays() -> None:
     assert line("<a" * 3 + "< b > c") == "<a<a<a< b > c"
+
+
+def with_cells(rows: int, cells: int, cell: str = "<c/>") -> bytes:
+    """A form whose sheet has so many more rows, each of so many cells."""
+    more = f"<row>{cell * cells}</row>" * rows
+    return with_part(SHEET, (ROWS % "hello").replace("</sheetData>", f"{more}</sheetData>"))
+
+
+def test_a_small_file_of_very_many_empty_cells_is_refused_before_any_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """14 kB unpack to 2 million cells, whose reading takes many seconds."""
+    monkeypatch.setattr("pyxform.xls2json_backends.get_xlsform", lambda *_: pytest.fail("the reader was asked"))
+    bomb = with_cells(997, 1900)
+    assert len(bomb) < 20_000
+    with pytest.raises(SurveyError, match="must have at most 200,000 cells, empty ones included, got more"):
+        read_xlsform(bomb)
+
+
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_cells_are_counted_in_whatever_part_and_namespace_they_are(prefix: str) -> None:
+    sheet = f'<{prefix}worksheet xmlns:x="urn:x">{f"<{prefix}c/>" * 200_001}</{prefix}worksheet>'
+    with pytest.raises(SurveyError, match="must have at most 200,000 cells"):
+        read_xlsform(with_part("xl/other.bin", sheet))
+
+
+@pytest.mark.parametrize("part", ["xl/styles.xml", "xl/sharedStrings.xml"])
+def test_very_many_styles_or_texts_are_refused(part: str) -> None:
+    root = "sst" if "Strings" in part else "styleSheet"
+    with pytest.raises(SurveyError, match="more styles, texts or rows than a form needs"):
+        read_xlsform(with_part(part, f"<{root}>{'<a/>' * 1_000_001}</{root}>"))
+
+
+def test_a_form_of_many_cells_is_read() -> None:
+    """Control: up to the limit, the file is read as before."""
+    assert "hello" in verdicts(read_xlsform(with_cells(40, 1000)))
+
+
+def test_an_old_workbook_with_a_cell_in_the_last_corner_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its reader fills all rows up to the last column, 16 million cells."""
+
+    class Sheet:
+        nrows, ncols = 65_536, 256
+
+    class Book:
+        def sheets(self) -> list[Sheet]:
+            return [Sheet()]
+
+    monkeypatch.setattr("xlrd.open_workbook", lambda **_: Book())
+    monkeypatch.setattr("pyxform.xls2json_backends.get_xlsform", lambda *_: pytest.fail("the reader was asked"))
+    with pytest.raises(SurveyError, match="must have at most 200,000 cells"):
+        read_xlsform(b"\xd0\xcf\x11\xe0" + bytes(100))

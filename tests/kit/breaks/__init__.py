@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-BROKEN_SERVER, CROWD, GUESSERS = (str(Path(__file__).with_name(f"{name}.py")) for name in ("broken_server", "crowd", "guessers"))
+BROKEN_SERVER, CROWD, GUESSERS, RESEARCHERS = (
+    str(Path(__file__).with_name(f"{name}.py")) for name in ("broken_server", "crowd", "guessers", "researchers")
+)

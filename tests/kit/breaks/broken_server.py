@@ -27,7 +27,7 @@ from deniable.wire.submission import Submission
 from deniable_server import create_app
 from deniable_server.api import metrics, v1
 from deniable_server.config import Config
-from deniable_server.front import Front
+from deniable_server.front import Front, application, gateway
 from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
 from deniable_server.researchers import passwords
@@ -37,7 +37,7 @@ from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import writer
 from deniable_server.store.sql.arrivals import Arrival, Arrivals
 from deniable_server.store.sql.submissions import SubmissionShelf
-from deniable_server.web import limiter
+from deniable_server.web import elsewhere, lanes, limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
@@ -150,6 +150,34 @@ def bodies_in_threads() -> None:
     serving.serve = former
 
 
+def computations_wait() -> None:
+    """Whatever is asked for in another lane than respondents' takes until the file that DENIABLE_BLOCKED names is gone."""
+    file, answer = Path(os.environ["DENIABLE_BLOCKED"]), gateway.answer
+
+    def waiting(app: Flask, environ: Any, proto: Any) -> Any:
+        while lanes.lane_of(app, environ) is not lanes.Lane.RESPONDENTS and file.exists():
+            time.sleep(0.02)
+        return answer(app, environ, proto)
+
+    gateway.answer = waiting
+
+
+def one_lane_waits() -> None:
+    """The same, and all requests share the threads of respondents."""
+    computations_wait()
+    application.lane_of = lambda app, environ: lanes.Lane.RESPONDENTS
+
+
+def endless_computations() -> None:
+    """Whatever is to be computed never ends, and writes its process's id into the file that DENIABLE_BEGUN names."""
+    task, endless = elsewhere._task, "tests.kit.breaks.computations:endless"
+
+    def other(name: str, args: Any, kwargs: Any, seconds: int) -> elsewhere.Task:
+        return replace(task(name, args, kwargs, seconds), function=endless, arguments=(os.environ["DENIABLE_BEGUN"],), keywords={})
+
+    elsewhere._task = other
+
+
 VARIANTS: dict[str, Callable[[], None]] = {
     "right": lambda: None,
     "acknowledge-before-commit": acknowledge_before_commit,
@@ -159,6 +187,9 @@ VARIANTS: dict[str, Callable[[], None]] = {
     "fails": fails,
     "counts-requests": counts_requests,
     "bodies-in-threads": bodies_in_threads,
+    "computations-wait": computations_wait,
+    "endless-computations": endless_computations,
+    "one-lane-waits": one_lane_waits,
 }
 
 if __name__ == "__main__":

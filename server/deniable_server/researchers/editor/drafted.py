@@ -11,12 +11,14 @@ from deniable.errors import Problem, SurveyError
 from deniable.survey import Survey
 from deniable.survey.document import parse
 from deniable_server.researchers.editor.fields import editable
+from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
 
 MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file
 _TITLE = re.compile(r"^\W{0,3}title\W{1,4}(.*)$", re.MULTILINE)
 _NAME = re.compile(r"""^\W{0,3}id\W{1,4}([\w-]{1,64})["',\s]*$""", re.MULTILINE)
 
 
+@computed(UPLOAD_SECONDS)
 def value_in(text: str) -> dict[str, Any] | None:
     """The document of a text for which there are fields, else None."""
     try:
@@ -44,6 +46,7 @@ def is_survey_file(text: str) -> bool:
     return _MARK.search(text) is not None
 
 
+@computed(UPLOAD_SECONDS)
 def checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:
     """The survey of a document, or what is wrong with it."""
     try:
@@ -52,6 +55,16 @@ def checked(value: Mapping[str, Any]) -> tuple[Survey | None, list[Problem]]:
         return None, list(error.problems)
 
 
+@computed(UPLOAD_SECONDS)
+def read(text: str) -> tuple[Survey | None, list[Problem]]:
+    """Returns the survey of a text, or what is wrong with it."""
+    try:
+        return Survey.from_text(text), []
+    except SurveyError as error:
+        return None, list(error.problems)
+
+
+@computed(UPLOAD_SECONDS)
 def survey_in(text: str) -> Survey | None:
     """The survey of a text, None where something is wrong with it."""
     try:

@@ -12,6 +12,7 @@ from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.undeclared import undeclared
 from deniable_server.researchers.editor.drafted import checked
+from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
 
 
 def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
@@ -30,6 +31,7 @@ def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:
     }
 
 
+@computed(UPLOAD_SECONDS)
 def proposed(value: dict[str, Any], n: int, words: str) -> dict[str, Any]:
     """The document with a proposal; as it is where that is none any more, since the fields have changed."""
     if checked(value)[0] is None:

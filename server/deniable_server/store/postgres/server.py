@@ -22,15 +22,17 @@ from deniable_server.store.postgres import schema, settings
 from deniable_server.store.postgres.condition import code_of, in_words
 from deniable_server.store.postgres.connection import PostgresConnection, StreamingConnection
 from deniable_server.store.protocol import WAIT_SECONDS
+from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake, reseal
 from deniable_server.store.sql.rewriting import Rewriting
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
+from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last
-CONNECTIONS = 24  # of a server: one writes, one looks whether the database answers, a quarter scan, the others read for a moment
+CONNECTIONS = 30  # of a server: one writes, one looks whether the database answers, a quarter scan, the others read for a moment
 FEWEST = 4
+RESERVED = 4 / 7  # of those that read, for respondents' threads
 _PROOF = "proof of the key"
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -66,15 +68,7 @@ class Server:
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)}") from None
         except psycopg.Error as error:
             raise UnavailableError(f"the database {name} cannot be used: {_line(error)} ({code_of(error)})") from None
-        self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
-            url,
-            min_size=1,
-            max_size=connections - 2 - scans,
-            open=True,
-            timeout=WAIT_SECONDS,
-            kwargs={"autocommit": True},
-            check=ConnectionPool.check_connection,
-        )
+        self._pools = _pools(url, connections - 2 - scans)
         try:
             self.writer.run(self.intake.prepare_all)
         except BaseException:
@@ -87,7 +81,7 @@ class Server:
     def reading(self) -> Iterator[Connection]:
         """A connection of the pool, for reading one state of the database. Raises UnavailableError where the database fails."""
         try:
-            with self._pool.connection() as raw:
+            with self._pools[is_reserved()].connection() as raw:
                 raw.execute(_READ)
                 try:
                     yield PostgresConnection(raw)
@@ -148,7 +142,8 @@ class Server:
     def close(self) -> None:
         """Writes what waits and lets go of the database."""
         self.rewriting.stop()
-        self._pool.close()
+        for pool in self._pools.values():
+            pool.close()
         self.writer.close()
 
     # How its writer writes.
@@ -226,6 +221,42 @@ class Server:
         with_key = self.seal.close(b"", _PROOF)
         connection.execute("UPDATE deniable SET proof = ? WHERE proof IS NULL", [with_key])
         self.seal.open(connection.execute("SELECT proof FROM deniable").fetchone()[0], _PROOF)
+
+
+class ReadServer(Server):
+    """The same database as another process writes to: nothing is written here, and nothing is kept of what waits."""
+
+    def __init__(self, url: str, name: str, key: Path) -> None:
+        self._url, self._name = url, name
+        self.seal = Seal.of(key)
+        self.writer = NoWriter()
+        self._scans = threading.BoundedSemaphore(1)
+        self._pools = _pools(url, 2, apart=False)
+
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._pools[False].close()
+
+
+def _pools(url: str, most: int, *, apart: bool = True) -> dict[bool, ConnectionPool[psycopg.Connection[Any]]]:
+    """Returns the connections of respondents' threads (True) and of all others (False): one pool for both where there are too few."""
+    reserved = int(most * RESERVED) if apart else 0
+    if not reserved:
+        return dict.fromkeys((True, False), _pool(url, most))
+    return {True: _pool(url, reserved), False: _pool(url, most - reserved)}
+
+
+def _pool(url: str, most: int) -> ConnectionPool[psycopg.Connection[Any]]:
+    """Up to `most` connections, of which one stays."""
+    return ConnectionPool(
+        url,
+        min_size=1,
+        max_size=most,
+        open=True,
+        timeout=WAIT_SECONDS,
+        kwargs={"autocommit": True},
+        check=ConnectionPool.check_connection,
+    )
 
 
 def explain(error: Exception) -> StoreError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deniable_server.store.errors import UnavailableError
-from deniable_server.store.postgres.server import CONNECTIONS, Server
+from deniable_server.store.postgres.server import CONNECTIONS, ReadServer, Server
 from deniable_server.store.sql.access import AccessShelf
 from deniable_server.store.sql.accounts import AccountShelf
 from deniable_server.store.sql.audit import AuditShelf
@@ -22,8 +22,9 @@ from deniable_server.store.sql.webhooks import WebhookShelf
 class PostgresStore:
     """A `Store` in the database at `url`. Raises what `Server` raises."""
 
-    def __init__(self, url: str, name: str, key: Path, connections: int | None = None) -> None:
-        self.database = Server(url, name, key, CONNECTIONS if connections is None else connections)
+    def __init__(self, url: str, name: str, key: Path, connections: int | None = None, *, writing: bool = True) -> None:
+        most = CONNECTIONS if connections is None else connections
+        self.database = Server(url, name, key, most) if writing else ReadServer(url, name, key)
         self.surveys = SurveyShelf(self.database)
         self.access = AccessShelf(self.database)
         self.submissions = SubmissionShelf(self.database, self.access)

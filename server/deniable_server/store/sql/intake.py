@@ -6,8 +6,9 @@ which came last, nor whose code came with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from deniable.survey import Survey
 from deniable.wire.part import Part
@@ -166,13 +167,32 @@ class Intake:
             connection.execute(_KEEP, [survey.id, *parts.row(part), sealed])
 
 
-def read(connection: Connection, seal: Seal, survey_id: str | None = None) -> Iterator[tuple[Place, Waiting]]:
-    """What waits, of all surveys or of one. Raises UnavailableError where the key is another."""
-    condition, values = ("WHERE survey = ?", [survey_id]) if survey_id is not None else ("", [])
-    query = f"SELECT survey, label, mode, sealed FROM intake {condition}"  # noqa: S608 - our own text
-    for name, label, mode, sealed in connection.execute(query, values).fetchall():
-        place = Place(name, parts.part(label, mode))
-        yield place, layout.unpack(find(connection, name).survey, seal.open(sealed, _name(place)))
+def read(connection: Connection, seal: Seal) -> Iterator[tuple[Place, Waiting]]:
+    """Yields what waits of all surveys. Raises UnavailableError where the key is another."""
+    rows = connection.execute("SELECT survey, label, mode, sealed FROM intake ORDER BY survey").fetchall()
+    for name, of_one in groupby(rows, lambda row: str(row[0])):
+        survey = find(connection, name).survey
+        yield from (_opened(survey, seal, row) for row in of_one)
+
+
+def withdrawn(connection: Connection, seal: Seal, survey: Survey, chosen: Collection[Part]) -> dict[Part, list[Records]]:
+    """Returns the erased records that have not left the counts yet, for each chosen part that has some.
+
+    One query, and each chosen part is opened once: the cost grows with the parts that are asked for, and with no others.
+
+    Raises:
+        UnavailableError: The key is another.
+    """
+    condition, values = parts.among(survey.id, chosen)
+    query = f"SELECT survey, label, mode, sealed FROM intake WHERE {condition}"  # noqa: S608 - our own text
+    opened = (_opened(survey, seal, row) for row in connection.execute(query, values).fetchall())
+    return {place.part: waiting.withdrawn for place, waiting in opened if waiting.withdrawn}
+
+
+def _opened(survey: Survey, seal: Seal, row: Sequence[Any]) -> tuple[Place, Waiting]:
+    name, label, mode, sealed = row
+    place = Place(name, parts.part(label, mode))
+    return place, layout.unpack(survey, seal.open(sealed, _name(place)))
 
 
 def reseal(connection: Connection, seal: Seal) -> None:

@@ -22,5 +22,7 @@ def part(label: str, mode: int) -> Part:
 
 def among(survey_id: str, parts: Collection[Part]) -> tuple[str, list[Any]]:
     """The condition on rows that names these parts of a survey, and its values."""
-    listed = " OR ".join(["(label = ? AND mode = ?)"] * len(parts)) or "FALSE"
-    return f"survey = ? AND ({listed})", [survey_id, *(value for each in parts for value in row(each))]
+    if not parts:
+        return "survey = ? AND FALSE", [survey_id]
+    listed = ", ".join(["(?, ?)"] * len(parts))  # joined by OR, SQLite takes a thousand of them at most
+    return f"survey = ? AND (label, mode) IN (VALUES {listed})", [survey_id, *(value for each in parts for value in row(each))]

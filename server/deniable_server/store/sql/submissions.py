@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
@@ -131,15 +132,21 @@ class SubmissionShelf:
         return self._scan(self._survey(survey_id), parts)[1]
 
     def reports(self, survey_id: str, part: Part) -> Iterator[bytes]:
-        self._survey(survey_id)
-        return self._read(survey_id, part)
+        read = self.reports_by_part(survey_id, [part])
+        return (chunk for _, chunks in read for chunk in chunks)
 
-    def _read(self, survey_id: str, part: Part) -> Iterator[bytes]:
+    def reports_by_part(self, survey_id: str, parts: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
+        return self._read(self._survey(survey_id), parts)
+
+    def _read(self, survey: Survey, chosen: Collection[Part]) -> Iterator[tuple[Part, Iterator[bytes]]]:
         """With what is erased and has not left the counts yet: otherwise a withdrawal would show at its very moment."""
         with self._database.scanning() as connection:
-            yield from (reports for n, reports in tallies.scanned(connection, survey_id, [part]) if n)
-            for place, waiting in intake.read(connection, self._database.seal, survey_id):
-                yield from (records.reports for records in waiting.withdrawn if place.part == part)
+            erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
+            there = {*tallies.counts(connection, survey.id), *erased}
+            for part in chosen:
+                if part in there:
+                    counted = (reports for n, reports in tallies.scanned(connection, survey.id, [part]) if n)
+                    yield part, chain(counted, (records.reports for records in erased.get(part, ())))
 
     def _survey(self, survey_id: str) -> Survey:
         with self._database.reading() as connection:
@@ -165,9 +172,8 @@ class SubmissionShelf:
         with self._database.scanning() as connection:
             state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
-            for place, waiting in intake.read(connection, self._database.seal, survey.id):
-                if place.part in chosen:
-                    total += releasing.tally(survey, waiting.withdrawn)
+            erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
+            total += releasing.tally(survey, [records for of_part in erased.values() for records in of_part])
         return state, total
 
 

@@ -230,3 +230,16 @@ class Writer:
         except self._engine.errors:
             done = False
         self._commits = 0 if done else 1
+
+
+class NoWriter(Writer):
+    """The writer of a process that only reads: it refuses whatever is to be written."""
+
+    def __init__(self) -> None:
+        """Begins no thread."""
+
+    def _put(self, job: _Job) -> None:
+        raise UnavailableError("this process only reads the database")
+
+    def close(self) -> None:
+        """There is nothing to finish."""

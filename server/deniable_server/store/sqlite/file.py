@@ -19,10 +19,11 @@ from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake
 from deniable_server.store.sql.rewriting import Rewriting
 from deniable_server.store.sql.sealing import Seal
-from deniable_server.store.sql.writer import BUSY_SECONDS, Writer
+from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 from deniable_server.store.sqlite.schema import migrate
 
 SMALL_BYTES = 8 << 20  # a file up to here is rewritten after each batch: its few pages would show which came last
+TIDY_SECONDS = 0.05  # that the writer waits for readers to be gone before it cuts its log
 _DUE = 1  # the file's user_version while it is to be written anew
 
 
@@ -144,8 +145,15 @@ class File:
         return False
 
     def tidy(self, connection: Connection) -> bool:
-        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits."""
-        busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        """Moves the write-ahead log into the database and cuts it to nothing: it shows the order of commits.
+
+        Whoever reads the database for long hinders that. It is tried again; meanwhile nobody who writes waits for a reader.
+        """
+        connection.execute(f"PRAGMA busy_timeout = {int(1000 * TIDY_SECONDS)}")
+        try:
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
         return not busy
 
     def explain(self, error: Exception) -> StoreError:
@@ -169,6 +177,28 @@ def _code(error: Exception) -> int | None:
     """SQLite's primary error code."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
+
+
+class ReadFile(File):
+    """The same file as another process has it open for writing: nothing is written here, and nothing is kept of what waits."""
+
+    def __init__(self, path: Path, key: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self.seal = Seal.of(key)
+        self.writer = NoWriter()
+
+    def connect(self) -> sqlite3.Connection:
+        """A new connection, which refuses to write."""
+        connection = super().connect()
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        for reader in self._readers:
+            reader.close()
 
 
 def explain(error: Exception) -> StoreError:

@@ -20,7 +20,7 @@ from deniable_server.store.sql.submissions import SubmissionShelf
 from deniable_server.store.sql.surveys import SurveyShelf
 from deniable_server.store.sql.webhooks import WebhookShelf
 from deniable_server.store.sqlite import backup
-from deniable_server.store.sqlite.file import File, explain
+from deniable_server.store.sqlite.file import File, ReadFile, explain
 
 LEAST_FREE = 4 << 20  # bytes, with which the disk counts as full
 
@@ -28,8 +28,8 @@ LEAST_FREE = 4 << 20  # bytes, with which the disk counts as full
 class SqliteStore:
     """A `Store` in the file at `path`. Raises what `File` raises."""
 
-    def __init__(self, path: Path, key: Path) -> None:
-        self.database = File(path, key)
+    def __init__(self, path: Path, key: Path, *, writing: bool = True) -> None:
+        self.database = (File if writing else ReadFile)(path, key)
         self.surveys = SurveyShelf(self.database)
         self.access = AccessShelf(self.database)
         self.submissions = SubmissionShelf(self.database, self.access)

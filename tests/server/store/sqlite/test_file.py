@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.kit.patience import PATIENCE, wait_for
 from tests.kit.servers.tallies import count_of, recount_of, tally_of
 
 from deniable.survey import Survey
@@ -129,6 +131,29 @@ def test_another_program_that_holds_the_file_stops_no_reader_and_writers_hear_so
         program.execute("ROLLBACK")
     assert store.submissions.add("study", submissions()) is True
     assert count_of(store, "study") == recount_of(store, "study").n == 6
+
+
+def test_who_reads_the_file_for_long_holds_up_nobody_who_writes(
+    tmp_path: Path, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log cannot be cut while somebody reads; the writer does not wait for that, however long it would wait for another writer."""
+    tried, tidy = threading.Semaphore(0), File.tidy
+
+    def trying(self: File, connection: sqlite3.Connection) -> bool:
+        tried.release()
+        return tidy(self, connection)
+
+    monkeypatch.setattr(File, "tidy", trying)
+    monkeypatch.setattr("deniable_server.store.sqlite.file.BUSY_SECONDS", 2 * PATIENCE)
+    store = open_store(tmp_path / "read.db")
+    store.surveys.publish(survey)
+    with store.database.scanning() as reading:  # type: ignore[attr-defined]
+        reading.execute("SELECT count(*) FROM surveys").fetchall()
+        for _ in range(3):
+            store.submissions.add("study", submissions())
+            assert tried.acquire(timeout=PATIENCE)  # the writer was idle, and looks whether it can cut its log
+    wait_for(lambda: (tmp_path / "read.db-wal").stat().st_size == 0, "the log, cut once nobody reads any more")
+    store.close()
 
 
 def test_a_survey_that_closes_on_a_full_disk_is_closed_and_says_so(

@@ -1,0 +1,130 @@
+"""Worker processes for computations: few, of lower priority, started when one is needed, and killed when nobody waits for the result."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from deniable_server.web.elsewhere import Gone, GoneError, Task, TooMuchError
+
+TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request has: ask for less of it, or use the command line"
+FAILED = "a computation has ended without a result: ask for less of it, or use the command line"
+
+
+class Worker:
+    """One process. command: what it is; beginning: what it is told first; folder: where its files are."""
+
+    def __init__(self, command: list[str], beginning: Any, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [*command, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.PIPE,  # it ends when this end is closed, as it is when this process is gone
+                process_group=0,
+            )
+        self._connection = Connection(ours.detach())
+        self._connection.send((beginning, str(folder)))
+
+    def run(self, task: Task) -> Any:
+        """Returns the result. Raises EOFError or OSError where the process has ended."""
+        self._connection.send(task)
+        return self._connection.recv()
+
+    def kill(self) -> None:
+        """Ends it and what it has started, whatever they do."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def end(self) -> int:
+        """Kills it, removes its files and returns how it ended."""
+        running = self._process.poll() is None
+        if running:
+            self.kill()
+        self._connection.close()
+        code = self._process.wait()
+        if self._process.stdin:
+            self._process.stdin.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return code
+
+
+class Pool:
+    """Up to `size` processes. module: what each runs; beginning: what each is told first, which must be picklable.
+
+    folder: where their files are, readable by their owner only.
+    """
+
+    def __init__(self, size: int, module: str, beginning: Any) -> None:
+        self._command, self._beginning = [sys.executable, "-m", module], beginning
+        self._room = threading.BoundedSemaphore(size)
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+        self._all: set[Worker] = set()
+        self._closed = False
+        self.folder = Path(tempfile.mkdtemp(prefix="deniable-computing-"))
+
+    def run(self, task: Task, gone: Gone) -> Any:
+        """Does a task, as `Processes.run` says."""
+        with self._room:
+            if gone.happened:
+                raise GoneError
+            worker = self._taken()
+            try:
+                gone.when(worker.kill)
+                result = worker.run(task)
+                gone.when(None)
+            except BaseException as error:
+                gone.when(None)
+                code = self._ended(worker)
+                if isinstance(error, EOFError | OSError):
+                    raise self._why(code, task, gone) from None
+                raise
+            with self._lock:
+                self._idle.append(worker)
+        return result
+
+    def close(self) -> None:
+        """Ends all processes, whatever they do."""
+        with self._lock:
+            self._closed = True
+            workers = set(self._all)
+        for worker in workers:
+            worker.kill()
+        for worker in self._idle:
+            worker.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _taken(self) -> Worker:
+        with self._lock:
+            if self._closed:
+                raise GoneError
+            if self._idle:
+                return self._idle.pop()
+            worker = Worker(self._command, self._beginning, self.folder / secrets.token_hex(8))
+            self._all.add(worker)
+            return worker
+
+    def _ended(self, worker: Worker) -> int:
+        with self._lock:
+            self._all.discard(worker)
+        return worker.end()
+
+    def _why(self, code: int, task: Task, gone: Gone) -> Exception:
+        """Why a process has ended before it had a result."""
+        if gone.happened or self._closed:
+            return GoneError()
+        return TooMuchError(TOO_MUCH.format(seconds=task.seconds) if code == -signal.SIGXCPU else FAILED)

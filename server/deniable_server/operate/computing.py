@@ -1,0 +1,122 @@
+"""The process that computes for researchers: it reads the database, writes nothing to it, and does one task after the other."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from importlib import import_module
+from io import BytesIO
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, g, session
+from werkzeug.exceptions import HTTPException
+from werkzeug.wsgi import FileWrapper
+
+from deniable.errors import DeniableError
+from deniable_server import create_app
+from deniable_server.operate import logs
+from deniable_server.store import open_store
+from deniable_server.web.elsewhere import Broken, Failure, Made, Task, TooMuchError
+
+NICENESS = "DENIABLE_NICENESS"  # in the environment: by how much these processes give way to others, 0 to 19; 10 where it is not set
+MOST_MEMORY = 3 << 30  # bytes of data
+MODULE = "deniable_server.operate.computing"
+
+
+def main() -> None:
+    """Does what comes over the socket whose number is the last argument, until the server closes it."""
+    os.nice(int(os.environ.get(NICENESS, "10")))
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what is in memory stays there
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal sends these to the whole group; the server ends this process
+        signal.signal(number, signal.SIG_IGN)
+    connection = Connection(int(sys.argv[-1]))
+    (config, log), folder = connection.recv()
+    tempfile.tempdir = folder
+    _end_with_the_server(Path(folder).parent)
+    logs.begin(log)
+    app = create_app(config, open_store(config.db, writing=False))
+    gc.freeze()
+    while (task := _next(connection)) is not None:
+        _limit(task.seconds)
+        connection.send(_done(app, task))
+
+
+def _next(connection: Connection) -> Task | None:
+    try:
+        task: Task = connection.recv()
+    except (EOFError, OSError):
+        return None
+    return task
+
+
+def _limit(seconds: int) -> None:
+    """From now on, this process may compute for so many seconds; then it ends."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
+
+
+def _end_with_the_server(folder: Path) -> None:
+    """Ends this process as soon as the server is gone: the other end of the standard input is its own, and nothing ever comes."""
+
+    def watch() -> None:
+        while os.read(0, 1):
+            pass
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(0)
+
+    threading.Thread(target=watch, name="deniable-server-is-gone", daemon=True).start()
+
+
+def _done(app: Flask, task: Task) -> Any:
+    """What a task returned, or how it failed."""
+    try:
+        return _result(app, task)
+    except MemoryError:
+        return Failure.of(TooMuchError("this takes more memory than a request has: ask for less of it, or use the command line"))
+    except (DeniableError, HTTPException) as error:
+        return Failure.of(error)
+
+
+def _result(app: Flask, task: Task) -> Any:
+    """Calls the function as in the request that wants it, which was let in before."""
+    module, name = task.function.split(":")
+    function = getattr(import_module(module), name)
+    environ = {**task.environ, "wsgi.input": BytesIO(), "wsgi.errors": sys.stderr, "wsgi.file_wrapper": FileWrapper}
+    with app.request_context(environ):
+        session.update(task.session)
+        for known, value in task.known.items():
+            if value is not None:
+                setattr(g, known, value)
+        try:
+            returned = function(*task.arguments, **task.keywords)
+        except (DeniableError, HTTPException, MemoryError):
+            raise
+        except Exception as error:  # logged here, where its traceback is
+            return Broken(_made(app.make_response(app.handle_user_exception(error))))
+        return _made(returned) if isinstance(returned, Response) else returned
+
+
+def _made(response: Response) -> Made:
+    headers = response.headers.to_wsgi_list()
+    if not isinstance(response.response, FileWrapper):
+        return Made(response.status_code, headers, response.get_data())
+    path = Path(tempfile.gettempdir()).parent / secrets.token_hex(16)  # not where this process's files are, which go with it
+    os.link(response.response.file.name, path)
+    response.close()
+    return Made(response.status_code, headers, b"", str(path))
+
+
+if __name__ == "__main__":
+    main()
