@@ -93,8 +93,8 @@ def test_the_check_itself_runs_in_browsers_of_any_age() -> None:
     code = re.sub(r'/\*.*?\*/|//[^\n]*|"[^"\n]*"', '""', SUPPORT, flags=re.DOTALL)
     assert re.findall(r"=>|\b(?:let|const|class|async|await|of|import|export)\b|`|\?\.|\?\?|\.\.\.", code) == []
     assert set(re.findall(r"\.(\w+)\(", code)) == {
-        *("addEventListener", "concat", "exec", "focus", "getAttribute", "getElementById", "hasAttribute", "join", "push"),
-        *("querySelector", "removeAttribute", "setAttribute", "split"),
+        *("addEventListener", "concat", "exec", "focus", "getAttribute", "getElementById", "getItem", "hasAttribute", "indexOf", "join"),
+        *("key", "parse", "push", "querySelector", "querySelectorAll", "removeAttribute", "setAttribute", "split", "toLowerCase"),
     }
 
 

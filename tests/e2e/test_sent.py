@@ -193,8 +193,8 @@ WAYS: dict[Callable[[Device], None], tuple[str, ...]] = {
     fault: ("fresh", "code", "waiting", "answered"),
     closed: ("fresh", "waiting", "answered"),
 }
-KNOWN = {refused, declined, fault, closed, loading}
-"""The pages of the modules, which have asked the device."""
+KNOWN = {refused, declined, fault, closed, loading, unsupported, broken}
+"""The pages whose scripts have asked the device."""
 EVERYWHERE = [(refused, "fresh"), (refused, "waiting"), (refused, "answered"), (declined, "code"), (fault, "answered"), (closed, "waiting")]
 
 

@@ -33,6 +33,35 @@
     return found;
   }
 
+  function holdsRecord(key) {
+    return JSON.parse(localStorage.getItem(key) || "{}").epsilon !== undefined;
+  }
+
+  /** What this device holds, as `sent.mjs` has it: a record of the link's survey, perhaps of this one, or none. */
+  function sentState() {
+    var digest, key, i, state = "fresh";
+    try {
+      digest = (/[#&]digest=([0-9a-f]{64})(?![0-9a-f])/i.exec(location.hash) || [])[1];
+      if (digest && holdsRecord("deniable:" + digest.toLowerCase())) return "kept";
+      for (i = 0; i < localStorage.length; i += 1) {
+        key = localStorage.key(i);
+        if (key.indexOf("deniable:") === 0 && holdsRecord(key)) state = "unknown";
+      }
+      return state;
+    } catch (error) {
+      return "unknown"; // the storage is closed, or holds what no page has written
+    }
+  }
+
+  /** Shows the sentences about what was sent that are true in a state, and hides the others. */
+  function saySent(state) {
+    var elements = document.querySelectorAll("[data-sent]"), i;
+    for (i = 0; i < elements.length; i += 1) {
+      if ((" " + elements[i].getAttribute("data-sent") + " ").indexOf(" " + state + " ") < 0) elements[i].setAttribute("hidden", "");
+      else elements[i].removeAttribute("hidden");
+    }
+  }
+
   /** Shows a section in place of the one that says that the survey is being checked. Afterwards, or on other pages, it does nothing. */
   function stop(id, detail) {
     var loading = document.getElementById("loading"), section = document.getElementById(id);
@@ -58,6 +87,7 @@
     if (main.getAttribute("data-support") === "checked" && document.querySelector("script[src$='/respond.mjs']")) stop("broken", "respond.mjs");
   });
 
+  saySent(sentState());
   var lacking = missing(window.isSecureContext === false ? NEEDS : NEEDS.concat(NEEDS_HTTPS));
   main.setAttribute("data-support", lacking.length ? "lacking" : "checked");
   if (lacking.length) stop("unsupported", lacking.join(", "));
