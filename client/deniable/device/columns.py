@@ -69,13 +69,6 @@ def _plain(values: Sequence[Any]) -> list[Any]:
     return [format(value, "f") if isinstance(value, Decimal) else value for value in values]
 
 
-def with_points(column: Any) -> Any:
-    """A column of numbers with decimal commas, with points in their place. With a point a text is no number here."""
-    values = column.values if isinstance(column, Coded) else listed(column)
-    written = [value.replace(".", "?").replace(",", ".") if isinstance(value, str) else value for value in values]
-    return Coded(column.codes, written) if isinstance(column, Coded) else written
-
-
 def listed(column: Any) -> Any:
     """A column's values one by one."""
     return column.tolist() if hasattr(column, "tolist") else column

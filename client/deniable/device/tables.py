@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.columns import categories, listed, with_points
+from deniable.device.columns import categories, listed
 from deniable.device.encode import MISSING, allowed
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import Raw, Rows
@@ -107,7 +107,7 @@ def _encoded(survey: Survey, raw: Raw, first: int, words: Words, beside: Beside)
     labels, people, keys = ([] if name is None else listed(next(others)) for name in beside)
     found = np.empty((len(answers), raw.size), dtype=np.min_scalar_type(-max(item.k for item in survey.items)))
     for row, item, column in zip(found, survey.items, answers, strict=True):
-        row[:] = categories(item, with_points(column) if raw.comma and item.is_number else column, words)
+        row[:] = categories(item, raw.plain(item, column), words)
     contradictory = [
         (name, dict.fromkeys(np.flatnonzero(rows).tolist(), f"must be {rule}")) for name, rule, rows in contradictions(survey, found)
     ]

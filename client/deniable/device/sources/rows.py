@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from deniable.device.columns import listed
+from deniable.device.columns import Coded, listed
 from deniable.device.encode import chosen
 from deniable.device.items import item_lists
 from deniable.errors import AnswerError
+from deniable.survey.question import Question
 
 
 @dataclass
@@ -25,6 +26,14 @@ class Raw:
     broken: dict[int, str] = field(default_factory=dict)
     comma: bool = False
     hint: str = ""
+
+    def plain(self, question: Question, column: Any) -> Any:
+        """A question's column, with decimal points in a number's. With a point a text is no number where the file has commas."""
+        if not (self.comma and question.is_number):
+            return column
+        values = column.values if isinstance(column, Coded) else listed(column)
+        written = [value.replace(".", "?").replace(",", ".") if isinstance(value, str) else value for value in values]
+        return Coded(column.codes, written) if isinstance(column, Coded) else written
 
 
 class Rows(Protocol):
