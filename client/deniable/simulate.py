@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.encode import allowed, positions, round_stochastically
+from deniable.device.encode import positions, round_stochastically
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
 from deniable.device.sampling import draw
@@ -19,6 +19,7 @@ from deniable.device.sealed import sealed
 from deniable.errors import EstimateError
 from deniable.survey import Survey
 from deniable.survey.question import Question
+from deniable.survey.rules import allowed
 from deniable.wire.public import some_of
 from deniable.wire.record import pack, unpack
 from deniable.wire.tally import Tally

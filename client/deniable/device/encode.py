@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Set
-from typing import Any, Protocol
+from collections.abc import Iterable, Set
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,27 +14,13 @@ from deniable.device.randomize import Words
 from deniable.device.sealed import sealed
 from deniable.errors import AnswerError
 from deniable.mechanism import WORD
+from deniable.survey.rules import Encodable, allowed
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import NO_ANSWER, Answer
 
 _NOT_AN_ANSWER = object()
 MISSING = object()
 """In place of an answer that is not there at all."""
-
-
-class Encodable(Protocol):
-    """The part of a question that encoding needs."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def type(self) -> str: ...
-    @property
-    def categories(self) -> tuple[str, ...]: ...
-    @property
-    def required(self) -> bool: ...
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
 
 
 @sealed
@@ -106,14 +92,6 @@ def round_stochastically(question: Encodable, places: NDArray[np.float64], words
         raise TypeError(f"{question.id}: a number needs words, to be rounded to a level of its grid")
     up: NDArray[np.bool_] = words(len(places)) < np.floor((places - lower) * WORD)
     return lower + up
-
-
-def allowed(question: Encodable) -> str:
-    """What may be answered, for a message: a range, or the categories, the first few of many."""
-    if wording := TYPES[question.type].wording(question.settings):
-        return wording
-    shown = ", ".join(question.categories[:8])
-    return f"one of {shown}" if len(question.categories) <= 8 else f"one of {shown}, … ({len(question.categories):,} in all)"
 
 
 def _position(question: Encodable, answer: Answer) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from deniable.device.encode import MISSING, chosen
@@ -22,24 +22,19 @@ def each_answer(survey: Survey, answers: Mapping[str, Answer]) -> Iterator[tuple
         yield item, lookup(answers, item.id, lists)
 
 
-def item_lists(names: Sequence[str]) -> dict[str, tuple[str, set[str]]]:
-    """For each name like `drugs[tea]` that of the whole question, and the labels of all its items."""
-    found: dict[str, tuple[str, set[str]]] = {}
-    labels: dict[str, set[str]] = {}
+def item_lists(names: Sequence[str]) -> dict[str, tuple[str, Set[str]]]:
+    """For each name like `drugs[tea]` that of the whole question, and the labels of all its items, in their order."""
+    found: dict[str, tuple[str, Set[str]]] = {}
+    labels: dict[str, dict[str, None]] = {}
     for name in names:
         if name.endswith("]") and "[" in name:
             whole, _, label = name[:-1].partition("[")
-            labels.setdefault(whole, set()).add(label)
-            found[name] = (whole, labels[whole])
+            labels.setdefault(whole, {})[label] = None
+            found[name] = (whole, labels[whole].keys())
     return found
 
 
-def list_labels(lists: Mapping[str, tuple[str, set[str]]], whole: str) -> list[str]:
-    """Returns the labels of a multiple choice's items, in their order."""
-    return [name[len(whole) + 1 : -1] for name, (of, _) in lists.items() if of == whole]
-
-
-def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, set[str]]]) -> Answer:
+def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, Set[str]]]) -> Answer:
     """What a row says of one item; what it says in both forms is no answer, since nobody knows which was meant."""
     if name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)

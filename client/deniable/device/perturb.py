@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
-from deniable.device.encode import MISSING, allowed, positions, round_stochastically
+from deniable.device.encode import MISSING, positions, round_stochastically
 from deniable.device.entropy import keyed_words, os_words
-from deniable.device.items import each_answer, item_lists, list_labels
+from deniable.device.items import each_answer, item_lists
 from deniable.device.randomize import FEW, Words, numbers, randomize
 from deniable.device.sampling import draw
 from deniable.device.sealed import Sealed
@@ -26,6 +26,7 @@ from deniable.device.tables import Batch, batches
 from deniable.errors import AnswerError, RefusedError, Rejected
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
+from deniable.survey.rules import allowed
 from deniable.survey.types.base import Answer
 from deniable.wire import access_codes
 from deniable.wire.packing import Records, shuffled
@@ -79,7 +80,7 @@ def perturb_one(answers: Mapping[str, Answer], survey: Survey, public: Public) -
         if category < 0:
             name, rule = item.id, allowed(item)
             if item.id in lists and not any(one in answers for one, (whole, _) in lists.items() if whole == lists[item.id][0]):
-                name, rule = lists[item.id][0], f"a list of options, each {some_of(list_labels(lists, lists[item.id][0]))}"
+                name, rule = lists[item.id][0], f"a list of options, each {some_of(list(lists[item.id][1]))}"
             wrong.setdefault(name, f"{name}: is missing" if answer is MISSING else f"{name}: the answer must be {rule}")
     problems += wrong.values()
     problems += public.problems(survey)

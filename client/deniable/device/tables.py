@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.device.branching import apply_skip_logic
 from deniable.device.columns import categories, listed
-from deniable.device.encode import MISSING, allowed
+from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import Raw, Rows
 from deniable.errors import AnswerError, Rejected
@@ -24,6 +24,7 @@ from deniable.persons import UNNAMED, refusal
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question
+from deniable.survey.rules import allowed
 from deniable.wire.public import some_of
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import deniable
-from deniable.device.encode import allowed, encode, encode_column
+from deniable.device.encode import encode, encode_column
 from deniable.errors import AnswerError, DeniableError
+from deniable.survey.rules import allowed
 from deniable.survey.types import TYPES
 from deniable.survey.types.base import printable
 
