@@ -18,6 +18,7 @@ from deniable.device.sampling import draw
 from deniable.device.sealed import sealed
 from deniable.errors import EstimateError
 from deniable.survey import Survey
+from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question
 from deniable.survey.rules import allowed
 from deniable.wire.public import some_of
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 Shares = Mapping[str, float] | Sequence[float] | NDArray[np.float64]
 """The true shares of a question's options: by option (those left out are 0), or all of them in order. They add to 1."""
+
+_YES, _NO, _NO_ANSWER = 0, 1, 2  # the places of a multiple choice's categories
+_CLOSE = 1e-6  # how far sums of shares may be from their bounds, by rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +80,10 @@ def simulate(survey: Survey, truth: pd.DataFrame | Mapping[str, Shares], n: int 
     row once.
     A multiple choice has a column, or shares, for each of its items, such as `drugs[tea]`. What `show_if` hides from a person is sent
     as no answer.
+    Nobody contradicts themselves where a multiple choice has exclusive options. From shares, it is decided first who leaves the question
+    out (whole: its items have the same share of no answer), then which exclusive option each other person chooses, if any; the rest
+    choose among the other options, independently but for `none`: then they choose one at least. Each share is still one of all n people.
+    Shares that no such people can have are refused, and so is a row of answers that contradicts itself.
     No seed is taken: coins that can be repeated protect nobody. Raises EstimateError, which quotes no answer.
     """
     if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
@@ -98,11 +106,99 @@ def _drawn(survey: Survey, truth: Mapping[str, Shares], n: int | None, people: n
 
     if n is None:
         raise EstimateError("n must be given where truth has shares")
+    codes = [column for question in survey.questions for column in _codes(question, truth, n, people)]
     columns = {
-        item.id: pd.Categorical.from_codes(people.choice(item.k, n, p=_checked(item, truth[item.id])), pd.Index(item.categories))
-        for item in survey.items
+        item.id: pd.Categorical.from_codes(column, pd.Index(item.categories)) for item, column in zip(survey.items, codes, strict=True)
     }
     return pd.DataFrame(columns)
+
+
+def _codes(question: Question, truth: Mapping[str, Shares], n: int, people: np.random.Generator) -> Sequence[NDArray[np.int64]]:
+    """Returns the categories of n people for each item of a question, each of shape (n,)."""
+    shares = [_checked(item, truth[item.id]) for item in question.items]
+    if question.exclusive:
+        return list(_exclusive_categories(question, np.stack(shares), n, people))
+    return [people.choice(item.k, n, p=share) for item, share in zip(question.items, shares, strict=True)]
+
+
+def _exclusive_categories(question: Question, shares: NDArray[np.float64], n: int, people: np.random.Generator) -> NDArray[np.int64]:
+    """Returns the categories of n people for the items of a multiple choice with exclusive options, shape (items, n); none contradicts.
+
+    Args:
+        question: A multiple choice that has exclusive options.
+        shares: Those of each item's categories (yes, no, and no answer where it is optional), shape (items, k).
+        n: How many people.
+        people: Decides who is made up.
+
+    Raises:
+        EstimateError: The shares are impossible together.
+    """
+    apart = np.array([label in question.exclusive for label in question.labels])
+    left_out = shares[0, 2] if shares.shape[1] > 2 else 0.0
+    if shares.shape[1] > 2 and np.ptp(shares[:, 2]) > _CLOSE:
+        got = f"{shares[:, 2].min():.6g} to {shares[:, 2].max():.6g}"
+        raise EstimateError(
+            f"the shares of no answer of {question.id} must be the same for all its options, which are left out together, got {got}"
+        )
+    alone, others = shares[apart, 0], shares[~apart, 0]
+    free = 1 - left_out - alone.sum()
+    _check_together(question, alone, others, left_out)
+    codes = np.full((len(shares), n), _NO)
+    kind = people.choice(len(alone) + 2, n, p=_normed(np.array([*alone, left_out, free])))
+    for place, row in enumerate(np.flatnonzero(apart)):
+        codes[row, kind == place] = _YES
+    codes[:, kind == len(alone)] = _NO_ANSWER
+    choosers = np.flatnonzero(kind == len(alone) + 1)
+    if choosers.size:
+        chosen = _chosen(np.minimum(others / free, 1.0), len(choosers), people, at_least_one=question.none is not None)
+        codes[np.ix_(np.flatnonzero(~apart), choosers)] = np.where(chosen, _YES, _NO)
+    return codes
+
+
+def _check_together(question: Question, alone: NDArray[np.float64], others: NDArray[np.float64], left_out: float) -> None:
+    """Raises EstimateError where no people can have these shares of the exclusive options and of the others."""
+    most = alone.sum() + left_out
+    if most > 1 + _CLOSE:
+        raise EstimateError(f"the shares of the exclusive options of {question.id}, with no answer, must add to at most 1, got {most:.6g}")
+    if (highest := others.max() + most) > 1 + _CLOSE:
+        raise EstimateError(
+            f"the share of each other option of {question.id}, "
+            f"with all exclusive ones and no answer, must add to at most 1, got {highest:.6g}"
+        )
+    if question.none is not None and (total := others.sum() + most) < 1 - _CLOSE:
+        raise EstimateError(
+            f"the shares of {question.id} must add to at least 1, "
+            f"since {question.none!r} is for all who choose nothing else, got {total:.6g}"
+        )
+
+
+def _normed(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    positive = np.maximum(chances, 0)
+    return np.asarray(positive / positive.sum())
+
+
+def _chosen(shares: NDArray[np.float64], n: int, people: np.random.Generator, *, at_least_one: bool) -> NDArray[np.bool_]:
+    """Returns which options n people choose, shape (options, n), independently, or so given that each chooses at least one.
+
+    Independent choices with the chances `shares * z`, given one at least, have these very shares where z is the chance of one at
+    least. The first option that a person chooses is drawn by its exact chances, so that z may be 0: then it is the only one.
+    """
+    if not at_least_one:
+        return np.asarray(people.random((len(shares), n)) < shares[:, None])
+    z = _one_at_least(shares)
+    first_chances = shares * np.concatenate([[1.0], np.cumprod(1 - shares * z)[:-1]])
+    first = people.choice(len(shares), n, p=_normed(first_chances))
+    later = np.arange(len(shares))[:, None] > first
+    return np.asarray((people.random((len(shares), n)) < (shares * z)[:, None]) & later | (np.arange(len(shares))[:, None] == first))
+
+
+def _one_at_least(shares: NDArray[np.float64]) -> float:
+    """Returns the largest z in 0..1 with z = 1 - prod(1 - shares * z), by bisection: the right side less z is concave, and 0 at 0."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if 1 - np.prod(1 - shares * middle) > middle else (low, middle)
+    return low
 
 
 def _resampled(frame: pd.DataFrame, ids: Sequence[str], n: int | None, people: np.random.Generator) -> pd.DataFrame:
@@ -143,6 +239,9 @@ def _shown_places(survey: Survey, answers: pd.DataFrame) -> list[NDArray[np.floa
     """Where everybody's answers stand, item by item; "no answer" for what the device hides."""
     found = np.stack([_places(item, answers[item.id]) for item in survey.items])
     lower = np.floor(found).astype(np.int64)
+    for name, rule, wrong in contradictions(survey, lower):
+        if wrong.any():
+            raise EstimateError(f"truth, row {np.flatnonzero(wrong)[0] + 1}, {name}: the answer must be {rule}")
     shown = apply_skip_logic(survey, lower)
     return list(np.where(shown == lower, found, shown))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -13,6 +14,7 @@ from deniable import Survey, os_words
 from deniable.errors import EstimateError
 from deniable.estimate import analyse
 from deniable.simulate import simulate
+from deniable.survey.exclusive import contradictions
 
 SIMULATE = sys.modules[simulate.__module__]
 FAR = 6  # standard errors: chance goes there once in 500 million times
@@ -205,3 +207,64 @@ def test_a_number_with_bins_takes_numbers_too_and_regresses_like_any_choice() ->
     expected = [np.log(0.2 / 0.8), np.log(0.7 / 0.3) - np.log(0.2 / 0.8), np.log(0.4 / 0.6) - np.log(0.2 / 0.8)]
     assert fit.to_numpy() == pytest.approx(expected, abs=0.25)
     assert found.regress("age ~ smokes").converged
+
+
+def survey_with_exclusive(options: int, *, exclusive: int, none: bool, required: bool) -> Survey:
+    """A multiple choice whose first options are exclusive, the first of them as `none` if so asked."""
+    labels = [f"o{place}" for place in range(options)]
+    names = labels[1:exclusive] if none else labels[:exclusive]
+    settings = {**({"none": labels[0]} if none else {}), **({"exclusive": names} if names else {})}
+    question = {"id": "q", "text": "Q", "type": "multi_choice", "options": labels, "required": required, **settings}
+    survey = {"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 9, "accept_high_epsilon": True, "questions": [question]}
+    return Survey.from_text(json.dumps(survey))
+
+
+@pytest.mark.parametrize("required", [True, False])
+@pytest.mark.parametrize("none", [True, False])
+@pytest.mark.parametrize(("options", "exclusive"), [(2, 1), (3, 1), (3, 2), (6, 1), (6, 3)])
+@pytest.mark.parametrize("spread", ["even", "least", "random"])
+def test_nobody_contradicts_an_exclusive_option_and_the_shares_come_out(
+    options: int, exclusive: int, none: bool, required: bool, spread: str
+) -> None:
+    survey, n, rng = survey_with_exclusive(options, exclusive=exclusive, none=none, required=required), 20_000, np.random.default_rng(7)
+    left_out, others = 0.0 if required else 0.15, options - exclusive
+    alone = rng.dirichlet(np.ones(exclusive + 1))[:exclusive] * (1 - left_out)
+    free = 1 - left_out - alone.sum()
+    parts = {"even": np.full(others, 0.5), "least": np.full(others, 1 / others), "random": rng.uniform(size=others)}[spread]
+    parts = np.minimum(1, parts / min(1.0, parts.sum()))  # one option at least, on the average: what `none` needs
+    yes = [*alone, *(parts * free)]
+    truth = {item.id: [share, 1 - left_out - share, left_out][: item.k] for item, share in zip(survey.items, yes, strict=True)}
+    made = simulate(survey, truth, n)
+    categories = np.stack([made.answers[item.id].cat.codes.to_numpy() for item in survey.items])
+    assert not any(wrong.any() for _, _, wrong in contradictions(survey, categories))
+    found = made.truth.set_index(["question", "option"])["share"]
+    for item in survey.items:
+        for option, share in zip(item.categories, truth[item.id], strict=True):
+            assert abs(found[item.id, option] - share) <= FAR * np.sqrt(share * (1 - share) / n) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("none", "yes", "rule"),
+    [
+        (False, [0.6, 0.5, 0.1], r"exclusive options of q, with no answer, must add to at most 1, got 1\.1"),
+        (False, [0.3, 0.3, 0.5], r"each other option of q, .* must add to at most 1, got 1\.1"),
+        (True, [0.3, 0.3, 0.2], r"the shares of q must add to at least 1, .*, got 0\.8"),
+    ],
+)
+def test_shares_that_contradict_exclusive_options_are_refused(none: bool, yes: list[float], rule: str) -> None:
+    survey = survey_with_exclusive(3, exclusive=2, none=none, required=True)
+    with pytest.raises(EstimateError, match=rule):
+        simulate(survey, {item.id: [share, 1 - share] for item, share in zip(survey.items, yes, strict=True)}, 100)
+
+
+def test_an_optional_question_with_exclusive_options_is_left_out_whole() -> None:
+    survey = survey_with_exclusive(3, exclusive=1, none=False, required=False)
+    with pytest.raises(EstimateError, match=r"no answer of q must be the same for all its options.*, got 0\.1 to 0\.2"):
+        simulate(survey, {"q[o0]": [0.1, 0.8, 0.1], "q[o1]": [0.1, 0.8, 0.1], "q[o2]": [0.1, 0.7, 0.2]}, 100)
+
+
+def test_a_row_of_answers_that_contradicts_itself_is_refused_by_its_number() -> None:
+    survey = survey_with_exclusive(3, exclusive=1, none=False, required=True)
+    rows = pd.DataFrame({"q[o0]": ["yes", "yes"], "q[o1]": ["no", "yes"], "q[o2]": ["no", "no"]})
+    with pytest.raises(EstimateError, match="truth, row 2, q: the answer must be one exclusive option alone"):
+        simulate(survey, rows)
