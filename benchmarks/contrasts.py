@@ -24,9 +24,9 @@ SCALE = np.arange(1.0, 6.0)
 _Floats = NDArray[np.float64]
 
 
-def survey_of(epsilon: float, options: int, questions: int = 1) -> Survey:
+def survey_of(epsilon: float, options: int, questions: int = 1, kind: str = "choice") -> Survey:
     names = [f"o{i}" for i in range(options)]
-    each = [{"id": f"q{i}", "text": "?", "type": "choice", "options": names, "epsilon": epsilon} for i in range(questions)]
+    each = [{"id": f"q{i}", "text": "?", "type": kind, "options": names, "epsilon": epsilon} for i in range(questions)]
     return Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "accept_high_epsilon": True, "questions": each})
 
 
@@ -68,6 +68,21 @@ def correlations(runs: int, epsilon: float, n: int, strength: float, rng: np.ran
     return {"truth": truth, "mean": float(np.mean([one.estimate for one in found])), "covered": float(held), "refused": refused / runs}
 
 
+def paired(runs: int, epsilon: float, n: int, joint: _Floats, rng: np.random.Generator) -> dict[str, float]:
+    """Two questions of the same people: coverage of `Analysis.between` and `Analysis.between_means`, joint: shares of their answers."""
+    survey = survey_of(epsilon, len(joint), 2, "scale")
+    flip, scores, held = flip_of(survey.questions[0].channel), np.arange(1.0, len(joint) + 1), np.zeros(2)
+    one, other = joint.sum(axis=1), joint.sum(axis=0)
+    last = len(joint) - 1
+    for told in rng.multinomial(n, (flip @ joint @ flip.T).ravel(), runs).reshape(-1, *joint.shape):
+        a, b = told.sum(axis=1)[:last], told.sum(axis=0)[:last]
+        pairs = np.block([[np.diag(a), told[:last, :last]], [told[:last, :last].T, np.diag(b)]])
+        found = analyse(survey, Tally(n, pairs))
+        share, mean = found.between("q0", "o0", "q1", "o0"), found.between_means("q0", "q1")
+        held += [share.low <= one[0] - other[0] <= share.high, mean.low <= (one - other) @ scores <= mean.high]
+    return dict(zip(("Analysis.between", "Analysis.between_means"), (held / runs).tolist(), strict=True))
+
+
 def alike(runs: int, epsilon: float, sizes: tuple[int, ...], shares: list[float], rng: np.random.Generator) -> dict[str, float]:
     """Groups that are alike: how often the test of all rejects at 5%, and how often any pair does, alone and by Holm."""
     survey = survey_of(epsilon, len(shares))
@@ -98,6 +113,12 @@ def main() -> None:
             print("contrasts", epsilon, sizes, first, contrasts(runs, epsilon, sizes, first, rng), flush=True)
     for epsilon, n, strength in ((1.5, 5000, 0.1), (2.0, 1000, 0.1), (2.0, 4000, 0.4), (4.0, 300, 0.1), (4.0, 1000, 2.0)):
         print("correlation", epsilon, n, correlations(runs // 4, epsilon, n, strength, rng), flush=True)
+    for epsilon, n, shares in (
+        (1.5, 2000, [[0.1, 0.4], [0.3, 0.2]]),
+        (4.0, 800, [[0.02, 0.9], [0.05, 0.03]]),
+        (3.0, 300, [[0.6, 0.1], [0.1, 0.2]]),
+    ):
+        print("paired", epsilon, n, paired(runs // 4, epsilon, n, np.array(shares), rng), flush=True)
     print("groups alike", alike(min(runs, 500), 2.0, (400, 300, 250, 200, 150), [0.6, 0.3, 0.1], rng), flush=True)
     print("groups alike, a rare option", alike(min(runs, 500), 4.0, (400, 300, 250), [0.9, 0.06, 0.04], rng), flush=True)
     print("groups alike, few", alike(runs // 5, 4.0, (60, 40, 30), [0.9, 0.06, 0.04], rng), f"{time.process_time() - start:.0f} s")

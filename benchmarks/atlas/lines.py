@@ -28,6 +28,7 @@ NO_LIMITS = {
     "warner": "a design",
     "Analysis.perturbed": "the reports of each question, for a model",
     "Analysis.conf_int": "the limits of `Analysis.results`",
+    "Analysis.to_frame": "a form of `Analysis.results`",
     "Analysis.plot": "a chart of `Analysis.results`",
     "Analysis.save_chart": "a chart of `Analysis.results`",
     "Analysis.records": "a form of `Analysis.results`",
@@ -47,7 +48,7 @@ NO_LIMITS = {
 """Public names that say nothing with limits, or nothing of their own."""
 
 ELSEWHERE = {
-    "contrasts.py": ("correlation", "difference_in_differences", "homogeneity", "trend"),
+    "contrasts.py": ("correlation", "difference_in_differences", "homogeneity", "trend", "Analysis.between", "Analysis.between_means"),
     "classic_designs.py": (
         *("anchored_crosswise", "cheater_detection", "extended_crosswise", "list_experiment", "network_scale_up", "repeated_kuk"),
         *("scrambled_mean", "stochastic_lie_detector", "unrelated_question_in_two_groups"),

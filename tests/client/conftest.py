@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import socket
 import threading
+import zipfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,6 +97,8 @@ class Server:
             return (200, self.results) if ok else _error(401, "name or password is wrong")
         if parts[-1] in ("tally", "reports"):
             return self._collected(parts[-1], seen, _parsed(definition))
+        if parts[-1] == "bundle":
+            return 200, bundle_of(definition)
         if seen.method == "GET":
             return 200, definition
         if parts[-1] == "withdrawals":
@@ -120,6 +124,18 @@ class Server:
         described = {"group": wanted, "by_hand": False, "may_wait": 0, "n_by_hand": 0, "n_organisation": 0}
         pairs = base64.b64encode(tally.to_bytes()).decode()
         return 200, json.dumps({**described, "survey": survey.id, "digest": survey.digest, "n": tally.n, "pairs": pairs}).encode()
+
+
+def bundle_of(
+    definition: bytes, names: tuple[str, ...] = ("README.md", "SHA256SUMS", "rows.csv", "codebook.csv", "estimates.csv")
+) -> bytes:
+    """A zip with the files that every bundle has."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("survey.json", definition)
+        for name in names:
+            archive.writestr(name, "x")
+    return file.getvalue()
 
 
 @lru_cache

@@ -58,7 +58,7 @@ def test_a_table_as_text_in_the_place_of_a_file_is_not_shown_where_an_option_is_
 
 
 def test_a_file_does_not_show_what_it_was_made_of():
-    assert repr(File(TABLE)) == "File(encoding=None, delimiter=None, sheet=None, jsonl=False)"
+    assert repr(File(TABLE)) == "File(encoding=None, delimiter=None, sheet=None, jsonl=False, decimal=None)"
     assert TOKEN not in repr(File(Path(TABLE), delimiter=";"))
 
 

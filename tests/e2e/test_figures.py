@@ -219,7 +219,7 @@ def test_a_page_whose_numbers_are_those_of_another_language_is_noticed(page: Any
     survey = publish(site, **SURVEYS["high"])
     open_in(page, site.url, survey, "en")
     english = shown_on(page, "en")
-    proxy.alter["/browser/respond.mjs"] = (b"value.toLocaleString(language(),", b'value.toLocaleString("en",')
+    proxy.alter["/browser/respond.mjs"] = (b"new Intl.NumberFormat(language(),", b'new Intl.NumberFormat("en",')
     proxy.unsealed.add(f"/s/{survey.id}")
     open_in(page, proxy.url, survey, "de")
     slots, numbers = shown_on(page, "de")

@@ -78,7 +78,7 @@ def test_who_why_how_protected_and_both_buttons_are_on_the_first_screen_in_every
             shown = page.driver.execute_script(FIRST)
             title, about = TITLES.get(language, (KEYS["title"], KEYS["about"]))
             assert [text for text in (title, about, "100", "75", "90") if text not in shown] == []
-        with style(page.driver, "#consent .about { margin-bottom: 12rem }"):  # the control: a page that spreads
+        with style(page.driver, "#consent .about { margin-bottom: 30rem }"):  # the control: a page that spreads
             assert below(page.driver) != []
 
 
@@ -90,7 +90,7 @@ def test_a_group_and_a_code_of_the_link_leave_both_buttons_on_the_first_screen_i
             assert below(page.driver) == [], language
             assert "North" in page.driver.execute_script(FIRST)
             assert page.driver.find_element(By.CLASS_NAME, "invited").is_displayed()
-        with style(page.driver, "#consent .about { margin-bottom: 12rem }"):  # the control
+        with style(page.driver, "#consent .about { margin-bottom: 30rem }"):  # the control
             assert below(page.driver) != []
 
 

@@ -16,8 +16,6 @@
   ];
   var NEEDS_HTTPS = ["crypto.subtle.digest", "navigator.locks.request"]; // without HTTPS no browser has them, and the page says so itself
 
-  var main = document.querySelector("main");
-
   function has(path) {
     var found = window, parts = path.split("."), i;
     for (i = 0; i < parts.length; i += 1) {
@@ -32,6 +30,8 @@
     for (i = 0; i < paths.length; i += 1) if (!has(paths[i])) found.push(paths[i]);
     return found;
   }
+
+  var main = document.querySelector("main");
 
   function holdsRecord(key) {
     return JSON.parse(localStorage.getItem(key) || "{}").epsilon !== undefined;

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from deniable.errors import RefusedError, SurveyError
 from deniable.survey import Survey
 from deniable.survey.epsilon import parse_epsilon
+from deniable.survey.lookalikes import alike, invisible
 
 FILE = """\
 deniable: 1
@@ -250,7 +251,8 @@ def test_the_digest_is_the_sha256_of_the_canonical_definition():
 
 
 texts = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20).filter(str.strip)
-options = st.lists(texts.map(str.strip), min_size=2, max_size=9, unique=True)
+labels = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=20).filter(lambda one: not invisible(one))
+options = st.lists(labels, min_size=2, max_size=9, unique=True).filter(lambda some: not any(alike(some)))
 epsilons = st.floats(0.01, 10)
 yes_no = st.fixed_dictionaries({"text": texts, "type": st.just("yes_no"), "epsilon": epsilons})
 choice = st.fixed_dictionaries({"text": texts, "type": st.just("choice"), "options": options, "epsilon": epsilons})
@@ -261,7 +263,7 @@ def surveys(draw: st.DrawFn) -> dict[str, Any]:
     written = draw(st.lists(yes_no | choice, min_size=1, max_size=4))
     named = [{"id": f"q{i}", **source} for i, source in enumerate(written)]
     accepts = {"accept_high_epsilon": True} if draw(st.booleans()) or sum(q["epsilon"] for q in named) > 7.9 else {}
-    return {"deniable": 1, "id": "s", "title": draw(texts), "about": draw(texts), **accepts, "questions": named}
+    return {"deniable": 1, "id": "s", "title": draw(labels), "about": draw(texts), **accepts, "questions": named}
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 import struct
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -66,7 +67,8 @@ def unpacked(file: Path) -> list[bytes]:
     if raw.startswith(MOZ_LZ4):
         return [bytes(cramjam.lz4.decompress_block(raw[12:], output_len=int.from_bytes(raw[8:12], "little")))]
     if raw.startswith(b"\x1f\x8b"):
-        return [gzip.decompress(raw)]
+        with contextlib.suppress(gzip.BadGzipFile, EOFError, zlib.error):  # half written, or no such file after all
+            return [gzip.decompress(raw)]
     if raw.endswith(LEVELDB):
         return [raw, *_blocks(raw)]
     return [raw]

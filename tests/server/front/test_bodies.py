@@ -202,7 +202,7 @@ def test_strangers_who_send_slowly_to_a_page_of_researchers_keep_nobody_out(stud
 
 
 def test_a_file_of_a_researcher_has_room_and_one_of_a_stranger_is_led_to_the_door(study: ServerProcess) -> None:
-    file = {"file": ("survey.yaml", b"#" * 200_000)}
+    file = {"file": ("survey.yaml", b"deniable: 1\n" + b"#" * 200_000)}
     with httpx.Client(base_url=study.url, timeout=PATIENCE) as browser:
         assert browser.post("/manage/new", files=file).headers["location"] == "/login?next=/manage/new&unread=1"
         asked = {"csrf_token": _token(browser.get("/login").text), "user": USER, "password": PASSWORD}

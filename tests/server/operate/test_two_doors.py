@@ -145,11 +145,11 @@ def survey_text(**keys: Any) -> str:
 
 
 def act(name: str) -> Door:
-    return lambda doors, value: doors.post("/manage/people", act=name, name=value)
+    return lambda doors, value: doors.post("/manage/people", act=name, name=value, sure="1")
 
 
 def role_page(word: str) -> Door:
-    return lambda doors, name: doors.post("/manage/surveys/clinic/members", user=name, role=word)
+    return lambda doors, name: doors.post("/manage/surveys/clinic/members", user=name, role=word, sure="1")
 
 
 def role_command(word: str) -> Door:
@@ -296,6 +296,7 @@ PAGELESS: dict[str, str] = {
     "init": "before there are pages",
     "serve": "starts the pages",
     "backup": "writes a file on the server's machine",
+    "demo": "starts a server of its own",
     "restore": "there are no pages yet",
     "doctor": "looks at files of the server's machine",
     "upkeep": "a running server does it by itself",

@@ -187,7 +187,7 @@ class World:
 
 def plain(status: int, body: bytes) -> bytes:
     """A reply without what changes from look to look."""
-    return b"%d " % status + re.sub(rb'name="(csrf_token|secret)"[^>]*>', b"", body)
+    return b"%d " % status + re.sub(rb'name="(csrf_token|secret|once)"[^>]*>', b"", body)
 
 
 def differing(one: Mapping[tuple[str, str], bytes], other: Mapping[tuple[str, str], bytes]) -> list[tuple[str, str]]:

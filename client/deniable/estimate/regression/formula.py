@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from deniable.errors import EstimateError
+from deniable.extras import missing
 
 _SIDES = re.compile(r"\s*(?:(\w+)|`([^`]+)`)\s*~((?:[^`~]|`[^`]*`)+)")
 _COLORS = re.compile(r"\x1b\[[0-9;]*m|[⧛⧚]")
@@ -165,8 +166,8 @@ def parsed(right: str) -> Any:
         from formulaic import Formula
         from formulaic.errors import FormulaicError
         from formulaic.formula import SimpleFormula
-    except ModuleNotFoundError:
-        raise EstimateError("regression needs formulaic: pip install 'deniable[estimate]'") from None
+    except ModuleNotFoundError as error:
+        raise EstimateError(str(missing("a regression", "estimate") or error)) from None
     grouped = _GROUPED.search(right)
     try:
         found = Formula(right)

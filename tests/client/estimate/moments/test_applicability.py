@@ -30,6 +30,7 @@ from deniable.estimate.tables import (
     weighted_shares,
 )
 from deniable.simulate import simulate
+from deniable.wire.tally import Tally
 
 SURVEY = Survey.from_text("""
 deniable: 1
@@ -118,7 +119,7 @@ OF_RESPONDENTS: dict[str, Callable[[], Any]] = {
     "a joint table of a number": lambda: joint(SURVEY, BITS, ["smokes", "mood", "rest"], **R),
     "two levels": lambda: between_options(SURVEY, MADE.tally, "hours", "0", "10", **R),
     "two groups' levels": lambda: compare(SURVEY, MADE.tally, MADE.tally, "hours", **R),
-    "two analyses' levels": lambda: analyse(SURVEY, MADE.tally, **R).compare(MADE.tally, "hours"),
+    "two analyses' levels": lambda: analyse(SURVEY, MADE.tally, **R).compare(MADE.tally + Tally.empty(SURVEY.record.bits), "hours"),
 }
 OF_A_SAMPLE: dict[str, Callable[[], Any]] = {
     "all shares": lambda: estimate(SAMPLE, DRAWN.tally, **R),

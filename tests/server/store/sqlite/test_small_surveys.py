@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -323,4 +324,5 @@ def token_of(page: str) -> str:
 
 
 def without_tokens(page: str) -> str:
+    page = re.sub(r'name="once" value="[^"]*"', "", page)
     return page.replace(token_of(page), "") if "csrf_token" in page else page
