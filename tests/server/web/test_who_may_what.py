@@ -227,7 +227,9 @@ class Door:
         if name == "auth.login":
             return {"data": {"user": role, "password": "a wrong password", "csrf_token": token(client) if role in INSIDE else ""}}
         if self.app.blueprints[name.split(".")[0]].audience.csrf:
-            return {"data": {"csrf_token": token(client) if role in INSIDE else "", "sure": "1", "source": DRAFT}}
+            return {
+                "data": {"csrf_token": token(client) if role in INSIDE else "", "sure": "1", "source": DRAFT, "points": "10", "least": "1"}
+            }
         return {"data": {"secret": access_codes.written(secret), "code": access_codes.written(secret), "mark-1": "yes", "group": "North"}}
 
     def wrong(self) -> list[str]:
