@@ -61,9 +61,10 @@ export function onPress(root, name, action) {
 
 /** The same for what leads on: the second press of a double click falls on what the first one has brought there, and does nothing. */
 export function onSinglePress(root, name, action) {
-  onPress(root, name, ({ detail, timeStamp }) => {
-    if (detail > 1 && timeStamp - obeyed < TWICE) return;
-    obeyed = timeStamp;
+  onPress(root, name, ({ detail }) => {
+    const now = performance.now();
+    if (detail > 1 && now - obeyed < TWICE) return;
+    obeyed = now;
     action();
   });
 }
