@@ -351,7 +351,7 @@ def test_all_that_holds_an_answer_is_short_enough_to_be_read() -> None:
     readers = sum(lines for file, lines in device.items() if file.startswith("device/sources/"))
     print(f"{sum(device.values()) - readers:,} lines of code, and {readers:,} of readers")
     assert 0 < sum(device.values()) - readers < 650
-    assert 0 < readers < 500
+    assert 0 < readers < 540
 
 
 def lines_of_code(source: str) -> int:
