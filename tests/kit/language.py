@@ -1,0 +1,287 @@
+"""House style checks: count what breaks the rules of CONTRIBUTING.md's section "Words", by rule and by folder.
+
+`python -m tests.kit.language` (`make ceilings`) lowers the ceilings in tests/language/ceilings.json to today's counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import re
+import subprocess
+import sys
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "language"
+CEILINGS = DATA / "ceilings.json"
+
+CODE = ("client/deniable", "server/deniable_server")
+TEMPLATES = ("templates/researchers", "templates/drafts", "templates/identity", "templates/access", "templates/results", "templates/pages")
+BROWSER = ("client/deniable/browser", "server/deniable_server/static")
+DOCS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
+
+PARTICIPLES = frozenset(
+    ("asked", "drawn", "found", "given", "held", "kept", "known", "made", "said", "seen", "shown", "taken", "told", "wanted", "written")
+)
+"""Never the name of a value, a function, a parameter or a module: such a name says when, not what."""
+
+MOST_PARAMETERS = 8
+LONGEST_LINE = 140
+RESULTS = 3
+
+PHRASES = {
+    "nobody": r"\bnobody\b(?! can\b)",
+    "stands": r"\bstands?\b(?![- ](in|alone)\b)",
+    "is none": r"\b(is|are|has|have) none\b",
+    "the own": r"\b(the|an?|its) own (one|category|window|part|row|record)\b",
+    "of which": r"\b(of|in|for|to|with) which\b",
+    "that of": r"\b(that|those) of\b",
+    "what is done": r"\b[Ww]hat (is|are|was|were|has|have) (not )?(been )?\w+ed\b",
+    "by now": r"\bby now\b",
+    "all that": r"\b[Aa]ll that\b",
+    "one may": r"\bone (may|has|sees|does)\b",
+    "relative clause as subject": r"(?:^|[.:;!?]\s+|\"\"\")(?:Who|Whose|What|Whom|Which)\b(?=[^?]*?[.\n\"])(?![^.\n\"]*\?)",
+}
+"""Turns of phrase to avoid, each as an expression: CONTRIBUTING.md says what to write instead."""
+
+DOCSTRING_RULES = "D100,D101,D102,D103,D104,D106,D2,D3,D4"
+"""Ruff's rules of docstrings that are counted; those without a finding are in pyproject.toml and allow none."""
+
+
+@cache
+def files(*folders: str, ending: str) -> tuple[Path, ...]:
+    """Returns the tracked files of some folders that end so, in order."""
+    listing = subprocess.run(["git", "ls-files", "-z", "--", *folders], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return tuple(ROOT / name for name in sorted(listing.split("\0")) if name.endswith(ending) and (ROOT / name).is_file())
+
+
+def folder_of(path: Path) -> str:
+    """Returns the room of a file: two folders deep for templates and docs, three for code."""
+    parts = path.relative_to(ROOT).parts[:-1]
+    return "/".join(parts[: 3 if parts[:1] in (("client",), ("server",)) else 2]) or "."
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """Returns the syntax tree of a Python file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def prose(path: Path) -> str:
+    """Returns the comments and texts of a Python file, one below the other; of another file the parts that people read."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return "\n".join(token.string for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING))
+    if path.suffix == ".mjs":
+        return "\n".join(re.findall(r"//[^\n]*|/\*.*?\*/", text, re.DOTALL))
+    if path.suffix == ".md":
+        return re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    return text
+
+
+@cache
+def read_by_people() -> tuple[Path, ...]:
+    """Returns every file whose words are held to the rules: code, researchers' templates, docs."""
+    code = files(*CODE, ending=".py") + files(*BROWSER, ending=".mjs")
+    return code + files(*TEMPLATES, ending=".html") + files(*DOCS, ending=".md")
+
+
+Findings = Iterator[tuple[Path, str]]
+"""What breaks a rule: the file, and where or what it is."""
+
+
+def banned_words() -> Findings:
+    """Yields each banned word that codespell finds (tests/language/banned.txt)."""
+    names = [str(path) for path in read_by_people()]
+    command = [sys.executable, "-m", "codespell_lib", "--dictionary", str(DATA / "banned.txt"), "--builtin", "clear", *names]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    for line in run.stdout.splitlines():
+        name, _, rest = line.partition(":")
+        yield Path(name), rest
+
+
+def banned_phrases() -> Findings:
+    """Yields each turn of phrase of PHRASES in a comment, docstring, message, page or document."""
+    for path in read_by_people():
+        text = prose(path)
+        for name, pattern in PHRASES.items():
+            for match in re.finditer(pattern, text, re.MULTILINE):
+                yield path, f"{name}: {text[match.start() : match.start() + 60]!r}"
+
+
+def docstring_rules() -> Findings:
+    """Yields what ruff's docstring rules find, with the Google convention."""
+    options = ["--isolated", "--select", DOCSTRING_RULES, "--config", 'lint.pydocstyle.convention="google"', "--output-format", "json"]
+    run = subprocess.run([sys.executable, "-m", "ruff", "check", *options, *CODE], cwd=ROOT, capture_output=True, text=True, check=False)
+    for finding in json.loads(run.stdout):
+        yield Path(finding["filename"]), f"{finding['location']['row']}: {finding['code']} {finding['message']}"
+
+
+@cache
+def verbs() -> frozenset[str]:
+    """Returns the verbs that a function's docstring may begin with, in the third person (tests/language/verbs.txt)."""
+    return frozenset((DATA / "verbs.txt").read_text(encoding="utf-8").split())
+
+
+def is_described_as_value(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Returns whether a function is read as a value (a property), or its docstring is a command's help."""
+    decorators = [ast.unparse(one) for one in node.decorator_list]
+    return any(re.search(r"property|\bcommand\(|\bgroup\(|_command\b", one) for one in decorators)
+
+
+def docstrings_without_verb() -> Findings:
+    """Yields each function whose docstring does not begin with a verb in the third person."""
+    for path in files(*CODE, ending=".py"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_described_as_value(node):
+                words = (ast.get_docstring(node) or "Returns").split()
+                if words[0] not in verbs():
+                    yield path, f"{node.lineno}: {node.name}: {' '.join(words[:8])}"
+
+
+def names_bound(node: ast.AST) -> Iterator[str]:
+    """Yields the names that a node of the syntax tree gives to something."""
+    if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+        yield node.id if isinstance(node, ast.Name) else node.attr
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name.lower()
+
+
+def participles() -> Findings:
+    """Yields each value, function, parameter and module whose name is a bare participle."""
+    for path in files(*CODE, ending=".py"):
+        if path.stem in PARTICIPLES:
+            yield path, path.name
+        for node in ast.walk(tree(path)):
+            yield from ((path, f"{getattr(node, 'lineno', 0)}: {name}") for name in names_bound(node) if name.strip("_") in PARTICIPLES)
+
+
+def repeated_classes() -> Findings:
+    """Yields each public class, in its folder, whose name another one has."""
+    places = defaultdict(list)
+    for path in files(*CODE, ending=".py"):
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(path)
+    for name, paths in sorted(places.items()):
+        if len(paths) > 1:
+            yield from ((path, name) for path in paths)
+
+
+def long_signatures() -> Findings:
+    """Yields each function, apart from commands, of more than MOST_PARAMETERS parameters."""
+    for path in files(*CODE, ending=".py"):
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_described_as_value(node):
+                names = [
+                    one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if one.arg not in ("self", "cls")
+                ]
+                if len(names) > MOST_PARAMETERS:
+                    yield path, f"{node.lineno}: {node.name}: {len(names)} parameters"
+
+
+def long_lines() -> Findings:
+    """Yields each line of a document, outside code and tables, above LONGEST_LINE characters."""
+    for path in files(*DOCS, ending=".md"):
+        for number, line in enumerate(prose(path).splitlines(), 1):
+            if len(line) > LONGEST_LINE and not line.lstrip().startswith("|"):
+                yield path, f"{number}: {len(line)} characters"
+
+
+def first_line(path: Path) -> str:
+    """Returns the first paragraph's first line of a module's docstring."""
+    return (ast.get_docstring(tree(path)) or "").split("\n")[0]
+
+
+def module_path(path: Path) -> str:
+    """Returns the path of a module as terms.txt has it: deniable/... or server/..., a package by its folder."""
+    name = path.relative_to(ROOT).with_suffix("").as_posix().removesuffix("/__init__")
+    return name.removeprefix("client/").replace("server/deniable_server", "server", 1)
+
+
+def plain(text: str) -> str:
+    """Returns a text in small letters, with one space for each run of other characters, as searches compare them."""
+    return re.sub(r"[^a-z0-9]+", " ", text.lower()).strip()
+
+
+def search(term: str) -> list[str]:
+    """Returns the modules that a search for a term lists: those of that name, of a name with it, then those whose first line has it."""
+    word = rf"{re.escape(plain(term))}(s|es)?"
+    ranks: dict[str, tuple[int, int]] = {}
+    for path in files(*CODE, ending=".py"):
+        name = module_path(path)
+        stem, line = plain(name.rsplit("/", 1)[-1]), plain(first_line(path))
+        matches = (re.fullmatch(word, stem), re.search(rf"\b{word}\b", stem), re.search(rf"\b{word}\b", line))
+        rank = next((rank for rank, match in enumerate(matches) if match), None)
+        if rank is not None:
+            ranks[name] = (rank, name.count("/"))
+    return sorted(ranks, key=lambda name: (ranks[name], name))
+
+
+def terms() -> dict[str, str]:
+    """Returns the standard terms of tests/language/terms.txt, each with the module that defines it."""
+    lines = (line for line in (DATA / "terms.txt").read_text(encoding="utf-8").splitlines() if line and not line.startswith("#"))
+    return {term.strip(): module.strip() for term, module in (line.split("|") for line in lines)}
+
+
+def terms_not_found() -> Findings:
+    """Yields each standard term for which the right module is not among the first RESULTS of a search."""
+    for term, module in terms().items():
+        results = search(term)[:RESULTS]
+        if module not in results:
+            yield DATA / "terms.txt", f"{term}: {module} expected, got {', '.join(results) or 'nothing'}"
+
+
+RULES: dict[str, Callable[[], Findings]] = {
+    "banned words": banned_words,
+    "banned phrases": banned_phrases,
+    "docstring rules": docstring_rules,
+    "docstrings without a verb": docstrings_without_verb,
+    "participles as names": participles,
+    "class names used twice": repeated_classes,
+    "more than eight parameters": long_signatures,
+    "long lines of documents": long_lines,
+    "terms not found": terms_not_found,
+}
+
+
+def counts(rule: str) -> dict[str, int]:
+    """Returns how often a rule is broken in each folder; folders without a finding are left out."""
+    return dict(sorted(Counter(folder_of(ROOT / path) for path, _ in RULES[rule]()).items()))
+
+
+def ceilings() -> dict[str, dict[str, int]]:
+    """Returns the most findings of each rule that each folder may have."""
+    loaded: dict[str, dict[str, int]] = json.loads(CEILINGS.read_text(encoding="utf-8"))
+    return loaded
+
+
+def lower_ceilings() -> None:
+    """Writes today's counts as the ceilings, unless a rule is broken more often than before in the whole tree.
+
+    Raises:
+        SystemExit: The findings of a rule have become more.
+    """
+    now = {rule: counts(rule) for rule in RULES}
+    before = ceilings() if CEILINGS.exists() else {}
+    for rule, folders in now.items():
+        if rule in before and sum(folders.values()) > sum(before[rule].values()):
+            raise SystemExit(f"{rule}: {sum(folders.values())} findings, {sum(before[rule].values())} allowed")
+    CEILINGS.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        for path, where in RULES[sys.argv[1]]():
+            print(f"{(ROOT / path).relative_to(ROOT)}:{where}")
+    else:
+        lower_ceilings()
