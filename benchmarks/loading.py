@@ -27,8 +27,8 @@ from flask.testing import FlaskClient
 from selenium.webdriver import Chrome, ChromeOptions, ChromeService
 from selenium.webdriver.support.ui import WebDriverWait
 
-from deniable.joined import ENTRY, NAME, read_modules
 from deniable.survey import Survey
+from deniable.verify.page_bundle import ENTRY, NAME, read_modules
 from deniable_server import Config, create_app
 from deniable_server.store import open_store
 from deniable_server.web.files import SCRIPTS

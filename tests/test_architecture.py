@@ -25,42 +25,33 @@ PACKAGES = {"deniable": Path(deniable.__file__).parent, "deniable_server": Path(
 PAGE = Path(__file__).parents[1] / "docs" / "why" / "architecture.md"
 
 ROOMS = {
-    "errors": ("what is raised on purpose", ""),
-    "persons": ("one form for the key of a person", ""),
-    "forked": ("what a process shares with none that is forked from it", ""),
-    "private_files": ("files that only their owner may read", ""),
-    "unshown": ("what stands in the place of an argument that nobody may see", ""),
-    "files": ("which file has the rows; it is opened elsewhere", "unshown"),
-    "extras": ("which extra brings what is missing", "errors"),
-    "unwarned": ("what openpyxl warns of, said to nobody", ""),
-    "mechanism": ("what a coin does; it never tosses one", ""),
-    "survey": ("what is asked", "errors mechanism"),
-    "xlsform": ("an XLSForm, mapped to a survey", "errors extras unwarned survey"),
-    "topics": ("surveys to begin with", ""),
-    "privacy": ("what answers give away, and an account of it", "errors extras persons private_files mechanism survey"),
-    "wire": ("what travels and is stored", "errors mechanism survey"),
-    "device": ("all that ever holds a true answer", "errors persons files extras unwarned mechanism survey wire"),
-    "delivery": ("perturbed records on their way, each exactly once", "errors persons forked private_files survey privacy wire"),
-    "estimate": ("from counts to shares, and how sure they are", "errors extras mechanism survey wire"),
-    "bundle": ("all that is downloaded of a survey, and may be published", "errors extras mechanism survey privacy wire estimate"),
-    "exported": ("a survey's records in files of Parquet, counted by one process or by many", "errors extras survey wire"),
-    "simulate": ("made-up people, perturbed as real ones are", "errors extras mechanism survey wire device estimate"),
-    "plan": ("before anybody is asked", "errors extras mechanism survey privacy estimate"),
-    "joined": ("the page's modules as the one file that browsers load", ""),
-    "verify": ("is the page the one that was released", "errors extras survey wire joined"),
-    "collected": ("what a server has counted, to be analysed", "errors survey wire delivery estimate"),
-    "listed": ("which surveys a server has", "errors survey wire delivery"),
-    "arguments": ("what a client is made with", "unshown survey wire device"),
-    "session": ("one survey, for one respondent after the other", "survey privacy wire device delivery arguments"),
-    "client": (
-        "the SDK's door",
-        "errors persons files survey privacy wire device delivery estimate plan collected listed arguments session",
+    "errors": ("exceptions", ""),
+    "extras": ("optional dependencies, and what they need to run quietly", "errors"),
+    "mechanism": ("randomized response: what a question's coins do to an answer", ""),
+    "survey": ("survey files and definitions, parsed and validated", "errors mechanism"),
+    "xlsform": ("import of XLSForms", "errors extras survey"),
+    "topics": ("sample surveys", ""),
+    "privacy": ("privacy accounting: losses, posteriors, shuffling, each person's ledger", "errors extras mechanism survey"),
+    "wire": ("wire format: records, submissions, tallies, links, codes", "errors mechanism survey"),
+    "device/redacted": ("placeholder for an argument that must not be shown", ""),
+    "device/sources/file": ("a file of rows: its name and format; opened elsewhere", "device/redacted"),
+    "device": (
+        "everything that ever holds a true answer",
+        "errors extras mechanism survey privacy wire device/redacted device/sources/file",
     ),
-    "deniable": ("what is public", "errors files mechanism survey wire device client"),
-    "demo": ("the main job from end to end, on real answers of an old survey", "errors survey wire estimate client"),
+    "delivery": ("delivery of perturbed records, each exactly once", "errors survey privacy wire"),
+    "estimate": ("estimators and their confidence intervals", "errors extras mechanism survey wire"),
+    "bundle": ("downloads of a survey that may be published", "errors extras mechanism survey privacy wire estimate"),
+    "exported": ("exports in Parquet, counted by one process or by many", "errors extras survey wire"),
+    "simulate": ("simulated respondents, perturbed as real ones are", "errors extras mechanism survey wire device estimate"),
+    "plan": ("planning: precision, power, and the price of privacy", "errors extras mechanism survey privacy estimate"),
+    "verify": ("verification of a served page against the release", "errors extras survey wire"),
+    "sdk": ("the Python client", "errors survey privacy wire device device/redacted device/sources/file delivery estimate plan"),
+    "deniable": ("the public names", "errors mechanism survey wire device device/sources/file sdk"),
+    "demo": ("demonstration from publishing to estimates, with an old survey's real answers", "errors survey wire estimate sdk"),
     "cli": (
         "the command line",
-        "errors persons files extras survey xlsform topics privacy wire delivery estimate exported simulate plan verify arguments client",
+        "errors extras survey xlsform topics privacy wire device/sources/file delivery estimate exported simulate plan verify sdk",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
@@ -76,7 +67,7 @@ SERVER = {
         "server/store server/store/sql",
     ),
     "server/context": ("the store and the config of a request", "server/config server/store"),
-    "server/web": ("what every page shares", "errors survey wire joined server/config server/paths server/store server/context"),
+    "server/web": ("what every page shares", "errors survey wire verify server/config server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
     "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
     "server/researchers": (
@@ -108,7 +99,7 @@ DOORS = {
 }
 """Files that may import a room besides."""
 
-PURE = ("errors", "persons", "mechanism", "survey", "wire", "device", "estimate", "simulate", "plan", "privacy")
+PURE = ("errors", "mechanism", "survey", "wire", "device", "estimate", "simulate", "plan", "privacy")
 READERS = {
     "survey/document.py": {"open"},  # a survey file
     "device/sources/__init__.py": {"os"},  # whether there is a file of that name
@@ -117,11 +108,12 @@ READERS = {
     "device/sources/csv_rows.py": {"open"},
     "device/entropy.py": {"os", "ssl"},  # ssl: OpenSSL's generator, behind a key of the system's
     "device/perturb.py": {"secrets"},  # the code that withdraws
-    "estimate/tables/resampled.py": {"np.random"},  # surveys drawn as a hypothesis says, always the same ones
+    "estimate/tables/bootstrap.py": {"np.random"},  # surveys drawn as a hypothesis says, always the same ones
     "estimate/present/chart.py": {"write_text"},  # a picture, where its caller names a file
     "estimate/present/tabular.py": {"open"},  # a table, likewise
     "simulate.py": {"np.random"},  # who the made-up people are
     "privacy/ledger.py": {"os", "sqlite3", "secrets"},
+    "privacy/private_files.py": {"open", "os", "sqlite3", "threading"},  # the ledger and the outbox, for their owner alone
 }
 """In pure rooms no file does input or output, but for these."""
 
@@ -298,7 +290,7 @@ def names_of_types_in_the_browser(file: str, source: str) -> Iterator[str]:
 
 def a_seed(file: str, source: str) -> Iterator[str]:
     """Arguments from which noise could be computed again."""
-    if room_of(module_of(file)) in ("mechanism", "survey", "device", "wire", "delivery", "client"):
+    if room_of(module_of(file)) in ("mechanism", "survey", "device", "wire", "delivery", "sdk"):
         yield from (node.arg for node in nodes(source) if isinstance(node, ast.arg) and "seed" in node.arg)
 
 
@@ -418,7 +410,7 @@ def test_a_circle_is_noticed() -> None:
         (names_of_types, "device/encode.py", "def f(question):\n    return question.type == 'number'"),
         (names_of_types, "survey/parse.py", "def f(kind):\n    return kind in ('yes_no', 'scale')"),
         (names_of_types, "estimate/__init__.py", "from deniable.survey.types.number import Number"),
-        (a_seed, "client.py", "def submit(answers, seed=None): ..."),
+        (a_seed, "sdk/client.py", "def submit(answers, seed=None): ..."),
         (edges, "verify/check.py", "from deniable_server.operate.released import fingerprints"),
         (edges, "server/api/v1.py", "from deniable import encode"),
         (edges, "server/api/v1.py", "from deniable.device.encode import encode"),

@@ -21,7 +21,7 @@ from benchmarks.atlas.cell import Cell, Line, Measured, measured
 from benchmarks.atlas.lines import lines
 from benchmarks.atlas.page import named, written
 
-from deniable.estimate.tables import resampled
+from deniable.estimate.tables import bootstrap
 
 FOLDER = Path(__file__).parents[2]
 FILE, PAGE = FOLDER / "benchmarks" / "atlas.json", FOLDER / "docs" / "reference" / "coverage.md"
@@ -34,7 +34,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cells at a time; the figures are the same with any number")
     told = parser.parse_args()
     every = list(lines())
-    resampled.DRAWS = 199  # a fifth of what users get: p-values are coarser, and as often below 5%
+    bootstrap.DRAWS = 199  # a fifth of what users get: p-values are coarser, and as often below 5%
     with ProcessPoolExecutor(told.jobs, multiprocessing.get_context("fork")) as processes:
         for line in every:
             if not told.only or any(part in line.figure for part in told.only):

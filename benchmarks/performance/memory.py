@@ -15,7 +15,7 @@ from benchmarks.performance.sdk import Study, answers
 
 RUN = r"""
 import os, re, sys
-from deniable.client import SurveyClient
+from deniable.sdk.client import SurveyClient
 url, outbox, rows = sys.argv[1:]
 with SurveyClient(url, outbox=outbox, key=os.environ["DENIABLE_KEY"]) as client:
     client.submit_many("s", rows)

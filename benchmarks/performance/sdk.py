@@ -17,7 +17,7 @@ from benchmarks.performance.coins import yes_no
 from benchmarks.performance.line import Line
 from tests.kit.servers.process import ServerProcess
 
-from deniable.client import SurveyClient
+from deniable.sdk.client import SurveyClient
 
 ROWS, QUICK_ROWS = 1_000_000, 200_000
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.device.encode import encode, encode_column
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
+from deniable.device.sources.file import File
 from deniable.errors import (
     AnswerError,
     DeliveryError,
@@ -20,7 +21,6 @@ from deniable.errors import (
     SubmissionError,
     SurveyError,
 )
-from deniable.files import File
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.survey.question import Question
@@ -29,7 +29,7 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 
 if TYPE_CHECKING:
-    from deniable.client import SurveyClient
+    from deniable.sdk.client import SurveyClient
 
 __version__ = "0.1.0"
 
@@ -63,7 +63,7 @@ def __getattr__(name: str) -> Any:
     """`SurveyClient` when it is first asked for: an HTTP library comes with it, which takes longer to load than all else."""
     if name != "SurveyClient":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from deniable.client import SurveyClient
+    from deniable.sdk.client import SurveyClient
 
     return SurveyClient
 

@@ -22,9 +22,9 @@ from pathlib import Path
 
 import httpx
 
-from deniable.client import SurveyClient
 from deniable.errors import DeniableError
 from deniable.estimate import Results
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 from deniable.wire.link import Link
 

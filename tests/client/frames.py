@@ -48,11 +48,11 @@ from tests.client.conftest import Fault, Server, serving
 
 import deniable
 from deniable import cli
-from deniable.client import SurveyClient
 from deniable.delivery import jobs, transport
 from deniable.device import perturb, sealed
 from deniable.errors import AnswerError
-from deniable.session import Session
+from deniable.sdk.client import SurveyClient
+from deniable.sdk.session import Session
 from deniable.survey import Survey, document
 
 PACKAGE = str(Path(deniable.__file__).parent)

@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable import cli
-from deniable.client import SurveyClient
 from deniable.errors import DeniableError
 from deniable.privacy.posterior import posterior_bound
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 from deniable.wire.access_codes import written
 from deniable.wire.six_words import six_words

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from deniable.client import SurveyClient
 from deniable.delivery import transport
 from deniable.errors import DeliveryError, RejectedError
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 
 SURVEY = Survey.from_dict(

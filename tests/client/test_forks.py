@@ -11,13 +11,13 @@ from time import sleep
 
 import pytest
 
-from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
+from deniable.delivery.per_process import PerProcess
 from deniable.delivery.sender import Delivery
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError
-from deniable.forked import PerProcess
-from deniable.private_files import PrivateDatabase
+from deniable.privacy.private_files import PrivateDatabase
+from deniable.sdk.client import SurveyClient
 from deniable.wire.submission import Submission
 
 pytestmark = [

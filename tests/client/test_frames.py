@@ -26,14 +26,14 @@ from tests.client import frames
 from tests.client.frames import ANSWERS, CELLS, CONTROLS, GROUPED, SURVEY, chain_of, in_traceback
 
 from deniable import encode, encode_column
-from deniable.client import SurveyClient
 from deniable.device import sealed
 from deniable.device.sealed import Sealed
 from deniable.device.sources import as_rows
 from deniable.device.sources.rows import Raw
 from deniable.device.tables import Batch
 from deniable.errors import AnswerError, DeliveryError
-from deniable.session import Receipt
+from deniable.sdk.client import SurveyClient
+from deniable.sdk.session import Receipt
 from deniable.simulate import simulate
 
 PATHS = os.environ.get("DENIABLE_FRAMES", "160")
@@ -317,7 +317,7 @@ def leads_to(error: BaseException, wanted: object) -> bool:
 
 @pytest.mark.parametrize("sealing", [Sealed, partial], ids=["a seal", "the control"])
 def test_no_attribute_of_a_local_leads_to_the_answers_before_they_are_read(here, server, fault, sealing, monkeypatch):
-    monkeypatch.setattr("deniable.arguments.Sealed", sealing)
+    monkeypatch.setattr("deniable.sdk.arguments.Sealed", sealing)
     server.always = fault(status=500)
     with pytest.raises(DeliveryError) as caught:
         here.submit("canaries", ANSWERS)
@@ -342,7 +342,7 @@ def test_no_attribute_of_a_local_leads_to_the_rows_that_were_given(here, server,
     assert not leads_to(caught.value, rows)
     broken = as_rows(rows)
     broken.kept = rows
-    monkeypatch.setattr("deniable.client.as_rows", lambda _: broken)
+    monkeypatch.setattr("deniable.sdk.client.as_rows", lambda _: broken)
     with pytest.raises(DeliveryError) as caught:
         here.submit_many("canaries", rows)
     assert leads_to(caught.value, rows), "the control"

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from tests.kit.patience import wait_for
 
-from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 from deniable.errors import DeliveryError
-from deniable.private_files import PrivateDatabase
+from deniable.privacy.private_files import PrivateDatabase
+from deniable.sdk.client import SurveyClient
 
 WATCHED = tuple(os.path.join("deniable", *name) for name in (("client.py",), ("delivery", "jobs.py"), ("delivery", "outbox.py")))
 """Where an interrupt comes: the files that take a job up, keep its rows and let go of it."""

@@ -13,11 +13,11 @@ import pytest
 from tests.kit.surveys import STUDY
 
 import deniable
-from deniable.arguments import seal_of, seals
-from deniable.client import SurveyClient
 from deniable.device.perturb import perturb_one
 from deniable.errors import DeliveryError, RefusedError
-from deniable.session import Session
+from deniable.sdk.arguments import seal_of, seals
+from deniable.sdk.client import SurveyClient
+from deniable.sdk.session import Session
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
 

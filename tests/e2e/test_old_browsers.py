@@ -14,8 +14,8 @@ from selenium.webdriver.common.by import By
 from tests.kit.pages.ages import NEWER, without
 from tests.kit.patience import patient
 
-from deniable.joined import joined, read_modules
 from deniable.survey import Survey
+from deniable.verify.page_bundle import joined, read_modules
 from deniable_server.paths import BROWSER
 
 pytestmark = pytest.mark.browser

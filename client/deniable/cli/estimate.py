@@ -12,8 +12,8 @@ import click
 
 from deniable.cli.options import form_options, interval_options, printed
 from deniable.device.sources.csv_rows import CsvRows
+from deniable.device.sources.file import File
 from deniable.errors import AnswerError, EstimateError
-from deniable.files import File
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from deniable.cli.options import key_option, opened_client, survey_option, unset
-from deniable.client import SurveyClient
+from deniable.sdk.client import SurveyClient
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

@@ -9,8 +9,8 @@ import click
 
 from deniable.cli.live import by_hand_option, group_option, reader, who_options
 from deniable.cli.options import error_options, form_options, printed
-from deniable.client import SurveyClient
 from deniable.errors import EstimateError, RejectedError
+from deniable.sdk.client import SurveyClient
 
 if TYPE_CHECKING:
     from deniable.estimate.regression.result import Regression

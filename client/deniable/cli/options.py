@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from deniable.arguments import checked_cap
-from deniable.client import SurveyClient
+from deniable.sdk.arguments import checked_cap
+from deniable.sdk.client import SurveyClient
 from deniable.survey.types.base import printable
 from deniable.wire.link import Link
 

@@ -11,8 +11,8 @@ import click
 
 from deniable.cli.live import account, account_options, by_hand_option, group_option, reader, sample_option, sampled, who_options
 from deniable.cli.options import error_options, form_options, interval_options, printed, server_client
-from deniable.client import SurveyClient
 from deniable.errors import EstimateError, RejectedError
+from deniable.sdk.client import SurveyClient
 
 if TYPE_CHECKING:
     from deniable.estimate.analysis import Analysis

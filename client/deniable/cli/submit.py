@@ -15,7 +15,7 @@ from deniable.cli import rejects_file
 from deniable.cli.ledger import ledger_option
 from deniable.cli.options import cap, key_option, opened_client, outbox_option, survey_option
 from deniable.delivery.jobs import Report, counted
-from deniable.files import File
+from deniable.device.sources.file import File
 from deniable.survey.total import HIGH
 
 _UNPINNED = (

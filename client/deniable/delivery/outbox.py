@@ -22,7 +22,7 @@ from pathlib import Path
 from weakref import WeakValueDictionary
 
 from deniable.errors import DeliveryError, RefusedError, Rejected
-from deniable.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
+from deniable.privacy.private_files import MEMORY, PrivateDatabase, create_private, in_data_folder
 from deniable.wire.submission import Submission
 
 _VERSION = 5

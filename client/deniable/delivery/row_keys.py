@@ -18,8 +18,8 @@ import numpy as np
 from deniable.delivery.outbox import Outbox
 from deniable.device.tables import Batch
 from deniable.errors import RefusedError, Rejected
-from deniable.persons import known_by
-from deniable.private_files import MEMORY, create_private
+from deniable.privacy.person_keys import known_by
+from deniable.privacy.private_files import MEMORY, create_private
 
 KEY_BYTES = 32
 BY_ROW_KEY = "rows by their keys"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from deniable.delivery.credentials import Key
 from deniable.delivery.outbox import Job, Outbox, default_path
+from deniable.delivery.per_process import PerProcess
 from deniable.delivery.transport import Transport
 from deniable.errors import DeliveryError, RejectedError
-from deniable.forked import PerProcess
-from deniable.private_files import MEMORY
+from deniable.privacy.private_files import MEMORY
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 

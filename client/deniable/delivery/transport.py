@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from deniable.delivery.per_process import PerProcess
 from deniable.errors import DeliveryError, RejectedError
-from deniable.forked import PerProcess
 from deniable.survey.document import strict_json
 from deniable.survey.types.base import printable
 

@@ -20,7 +20,7 @@ from deniable.device.encode import MISSING
 from deniable.device.randomize import Words
 from deniable.device.sources.rows import Raw, Rows
 from deniable.errors import AnswerError, Rejected
-from deniable.persons import UNNAMED, refusal
+from deniable.privacy.person_keys import UNNAMED, refusal
 from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question

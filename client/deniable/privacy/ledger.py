@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deniable.errors import RefusedError
-from deniable.persons import UNNAMED, known_by, refusal
-from deniable.private_files import PrivateDatabase, in_data_folder
+from deniable.privacy.person_keys import UNNAMED, known_by, refusal
+from deniable.privacy.private_files import PrivateDatabase, in_data_folder
 from deniable.survey.total import within
 
 _VERSION = 1

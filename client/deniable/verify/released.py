@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self
 
-from deniable.joined import NAME, JoinError, joined
+from deniable.verify.page_bundle import NAME, JoinError, joined
 
 PATH = Path(__file__).with_name("released.json")
 _FOLDER = "/browser/"

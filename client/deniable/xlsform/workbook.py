@@ -8,8 +8,8 @@ from typing import Any
 from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
-from deniable.unwarned import unwarned
 from deniable.xlsform.elements import MOST_CELLS, refuse_many
+from deniable.extras.openpyxl_warnings import without_warnings
 from deniable.xlsform.words import short
 
 MOST_UNPACKED = 8 << 20
@@ -33,7 +33,7 @@ def sheets_of(raw: bytes) -> Any:
     zipped = raw.startswith(b"PK")
     try:
         refuse_large(raw, zipped)
-        with unwarned():  # of what it leaves out: colours of cells, lists to choose from
+        with without_warnings():  # of what it leaves out: colours of cells, lists to choose from
             sheets = get_xlsform(BytesIO(raw), ".xlsx" if zipped else ".xls")
         for name, most in MOST_ROWS.items():
             if (rows := len(getattr(sheets, name) or ())) > most:

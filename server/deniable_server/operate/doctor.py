@@ -16,7 +16,7 @@ import httpx
 
 from deniable.errors import DeniableError
 from deniable.extras import missing
-from deniable.verify import Released
+from deniable.verify.released import Released
 from deniable.verify.replies import Reply, broken_headers
 from deniable_server.config import Config, Database, key_file
 from deniable_server.operate import locked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, abort, url_for
 from markupsafe import Markup
 
-from deniable.joined import NAME, joined, read_modules
+from deniable.verify.page_bundle import NAME, joined, read_modules
 from deniable_server import paths
 from deniable_server.context import current_config
 from deniable_server.web import assets

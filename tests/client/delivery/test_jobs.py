@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from deniable.client import SurveyClient
 from deniable.delivery import jobs
 from deniable.device.sources.csv_rows import CsvRows
 from deniable.errors import AnswerError, DeliveryError, RejectedError
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 
@@ -141,6 +141,6 @@ def test_without_being_told_otherwise_a_submission_has_half_a_megabyte(client, s
     source = {"deniable": 1, "id": "wide", "title": "T", "about": "A", "epsilon": 8}
     many = Survey.from_dict({**source, "questions": [{**wide, "id": f"w{i}"} for i in range(2040)]})
     assert jobs.rows_at_once(many) == 1028
-    monkeypatch.setattr("deniable.client.rows_at_once", lambda survey: 7)
+    monkeypatch.setattr("deniable.sdk.client.rows_at_once", lambda survey: 7)
     client.submit_many("study", pd.DataFrame({"smokes": ["no"] * 16, "party": ["Red"] * 16}))
     assert [Submission.from_json(post.body).count for post in server.posts] == [7, 7, 2]

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 from tests.kit.killing import kill_again_and_again
 
-from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 from deniable.delivery.row_keys import RowKeys
 from deniable.errors import AnswerError, RefusedError
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 
@@ -183,7 +183,7 @@ BUCKETS = 32
 KILLED = """
 import json, os, sys
 from deniable.device import perturb as module
-from deniable.client import SurveyClient
+from deniable.sdk.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 
 url, outbox, rows, log, broken = sys.argv[1:]

@@ -14,11 +14,11 @@ from deniable.device.entropy import os_words
 from deniable.device.perturb import perturb_one
 from deniable.device.sources import as_rows
 from deniable.device.sources.csv_rows import CsvRows
+from deniable.device.sources.file import File
 from deniable.device.sources.json_rows import JsonRows
 from deniable.device.sources.mappings import Mappings
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, Rejected
-from deniable.files import File
 from deniable.survey import Survey
 from deniable.wire.public import Public
 

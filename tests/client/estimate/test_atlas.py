@@ -15,7 +15,7 @@ from benchmarks.atlas.page import written
 from deniable import estimate
 from deniable.estimate import Analysis, Crosstab, checks, designs, indirect, tables
 from deniable.estimate.checks import few
-from deniable.estimate.tables import crosstab, resampled
+from deniable.estimate.tables import bootstrap, crosstab
 
 LINES = {line.figure: line for line in lines()}
 RARE = Cell(8.0, (50,), True)
@@ -91,7 +91,7 @@ def test_figures_that_said_nothing_are_found_out(monkeypatch: pytest.MonkeyPatch
     """Controls: without the rule for few answers, without half a report, and with chi-squared in a sparse table the same cells fail."""
     monkeypatch.setattr(few, "FEW", 0)
     monkeypatch.setattr(crosstab, "_wider", lambda n, interval, low, high: (low, high))
-    monkeypatch.setattr(resampled, "SMALL", 0.0)
+    monkeypatch.setattr(bootstrap, "SMALL", 0.0)
     cells = {
         "mean of a scale among those who answered": RARE,
         "cell of a table, of the respondents": Cell(8.0, (1_000,), False),

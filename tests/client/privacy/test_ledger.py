@@ -17,11 +17,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from deniable import session as session_module
 from deniable.cli import main
-from deniable.client import SurveyClient
 from deniable.errors import AnswerError, DeliveryError, RefusedError, RejectedError
 from deniable.privacy.ledger import Ledger, Place, Use
+from deniable.sdk import session as session_module
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 
 ANSWERS = {"smokes": True, "party": "Red"}

@@ -19,7 +19,7 @@ from tests.kit.surveys import STUDY
 from deniable import RejectedError, SurveyClient
 from deniable.cli import main
 from deniable.errors import DeliveryError
-from deniable.listed import Listed
+from deniable.sdk.survey_list import Listed
 from deniable.survey import Survey
 from deniable_server.api import keys
 from deniable_server.researchers.passwords import set_password

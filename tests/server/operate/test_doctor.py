@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from deniable import extras
-from deniable.verify import Released
+from deniable.verify.released import Released
 from deniable_server.config import key_file, make_key
 from deniable_server.operate import doctor
 from deniable_server.operate.cli import main

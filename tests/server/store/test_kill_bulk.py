@@ -50,7 +50,7 @@ RUN = """
 import hashlib, json, os, sys, time
 import numpy as np
 from deniable.device import perturb as module
-from deniable.client import SurveyClient
+from deniable.sdk.client import SurveyClient
 from deniable.delivery import transport
 from deniable.delivery.outbox import Outbox
 

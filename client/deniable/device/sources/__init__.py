@@ -13,13 +13,13 @@ from typing import Any
 from deniable.device.sources.arrow_rows import ArrowRows
 from deniable.device.sources.csv_rows import CsvRows
 from deniable.device.sources.excel_rows import ExcelRows
+from deniable.device.sources.file import File
 from deniable.device.sources.file_rows import FileRows
 from deniable.device.sources.frame import Frame
 from deniable.device.sources.json_rows import JsonRows
 from deniable.device.sources.mappings import Mappings
 from deniable.device.sources.rows import Rows
 from deniable.errors import AnswerError
-from deniable.files import File
 
 _KINDS: dict[str, type[FileRows]] = {"csv": CsvRows, "jsonl": JsonRows, "parquet": ArrowRows, "arrow": ArrowRows, "xlsx": ExcelRows}
 

@@ -12,7 +12,7 @@ from deniable.device.sources.file_rows import FileRows, certain
 from deniable.device.sources.rows import Raw, require_columns, row_by_row
 from deniable.errors import AnswerError
 from deniable.extras import missing
-from deniable.unwarned import unwarned
+from deniable.extras.openpyxl_warnings import without_warnings
 
 T = TypeVar("T")
 _EMPTY = SimpleNamespace(value=None, data_type="n")
@@ -63,5 +63,5 @@ def _values(places: Sequence[int], row: Sequence[Any]) -> list[Any] | str:
 
 def _quietly(read: Callable[[], T]) -> T:
     """openpyxl's warnings quote cells."""
-    with unwarned():
+    with without_warnings():
         return read()

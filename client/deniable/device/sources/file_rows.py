@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from deniable.device.sources.file import File, State
 from deniable.device.sources.rows import Raw
 from deniable.errors import AnswerError
-from deniable.files import File, State
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from deniable.errors import EstimateError
 from deniable.estimate.designs.classic import YES_NO, CategoryDesign, Design
 from deniable.estimate.designs.reports import codes_of, collected, least_variance
 from deniable.estimate.designs.results import Collected
-from deniable.estimate.limits import effective, normal
+from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 
@@ -118,7 +118,7 @@ def _of_two(value: float, variance: float, n: float, scores: _Floats, matrix: _F
     """Limits of a mean of two scores, from those of the share that has the first. n: without weights; variance: 0 where these are equal."""
     span = float(scores[0] - scores[1])
     share = (value - float(scores[1])) / span
-    _, low, high = effective.limits(share, variance / span**2, n + 1e-9, (float(matrix[0, 1]), float(matrix[0, 0])), interval)
+    _, low, high = effective_sample_size.limits(share, variance / span**2, n + 1e-9, (float(matrix[0, 1]), float(matrix[0, 0])), interval)
     ends = sorted(float(scores[1]) + span * limit for limit in (low, high))
     return ends[0], ends[1]
 

@@ -21,7 +21,7 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import applicability, pseudo_answers
-from deniable.estimate.tables import resampled
+from deniable.estimate.tables import bootstrap
 from deniable.estimate.tables.crosstab import Crosstab, LinearTable
 from deniable.estimate.tables.ratios import share_among
 from deniable.survey.types.base import NO_ANSWER
@@ -131,15 +131,15 @@ def independence(table: AnsweredTable, what: str) -> HypothesisTest:
         return normal.by_f(found, statistic / trace / interval.wider**2, first, first * interval.df)
     found = normal.chi_squared(what, statistic, m)
     rows, cols = (table.together.sum(axis=axis) for axis in (1, 0))
-    if rows.min() * cols.min() / max(1, table.together.sum()) >= resampled.SMALL:
+    if rows.min() * cols.min() / max(1, table.together.sum()) >= bootstrap.SMALL:
         return found
-    if not resampled.few_kinds(whole.channels):
+    if not bootstrap.few_kinds(whole.channels):
         return replace(found, warning=few.test(int(table.together.min()) < 1))
-    draws = resampled.joint_tables(null, whole.channels, whole.n, resampled.generator())
-    p_value = resampled.p_value(
+    draws = bootstrap.joint_tables(null, whole.channels, whole.n, bootstrap.generator())
+    p_value = bootstrap.p_value(
         statistic, lambda drawn: _distances(pseudo_answers.invert(drawn / whole.n, whole.channels), spread, table), draws
     )
-    return replace(found, p_value=p_value, reference=resampled.REFERENCE)
+    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _under_independence(table: AnsweredTable) -> tuple[_Floats, _Floats]:

@@ -17,7 +17,7 @@ from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.roots import root
 from deniable.estimate.moments import applicability, pseudo_answers
-from deniable.estimate.tables import answered_table, resampled, sampled
+from deniable.estimate.tables import answered_table, bootstrap, sampled
 from deniable.estimate.tables.answered_table import AnsweredTable, among_answered
 from deniable.estimate.tables.crosstab import Crosstab, LinearTable, in_words
 from deniable.estimate.tables.ratios import share_among
@@ -48,14 +48,14 @@ def independence(table: Crosstab) -> HypothesisTest:
         return replace(sampled.independence(table, what), warning=few.test(_unseen(table)))
     found = normal.chi_squared(what, float(_statistic(table.together, table)), (table.shares.shape[0] - 1) * (table.shares.shape[1] - 1))
     rows, cols = (table.together.sum(axis=axis) / channel.d for axis, channel in zip((1, 0), reversed(table.channels), strict=True))
-    if rows.min() * cols.min() / table.n >= resampled.SMALL:
+    if rows.min() * cols.min() / table.n >= bootstrap.SMALL:
         return found
-    if not resampled.feasible(table.n, table.channels):
+    if not bootstrap.feasible(table.n, table.channels):
         return replace(found, warning=few.test(_unseen(table)))
     margins = [pseudo_answers.possible(margin) for margin in _margins(table)]
-    draws = resampled.tables(margins, table.channels, table.n, resampled.generator())
-    p_value = resampled.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws)
-    return replace(found, p_value=p_value, reference=resampled.REFERENCE)
+    draws = bootstrap.tables(margins, table.channels, table.n, bootstrap.generator())
+    p_value = bootstrap.p_value(found.statistic, lambda drawn: _statistic(drawn, table), draws)
+    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _statistic(together: NDArray[np.int64], table: Crosstab) -> _Floats:

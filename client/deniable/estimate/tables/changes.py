@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.present.figures import p_value, signed
 from deniable.estimate.present.table import Table
 from deniable.estimate.present.tabular import Tabular

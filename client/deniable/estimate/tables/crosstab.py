@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import effective, equivalent, normal
+from deniable.estimate.limits import effective_sample_size, equivalent, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.origin import Origin
 from deniable.estimate.moments import applicability, counts, pseudo_answers, structural_zeros
@@ -210,7 +210,7 @@ class LinearTable(Crosstab):
 
     def reports(self, value: float, variance: float, moments: tuple[float, float]) -> int:
         """As many as would have the same error, had everybody been drawn alone."""
-        return int(effective.size(value, variance, self.found.effective, moments, self.interval))
+        return int(effective_sample_size.size(value, variance, self.found.effective, moments, self.interval))
 
     def share_of(self, inside: _Floats, what: str) -> normal.Estimate:
         """As of any table. Raises EstimateError of cells that cannot be, and of all others together."""
@@ -348,7 +348,7 @@ def linear_table(
     few = np.minimum(together, n - together) < ENOUGH
     for cell in zip(*np.nonzero((few | math.isfinite(interval.df)) & ~zeros), strict=True):
         moments = inside, float(outside[cell])
-        size = effective.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
+        size = effective_sample_size.size(float(cells[cell]), float(error[cell] ** 2), found.effective, moments, interval)
         low[cell], high[cell] = equivalent.limits(float(cells[cell]), int(size), moments, interval)
     for part in (error, low, high):
         part[zeros] = 0.0

@@ -16,7 +16,7 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits import mover, normal
 from deniable.estimate.limits.closed_form import normal_quantile
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.origin import Origin, require_independent, together
 from deniable.estimate.limits.proportion import Share, proportion

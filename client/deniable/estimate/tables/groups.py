@@ -9,7 +9,7 @@ from itertools import combinations
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import DEFAULT_METHOD, Interval
-from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.moments import counts
 from deniable.estimate.present.figures import p_value, signed

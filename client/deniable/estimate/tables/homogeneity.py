@@ -14,7 +14,7 @@ from deniable.estimate.limits import normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import HypothesisTest
 from deniable.estimate.moments import applicability, counts, pseudo_answers
-from deniable.estimate.tables import resampled, respondents
+from deniable.estimate.tables import bootstrap, respondents
 from deniable.mechanism import Channel
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
@@ -67,14 +67,14 @@ def same_shares(what: str, channel: Channel, groups: Sequence[Counted]) -> Hypot
     observed = [group.ones for group in groups]
     found = normal.chi_squared(what, float(_distance(observed, groups, channel)), (len(groups) - 1) * (channel.k - 1))
     total, n = np.sum(observed, axis=0), sum(group.n for group in groups)
-    if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= resampled.SMALL:
+    if min(group.n for group in groups) * min(np.minimum(total, n - total).tolist()) / n >= bootstrap.SMALL:
         return found
-    if any(group.interval.sampling(group.n) < 1 for group in groups) or not resampled.feasible(n, [channel]):
+    if any(group.interval.sampling(group.n) < 1 for group in groups) or not bootstrap.feasible(n, [channel]):
         return replace(found, warning=few.test(True))
-    alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), resampled.generator()
-    draws = resampled.groups(alike, channel, [group.n for group in groups], rng)
-    p_value = resampled.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws)
-    return replace(found, p_value=p_value, reference=resampled.REFERENCE)
+    alike, rng = pseudo_answers.possible(pseudo_answers.invert(total / n, [channel])), bootstrap.generator()
+    draws = bootstrap.groups(alike, channel, [group.n for group in groups], rng)
+    p_value = bootstrap.p_value(found.statistic, lambda drawn: _distance(drawn, groups, channel), draws)
+    return replace(found, p_value=p_value, reference=bootstrap.REFERENCE)
 
 
 def _distance(ones: Sequence[NDArray[np.int64]], groups: Sequence[Counted], channel: Channel) -> _Floats:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import effective, normal
+from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.limits.proportion import Share
@@ -51,7 +51,7 @@ def shares(drawn: Drawn, question: Question, interval: Interval) -> tuple[Share,
 
 def _share(found: Linear, row: tuple[float, float, int], n: int, q: tuple[float, float], interval: Interval) -> Share:
     estimate, variance, ones = row
-    method, low, high = effective.limits(estimate, variance, found.effective, q, interval)
+    method, low, high = effective_sample_size.limits(estimate, variance, found.effective, q, interval)
     return Share(ones, n, estimate, variance**0.5, low, high, interval.confidence, method, interval.target)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.errors import EstimateError
-from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import four_digits, p_value, percent, signed
 from deniable.estimate.present.table import Table

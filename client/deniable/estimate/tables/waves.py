@@ -10,7 +10,7 @@ from itertools import groupby
 
 from deniable.errors import EstimateError
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.limits.multiple import ADJUSTED, adjusted
+from deniable.estimate.limits.multiple_testing import ADJUSTED, adjusted
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.present.figures import percent, percents, signed
 from deniable.estimate.present.table import Table, footnotes, told

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
 from deniable.estimate.checks import few
-from deniable.estimate.limits import effective, normal
+from deniable.estimate.limits import effective_sample_size, normal
 from deniable.estimate.limits.interval import Interval
 from deniable.estimate.limits.normal import Estimate
 from deniable.estimate.moments import applicability, counts, pseudo_answers
@@ -178,7 +178,7 @@ class _Weighed:
             return replace(one, warning=self.few(place))
         channel, told = self.question.channel, interval.told_by(self.weights)
         q = float(channel.phi), float(channel.theta)
-        _, low, high = effective.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, told)
+        _, low, high = effective_sample_size.limits(one.estimate, one.std_error**2, effective_size(self.weights), q, told)
         return replace(one, low=low, high=high)
 
     def mean(self, what: str, scores: _Floats, interval: Interval, bounds: tuple[float, float]) -> Estimate:

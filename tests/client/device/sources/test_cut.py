@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deniable.device.sources import as_rows, csv_rows, cut
+from deniable.device.sources.file import File
 from deniable.errors import AnswerError
-from deniable.files import File
 
 NAMES = ["smokes", "party"]
 HEADER = "smokes,note,party\n"

@@ -28,9 +28,9 @@ from pyarrow import feather, parquet
 from deniable.device.sealed import Sealed
 from deniable.device.sources import arrow_rows, as_rows
 from deniable.device.sources.arrow_rows import ArrowRows
+from deniable.device.sources.file import File
 from deniable.device.tables import batches
 from deniable.errors import AnswerError, MissingExtraError
-from deniable.files import File
 from deniable.survey import Survey
 
 OPTIONS = ["Käse", "a,b", "x;y", "tab and|", 'say "so"', "7"]

@@ -11,13 +11,13 @@ from deniable.estimate.checks import few
 from deniable.estimate.limits.proportion import Share
 from deniable.estimate.tables import (
     between_options,
+    bootstrap,
     conditional_share,
     cramers_v,
     differences,
     independence,
     odds_ratio,
     phi_coefficient,
-    resampled,
 )
 from deniable.estimate.tables import crosstab as crosstab_room
 from deniable.mechanism import Channel, Window
@@ -58,7 +58,7 @@ def test_the_test_of_a_sparse_table_alarms_as_often_as_it_says(monkeypatch: pyte
     """60 surveys of 100 people at epsilon 4, 5 by 5 options, under the null: 5% is known to 2.8%. The control is chi-squared."""
     case = {str(case): case for case in benchmark("small_groups").CASES}["independence, 5 by 5 | 4 | 100"]
     assert 1 - benchmark("small_groups").measured(case, 60, seed=8)[0] <= 0.05 + 0.06
-    monkeypatch.setattr(resampled, "SMALL", 0.0)
+    monkeypatch.setattr(bootstrap, "SMALL", 0.0)
     assert 1 - benchmark("small_groups").measured(case, 300, seed=8)[0] > 0.09
 
 

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from tests.kit.surveys import STUDY
 
-from deniable.arguments import checked_batch, checked_cap
-from deniable.client import SurveyClient
 from deniable.errors import DeliveryError, RefusedError
-from deniable.session import Session
+from deniable.sdk.arguments import checked_batch, checked_cap
+from deniable.sdk.client import SurveyClient
+from deniable.sdk.session import Session
 from deniable.survey import Survey
 from deniable.wire import access_codes
 

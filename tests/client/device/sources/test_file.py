@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from deniable.device.sources import as_rows
+from deniable.device.sources.file import File
 from deniable.errors import DeniableError
-from deniable.files import File
 
 TOKEN = "CANARY4711"
 ROWS = [{"smokes": TOKEN}] * 3

@@ -1,7 +1,7 @@
-"""What openpyxl warns of while it reads is said to nobody: its warnings quote cells.
+"""Suppression of openpyxl's warnings, which quote cells.
 
-Python's filters of warnings belong to all threads: another one may set them back in the middle of a row. So openpyxl gets a `warn` that
-asks whether its thread is reading for us; for everybody else it warns as before.
+Python's warning filters belong to all threads: another thread may reset them in the middle of a row. So openpyxl gets a `warn` function
+that asks whether its thread is reading for `deniable`; for other callers it warns as before.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _reading = ContextVar("reading", default=False)
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
-    """In here openpyxl, which must be installed, reads without a word."""
-    _take_its_place()
+def without_warnings() -> Iterator[None]:
+    """Suppresses the warnings of openpyxl, which must be installed, in this thread."""
+    _replace_warn()
     before = _reading.set(True)
     try:
         yield
@@ -34,8 +34,8 @@ def _warn(message: str | Warning, category: type[Warning] | None = None, stackle
 
 
 @cache
-def _take_its_place() -> None:
-    """Once in a process: some of openpyxl's modules have the function, some ask `warnings` for it."""
+def _replace_warn() -> None:
+    """Replaces `warn` once in a process: some of openpyxl's modules have the function, some ask `warnings` for it."""
     import openpyxl  # noqa: F401 - all that reads comes with it
 
     for module in [module for name, module in sys.modules.items() if name.partition(".")[0] == "openpyxl"]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from deniable.device.columns import listed
 from deniable.device.sources import as_rows
-from deniable.persons import known_by, refusal
+from deniable.privacy.person_keys import known_by, refusal
 
 WHOLE = st.integers(-(2**53) + 1, 2**53 - 1)
 VISIBLE = st.text(st.characters(categories=["L", "Nd", "P"]), min_size=1, max_size=12)

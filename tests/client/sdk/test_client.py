@@ -24,11 +24,11 @@ import pytest
 from tests.kit.killing import kill_again_and_again
 
 import deniable
-from deniable.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 from deniable.device import perturb as perturb_module
+from deniable.device.sources.file import File
 from deniable.errors import AnswerError, DeliveryError, DeniableError, MissingExtraError, RefusedError, RejectedError
-from deniable.files import File
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id, written
 from deniable.wire.record import unpack
@@ -1006,7 +1006,7 @@ BUCKETS = 64
 KILLED = """
 import json, os, sys
 from deniable.device import perturb as module
-from deniable.client import SurveyClient
+from deniable.sdk.client import SurveyClient
 from deniable.delivery.outbox import Outbox
 
 url, outbox, rows, log, grouped = sys.argv[1:]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from deniable.estimate import crosstab
 from deniable.estimate.limits.interval import Interval
-from deniable.estimate.tables import resampled
+from deniable.estimate.tables import bootstrap
 from deniable.estimate.tables.association import _statistic
 from deniable.estimate.tables.homogeneity import Counted, _distance
 from deniable.mechanism import Channel
@@ -25,14 +25,14 @@ def channels(epsilon: float) -> list[Channel]:
 
 def drawn(by_kinds: bool, monkeypatch: pytest.MonkeyPatch) -> list[NDArray[np.float64]]:
     """Counts of two groups and of a table, survey by survey, shape (DRAWS, bits)."""
-    monkeypatch.setattr(resampled, "few_kinds", lambda _: by_kinds)
-    monkeypatch.setattr(resampled, "_AT_A_TIME", 2_500)
+    monkeypatch.setattr(bootstrap, "few_kinds", lambda _: by_kinds)
+    monkeypatch.setattr(bootstrap, "_AT_A_TIME", 2_500)
     wide, rng = channels(0.5), np.random.default_rng(5)
     assert [channel.d for channel in wide] == [2, 1]
-    pairs = list(resampled.groups(MARGINS[0], wide[0], [N, 2 * N], rng))
-    tables = list(resampled.tables(MARGINS, wide, N, rng))
+    pairs = list(bootstrap.groups(MARGINS[0], wide[0], [N, 2 * N], rng))
+    tables = list(bootstrap.tables(MARGINS, wide, N, rng))
     assert len(pairs) > 2 < len(tables)
-    found = [*(np.concatenate(group) for group in zip(*pairs, strict=True)), np.concatenate(tables).reshape(resampled.DRAWS, -1)]
+    found = [*(np.concatenate(group) for group in zip(*pairs, strict=True)), np.concatenate(tables).reshape(bootstrap.DRAWS, -1)]
     return [one.astype(np.float64) for one in found]
 
 
@@ -50,14 +50,14 @@ def test_kinds_of_reports_name_each_category_as_often_as_its_channel_does(epsilo
     for shares, channel in zip(MARGINS, channels(epsilon), strict=True):
         theta = float(channel.theta)
         other = ((channel.d - 1) * theta + channel.d * (1 - theta)) / (channel.k - 1)
-        bits, chances = resampled._kinds(shares, channel)
+        bits, chances = bootstrap._kinds(shares, channel)
         assert chances @ bits == pytest.approx(shares * theta + (1 - shares) * other, rel=1e-12)
 
 
 def test_each_survey_has_so_many_reports_and_all_draws_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     for by_kinds in (True, False):
         one, other, table = drawn(by_kinds, monkeypatch)
-        assert {len(one), len(other), len(table)} == {resampled.DRAWS}
+        assert {len(one), len(other), len(table)} == {bootstrap.DRAWS}
         assert ({*one.sum(axis=1)}, {*other.sum(axis=1)}, {*table.sum(axis=1)}) == ({2 * N}, {4 * N}, {2 * N})
 
 
@@ -68,8 +68,8 @@ def test_statistics_of_many_surveys_at_once_are_those_of_each_alone() -> None:
             for name, margin in zip("ab", MARGINS, strict=True)
         ]}
     )  # fmt: skip
-    few, rng = channels(0.5), resampled.generator()
-    tables = next(resampled.tables(MARGINS, few, N, rng))[:40]
+    few, rng = channels(0.5), bootstrap.generator()
+    tables = next(bootstrap.tables(MARGINS, few, N, rng))[:40]
     tables[0, :, 0] = 0  # an option that nobody names
     bits = tables[1]
     alone = [bits.sum(axis=axis) // channel.d for axis, channel in zip((1, 0), reversed(few), strict=True)]
@@ -80,7 +80,7 @@ def test_statistics_of_many_surveys_at_once_are_those_of_each_alone() -> None:
     at_once = _statistic(tables, table)
     assert at_once == pytest.approx([float(_statistic(one, table)) for one in tables])
     groups = [Counted(n, np.zeros(5, dtype=np.int64), Interval(target=target)) for n, target in ((N, "population"), (2 * N, "respondents"))]
-    both = next(resampled.groups(MARGINS[0], few[0], [group.n for group in groups], rng))
+    both = next(bootstrap.groups(MARGINS[0], few[0], [group.n for group in groups], rng))
     apart = [float(_distance(pair, groups, few[0])) for pair in zip(*both, strict=True)]
     assert _distance(both, groups, few[0]) == pytest.approx(apart)
     assert len({*apart}) > 500

@@ -1,4 +1,4 @@
-"""The modules of the respondents' page as the one file that browsers load: `python -m deniable.joined` prints it.
+"""The modules of the respondents' page as the one file that browsers load: `python -m deniable.verify.page_bundle` prints it.
 
 Each module becomes a function that is called once, in the order in which a browser would run the modules. Its imports become
 constants, its exports what it returns; comments that stand in lines of their own are left out. Every other line stays as it is, so

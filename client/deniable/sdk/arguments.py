@@ -16,9 +16,9 @@ from numbers import Integral, Number
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from deniable.device.redacted import Unshown
 from deniable.device.sealed import Sealed
 from deniable.survey.epsilon import parse_epsilon
-from deniable.unshown import Unshown
 from deniable.wire.link import DIGEST
 from deniable.wire.submission import MAX_COUNT
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from deniable.joined import ENTRY, FOLDER, JoinError, joined, read_modules
+from deniable.verify.page_bundle import ENTRY, FOLDER, JoinError, joined, read_modules
 from deniable.verify.released import Released, sha384
 
 MODULES = read_modules()
@@ -84,7 +84,7 @@ def test_every_line_of_every_module_is_in_it_once_in_its_order_and_nothing_else_
 def test_it_is_the_same_on_every_machine_and_the_one_that_was_released() -> None:
     """In another process, folder, language and order of hashes; and on the machine where the released hash was written down."""
     environment = {"PYTHONHASHSEED": "7", "LC_ALL": "C", "PYTHONUTF8": "0", "TZ": "Asia/Tokyo"}
-    command = [sys.executable, "-m", "deniable.joined"]
+    command = [sys.executable, "-m", "deniable.verify.page_bundle"]
     printed = subprocess.run(command, cwd="/", env=environment, check=True, stdout=subprocess.PIPE).stdout
     assert printed == FILE.encode()
     assert sha384(printed) == Released.load().files["/browser/respond.mjs"]

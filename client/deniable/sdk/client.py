@@ -16,7 +16,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import quote
 
-from deniable.arguments import (
+from deniable.delivery.account import Account
+from deniable.delivery.credentials import Key, Login
+from deniable.delivery.jobs import Bulk, Report, rows_at_once
+from deniable.delivery.outbox import Kept, Outbox
+from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
+from deniable.delivery.sender import Delivery
+from deniable.delivery.transport import MAX_FILE, Transport, refuse_plain_http
+from deniable.device.perturb import perturb_one
+from deniable.device.sources import as_rows
+from deniable.device.sources.file import File
+from deniable.device.sources.rows import Rows
+from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
+from deniable.privacy.ledger import Ledger, Use
+from deniable.sdk.arguments import (
     check_columns,
     check_on_invalid,
     checked_batch,
@@ -31,22 +44,9 @@ from deniable.arguments import (
     seal_of,
     seals,
 )
-from deniable.collected import Collected, check_bundle
-from deniable.delivery.account import Account
-from deniable.delivery.credentials import Key, Login
-from deniable.delivery.jobs import Bulk, Report, rows_at_once
-from deniable.delivery.outbox import Kept, Outbox
-from deniable.delivery.row_keys import BY_ROW_KEY, RowKeys
-from deniable.delivery.sender import Delivery
-from deniable.delivery.transport import MAX_FILE, Transport, refuse_plain_http
-from deniable.device.perturb import perturb_one
-from deniable.device.sources import as_rows
-from deniable.device.sources.rows import Rows
-from deniable.errors import DeliveryError, EstimateError, RefusedError, RejectedError
-from deniable.files import File
-from deniable.listed import Listed, surveys
-from deniable.privacy.ledger import Ledger, Use
-from deniable.session import Receipt, Session, check_named
+from deniable.sdk.remote_analysis import Collected, check_bundle
+from deniable.sdk.session import Receipt, Session, check_named
+from deniable.sdk.survey_list import Listed, surveys
 from deniable.survey import MAX_DEFINITION, Survey
 from deniable.survey.document import strict_json
 from deniable.survey.parse import SURVEY_ID

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
-from deniable.unshown import Unshown
+from deniable.device.redacted import Unshown
 
 _KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
 _OPTIONS = {"csv": ("encoding", "delimiter", "decimal"), "jsonl": ("encoding",), "xlsx": ("sheet",)}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from deniable.arguments import check_person, redacts, seal_of, seals
 from deniable.delivery.account import charge_one
 from deniable.delivery.sender import Delivery
 from deniable.device.perturb import perturb_one
 from deniable.device.sealed import Sealed
 from deniable.privacy.ledger import Ledger, Use
+from deniable.sdk.arguments import check_person, redacts, seal_of, seals
 from deniable.survey import Survey
 from deniable.survey.types.base import Answer
 from deniable.wire.public import Public

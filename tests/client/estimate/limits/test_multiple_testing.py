@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from deniable.estimate.limits.multiple import adjusted, benjamini_hochberg, bonferroni, holm
+from deniable.estimate.limits.multiple_testing import adjusted, benjamini_hochberg, bonferroni, holm
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 40])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.client import SurveyClient
 from deniable.errors import AnswerError, DeliveryError, RefusedError
+from deniable.sdk.client import SurveyClient
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id, written
 from deniable.wire.link import Link
