@@ -24,7 +24,7 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.researchers import figures
+from deniable_server.pages import figures
 
 names = (f"study{i}" for i in itertools.count())
 QUESTIONS = [

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ENTRY = "form.mjs"
-FOLDER = Path(__file__).parent / "browser"
+FOLDER = Path(__file__).parents[1] / "browser"
 NAME = "respond.mjs"
 """What the file is called where it is served, beside the modules."""
 

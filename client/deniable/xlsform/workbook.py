@@ -8,8 +8,8 @@ from typing import Any
 from zipfile import ZipFile
 
 from deniable.errors import Problem, SurveyError
-from deniable.xlsform.elements import MOST_CELLS, refuse_many
 from deniable.extras.openpyxl_warnings import without_warnings
+from deniable.xlsform.elements import MOST_CELLS, refuse_many
 from deniable.xlsform.words import short
 
 MOST_UNPACKED = 8 << 20

@@ -12,7 +12,7 @@ import click
 
 from deniable_server.config import Database
 from deniable_server.operate.cli_database import database, json_option, opened, print_json
-from deniable_server.researchers.numbers import decimal, whole
+from deniable_server.pages.numbers import decimal, whole
 from deniable_server.store.life import Settings, revised
 
 NONE = "none"

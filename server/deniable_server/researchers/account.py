@@ -6,9 +6,9 @@ from flask import g, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.pages.forms import PasswordForm
+from deniable_server.pages.routes import Page, done, routes
 from deniable_server.researchers import sessions
-from deniable_server.researchers.forms import PasswordForm
-from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.passwords import current_passwords, set_password
 from deniable_server.web.limiter import TooManyError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import render_template, request
 
 from deniable_server.context import current_store
-from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.pages import OPERATORS, Page, routes
+from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.routes import OPERATORS, Page, routes
 
 bp = routes("audit", __name__, OPERATORS)
 ON_A_PAGE = 100

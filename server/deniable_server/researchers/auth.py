@@ -9,8 +9,8 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.pages.forms import CodeForm, LoginForm
 from deniable_server.researchers import passkeys, sessions
-from deniable_server.researchers.forms import CodeForm, LoginForm
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.researchers.second_factor import current_codes, proved
 from deniable_server.web.audience import Audience, Routes

@@ -10,13 +10,13 @@ from flask import Response, abort, g, render_template, request
 from deniable.errors import EstimateError
 from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
+from deniable_server.pages.command_lines import command
+from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import pictures
 from deniable_server.researchers.analysing import NobodyError, categorical
-from deniable_server.researchers.commands import command
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
-from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
-from deniable_server.researchers.pages import Page, routes
 from deniable_server.researchers.results import interval_of
 from deniable_server.researchers.waves import called, changed, others, waves_of
 from deniable_server.researchers.withheld import withheld

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from deniable.estimate import Estimate
-from deniable_server.researchers import figures, side_by_side
+from deniable_server.pages import figures
+from deniable_server.pages.chart import SHARES, Mark, mark
+from deniable_server.researchers import side_by_side
 from deniable_server.researchers.cards import scale_of
-from deniable_server.researchers.chart import SHARES, Mark, mark
 from deniable_server.researchers.groups import ComparedQuestion
 
 

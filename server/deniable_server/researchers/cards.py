@@ -11,8 +11,8 @@ from deniable.estimate.checks.plausibility import ABOVE, BELOW
 from deniable.estimate.moments.applicability import LEVELS_NOTE
 from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable_server.researchers import figures
-from deniable_server.researchers.chart import Histogram, Scale, histogram
+from deniable_server.pages import figures
+from deniable_server.pages.chart import Histogram, Scale, histogram
 
 _MOST_SAID = 5  # options that are told in a sentence
 

@@ -6,9 +6,10 @@ from flask import abort, render_template, request
 
 from deniable.bundle import FILES, LICENCES, PUBLISHABLE, about, left_out
 from deniable_server.context import current_store
-from deniable_server.researchers import bundles, figures
-from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.pages import figures
+from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.routes import Page, routes
+from deniable_server.researchers import bundles
 from deniable_server.researchers.release import counted, rows_of
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role

@@ -19,6 +19,8 @@ from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import Imported, is_workbook, read_xlsform
 from deniable_server.context import current_store
+from deniable_server.pages.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
+from deniable_server.pages.routes import Page, done, routes
 from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
 from deniable_server.researchers.editor.drafted import (
@@ -38,9 +40,7 @@ from deniable_server.researchers.editor.incomplete import incomplete
 from deniable_server.researchers.editor.mistakes import beside, named
 from deniable_server.researchers.editor.prospects import ahead, proposed
 from deniable_server.researchers.editor.shapes import Fields
-from deniable_server.researchers.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.researchers.own_drafts import own
-from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.preview import tried
 from deniable_server.researchers.publishing import taken

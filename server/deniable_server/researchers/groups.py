@@ -20,7 +20,7 @@ from deniable.estimate.tables.survey_means import estimate_of
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
-from deniable_server.researchers import figures
+from deniable_server.pages import figures
 from deniable_server.researchers.release import release_of
 from deniable_server.researchers.results import group_of, interval_of
 from deniable_server.store.protocol import Store

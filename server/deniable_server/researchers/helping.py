@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import render_template
 
 from deniable.extras import available
-from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.routes import Page, routes
 
 bp = routes("helping", __name__)
 

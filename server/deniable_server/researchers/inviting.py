@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from deniable.survey import Survey
 from deniable_server.context import current_store
+from deniable_server.pages.forms import CodesForm
+from deniable_server.pages.one_time_forms import repeated
+from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import invitations
-from deniable_server.researchers.forms import CodesForm
-from deniable_server.researchers.once import repeated
-from deniable_server.researchers.pages import Page, routes
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 from deniable_server.web.links import server_address

@@ -8,9 +8,9 @@ from flask import abort, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.pages.forms import JoinForm
 from deniable_server.researchers import sessions
 from deniable_server.researchers.account_links import hash_of
-from deniable_server.researchers.forms import JoinForm
 from deniable_server.researchers.passwords import check_new_name, hashed
 from deniable_server.store.errors import ConflictError, InvitationError
 from deniable_server.store.people import Invitation

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from flask import abort, g, render_template, request, url_for
 
 from deniable_server.context import current_store
+from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.one_time_forms import repeated
+from deniable_server.pages.routes import OPERATORS, Page, confirmation, done, routes
 from deniable_server.researchers import account_links
-from deniable_server.researchers.forms import ActionForm
 from deniable_server.researchers.makers import Remains, remove_account
-from deniable_server.researchers.once import repeated
-from deniable_server.researchers.pages import OPERATORS, Page, confirmation, done, routes
 from deniable_server.store.errors import LastError
 from deniable_server.store.protocol import Store
 from deniable_server.web.links import server_address

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from flask import current_app, g, render_template
 
 from deniable_server.context import current_store
+from deniable_server.pages.forms import ConfirmForm, FactorForm, PasskeyForm
+from deniable_server.pages.routes import Page, done, routes
 from deniable_server.researchers import passkeys, sessions, totp
-from deniable_server.researchers.forms import ConfirmForm, FactorForm, PasskeyForm
-from deniable_server.researchers.pages import Page, done, routes
 from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.factors import Factors
 from deniable_server.web.limiter import Delays, TooManyError

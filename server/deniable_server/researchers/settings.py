@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
-from deniable_server.researchers.forms import ActionForm, DeletionForm, SettingsForm
-from deniable_server.researchers.pages import Page, done, routes
+from deniable_server.pages.forms import ActionForm, DeletionForm, SettingsForm
+from deniable_server.pages.routes import Page, done, routes
 from deniable_server.researchers.planning import PlanForm
 from deniable_server.researchers.watching import today
 from deniable_server.store.errors import OpenError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable.estimate import Estimate, MeanRow, Row
-from deniable_server.researchers import figures
+from deniable_server.pages import figures
 from deniable_server.researchers.groups import Compared, ComparedMean, ComparedQuestion
 
 Cell = tuple[str, str]

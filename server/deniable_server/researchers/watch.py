@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import render_template
 
 from deniable_server.context import current_store
-from deniable_server.researchers.chart import growth
-from deniable_server.researchers.forms import ActionForm
-from deniable_server.researchers.pages import Page, routes
+from deniable_server.pages.chart import growth
+from deniable_server.pages.forms import ActionForm
+from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers.results import sizes_of
 from deniable_server.researchers.watching import warnings, watched
 from deniable_server.store.roles import Role

@@ -10,7 +10,8 @@ from deniable.estimate import MeanRow, Row
 from deniable.estimate.tables import Change, Waves, compare_waves
 from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable_server.researchers import figures, side_by_side
+from deniable_server.pages import figures
+from deniable_server.researchers import side_by_side
 from deniable_server.researchers.analysing import require_somebody
 from deniable_server.researchers.results import results_of
 from deniable_server.researchers.side_by_side import Line

@@ -80,7 +80,7 @@ def reply(status: int, rule: str, message: str) -> Response:
     else:
         said = {"status": status, "rule": rule, "message": message}
         if current_audience().csrf:
-            page = render_template("researchers/error.html", **said, user=g.get("user"), operator=g.get("operator", False))
+            page = render_template("pages/error.html", **said, user=g.get("user"), operator=g.get("operator", False))
         else:
             page = render_template("error.html", **said)
         response = make_response(page)

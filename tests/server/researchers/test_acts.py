@@ -146,5 +146,5 @@ def test_a_link_for_an_account_that_is_loaded_again_makes_no_link(ada: FlaskClie
 def test_a_form_used_before_a_restart_is_known_by_the_cookie(ada: FlaskClient, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     form = {"kind": "researcher", "once": once(ada.get("/manage/people").text)}
     assert ada.post("/manage/people/links", data=form).status_code == 200
-    monkeypatch.setattr("deniable_server.researchers.once._used", type(deniable_server.researchers.once._used)())
+    monkeypatch.setattr("deniable_server.pages.one_time_forms._used", type(deniable_server.pages.one_time_forms._used)())
     assert ada.post("/manage/people/links", data=form).status_code == 409

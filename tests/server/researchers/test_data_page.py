@@ -17,7 +17,7 @@ from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
-from deniable_server.researchers.figures import length
+from deniable_server.pages.figures import length
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
 

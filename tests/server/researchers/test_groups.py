@@ -37,7 +37,8 @@ from deniable.wire.part import Mode, Part
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.researchers import figures, groups
+from deniable_server.pages import figures
+from deniable_server.researchers import groups
 from deniable_server.researchers.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store

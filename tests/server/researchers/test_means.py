@@ -17,7 +17,7 @@ from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
-from deniable_server.researchers import figures
+from deniable_server.pages import figures
 from deniable_server.store import open_store
 
 SCORED = Survey.from_text("""

@@ -23,7 +23,7 @@ from deniable.estimate.tables import Waves
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.researchers import figures
+from deniable_server.pages import figures
 from deniable_server.researchers.waves import changed
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role

@@ -10,7 +10,7 @@ import pytest
 from deniable.estimate import Row, estimate
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.researchers.chart import EDGE, HEIGHT, SHARE_TICKS, Scale, histogram, mark, share_mark
+from deniable_server.pages.chart import EDGE, HEIGHT, SHARE_TICKS, Scale, histogram, mark, share_mark
 
 SURVEY = Survey.from_dict(
     {

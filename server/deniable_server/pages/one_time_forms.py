@@ -34,7 +34,7 @@ def repeated(title: str, back: str) -> tuple[str, int] | None:
     token = request.form.get(FIELD)
     if not token or _is_new(token):
         return None
-    return render_template("researchers/repeated.html", title=title, back=back), 409
+    return render_template("pages/repeated.html", title=title, back=back), 409
 
 
 def _is_new(token: str) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 from flask import flash, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from deniable_server.researchers import figures
-from deniable_server.researchers.chart import SHARE_TICKS, SHARES, mark, share_mark
-from deniable_server.researchers.once import once_field
+from deniable_server.pages import figures
+from deniable_server.pages.chart import SHARE_TICKS, SHARES, mark, share_mark
+from deniable_server.pages.one_time_forms import once_field
 from deniable_server.web.audience import Audience, Routes
 
 Page = str | Response | tuple[str, int]
@@ -50,4 +50,4 @@ def confirmation(question: str, consequence: str, button: str, back: str) -> str
         return None
     fields = [(name, value) for name, value in request.form.items(multi=True) if name not in ("csrf_token", "sure")]
     shown = {"question": question, "consequence": consequence, "button": button, "back": back, "fields": fields}
-    return render_template("researchers/confirmation.html", **shown)
+    return render_template("pages/confirmation.html", **shown)

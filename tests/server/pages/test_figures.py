@@ -7,7 +7,7 @@ import pytest
 from deniable.estimate import MeanRow
 from deniable.plan import half_width, private
 from deniable.survey import Survey
-from deniable_server.researchers import figures
+from deniable_server.pages import figures
 
 YES_NO = {"id": "q", "text": "?", "type": "yes_no"}
 

@@ -1,0 +1,1 @@
+"""Building blocks of researchers' pages: routes, forms, figures and charts."""
