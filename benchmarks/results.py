@@ -21,7 +21,7 @@ from flask.testing import FlaskClient
 from deniable.survey import Survey
 from deniable.wire.submission import MAX_COUNT, Submission
 from deniable_server import Config, create_app
-from deniable_server.researchers.passwords import set_password
+from deniable_server.identity.passwords import set_password
 from deniable_server.store.protocol import Store
 
 SIZES = ((1_000, 20, 30), (100_000, 20, 30), (10_000_000, 20, 30), (20_000, 200, 30), (20_000, 200, 300), (200_000, 200, 300))

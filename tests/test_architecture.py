@@ -416,7 +416,7 @@ def test_a_circle_is_noticed() -> None:
         (edges, "server/api/v1.py", "from deniable.device.encode import encode"),
         (edges, "server/respondents/page.py", "from deniable.device.randomize import randomize"),
         (edges, "server/store/sqlite/store.py", "from deniable_server.web import errors"),
-        (edges, "server/respondents/page.py", "from deniable_server.researchers.sessions import current_user"),
+        (edges, "server/respondents/page.py", "from deniable_server.identity.sessions import current_user"),
     ],
 )
 def test_an_edit_that_breaks_a_rule_is_noticed(rule: Rule, file: str, line: str) -> None:

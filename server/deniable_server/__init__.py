@@ -22,28 +22,21 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from flask_wtf import CSRFProtect
 
     from deniable_server.api import key_pages, metrics, openapi, submissions, v1, webhook_pages
+    from deniable_server.identity import account, audit, auth, form_recovery, people, second_factor, sessions, sign_up
+    from deniable_server.identity.passwords import Passwords
     from deniable_server.researchers import (
-        account,
-        audit,
-        auth,
         building,
         data,
         drafting,
         helping,
         inviting,
-        joining,
-        kept,
         members,
-        people,
         preview,
         publishing,
-        second_factor,
-        sessions,
         settings,
         surveys,
         watch,
     )
-    from deniable_server.researchers.passwords import Passwords
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
     from deniable_server.web import audience, errors, files, headers, health, languages, limits, linked, links
@@ -67,10 +60,10 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     app.extensions["deniable_codes"] = Delays(longest=LONGEST_FOR_CODES)
     sessions.register(app, https=config.https)
     limits.register(app)  # before what reads a form
-    audience.register(app, sessions.user, "auth.login", audience.Return(kept.by_author, kept.given_back))
+    audience.register(app, sessions.user, "auth.login", audience.Return(form_recovery.by_author, form_recovery.given_back))
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
-    persons = (auth.bp, joining.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, helping.bp)
+    persons = (auth.bp, sign_up.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, helping.bp)
     programs = (key_pages.bp, webhook_pages.bp)
     for routes in (
         *public,

@@ -16,7 +16,7 @@ from tests.kit.pages.layout import screen, sticking_out, too_small
 from tests.kit.patience import patient
 from tests.kit.servers.process import PASSWORD, ServerProcess
 
-from deniable_server.researchers import account_links, totp
+from deniable_server.identity import account_links, totp
 from deniable_server.store.factors import Passkey
 
 pytestmark = pytest.mark.browser

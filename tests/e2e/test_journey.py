@@ -36,8 +36,8 @@ from deniable.estimate import Analysis, analyse
 from deniable.survey import Survey
 from deniable.survey.document import parse
 from deniable.wire.link import Link
+from deniable_server.identity import account_links
 from deniable_server.pages import figures
-from deniable_server.researchers import account_links
 
 pytestmark = pytest.mark.browser
 

@@ -22,7 +22,7 @@ from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
-from deniable_server.researchers.passwords import set_password
+from deniable_server.identity.passwords import set_password
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 

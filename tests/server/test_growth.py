@@ -22,9 +22,9 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable_server import Config, create_app
 from deniable_server.api import keys
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate import cli_export, doctor, upkeep
 from deniable_server.operate.cli import main
-from deniable_server.researchers.passwords import set_password
 from deniable_server.researchers.release import rows_of
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings

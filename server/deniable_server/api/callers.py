@@ -8,7 +8,7 @@ from werkzeug.exceptions import Forbidden, Unauthorized
 
 from deniable_server.api import keys
 from deniable_server.context import current_store
-from deniable_server.researchers.passwords import current_passwords
+from deniable_server.identity.passwords import current_passwords
 from deniable_server.store.accounts import Key
 from deniable_server.store.roles import Role
 from deniable_server.web.limiter import TooManyError

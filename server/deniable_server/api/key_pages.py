@@ -10,8 +10,8 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import keys
 from deniable_server.context import current_store
+from deniable_server.identity.makers import key_makers
 from deniable_server.pages.routes import Page, confirmation, done, routes
-from deniable_server.researchers.makers import key_makers
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least

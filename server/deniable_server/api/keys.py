@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from deniable_server.researchers.names import readable
+from deniable_server.identity.names import readable
 from deniable_server.store.accounts import Key
 from deniable_server.store.protocol import Store
 

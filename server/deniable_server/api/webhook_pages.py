@@ -10,9 +10,9 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from deniable_server.api import webhooks
 from deniable_server.context import current_store
+from deniable_server.identity.makers import webhook_makers
 from deniable_server.pages.one_time_forms import repeated
 from deniable_server.pages.routes import Page, confirmation, done, routes
-from deniable_server.researchers.makers import webhook_makers
 from deniable_server.store.errors import ConflictError
 from deniable_server.store.roles import Role
 from deniable_server.store.webhooks import EVENTS

@@ -12,9 +12,9 @@ import click
 
 from deniable_server.api import keys
 from deniable_server.config import Config, Database
+from deniable_server.identity import account_links
+from deniable_server.identity.names import readable
 from deniable_server.operate.cli_database import database, json_option, opened, print_json
-from deniable_server.researchers import account_links
-from deniable_server.researchers.names import readable
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -46,7 +46,7 @@ def asked_password(variable: str | None) -> str:
 
 def give_password(store: Store, name: str, password: str) -> None:
     """Makes an account of this name or changes its password. Raises ValueError naming the rule."""
-    from deniable_server.researchers.passwords import set_password  # Flask comes with it, which no other command needs
+    from deniable_server.identity.passwords import set_password  # Flask comes with it, which no other command needs
 
     set_password(store.accounts, name, password)
 
@@ -102,7 +102,7 @@ def remove_user(db: Database, name: str) -> None:
 
     Not the only operator's, nor that of the only owner of a survey: `deniable-server grant` makes another one.
     """
-    from deniable_server.researchers.makers import remove_account
+    from deniable_server.identity.makers import remove_account
 
     with opened(db) as store:
         remains = remove_account(store, name)

@@ -166,7 +166,7 @@ def _give(store: Store, did: Act) -> None:
 
 def _new_password(store: Store, did: Act) -> bool:
     """Ends the old password, which may be why it was changed: `user password` sets a new one."""
-    from deniable_server.researchers.passwords import set_password
+    from deniable_server.identity.passwords import set_password
 
     if store.people.person(did.on) is None:
         return False

@@ -19,9 +19,9 @@ from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import Imported, is_workbook, read_xlsform
 from deniable_server.context import current_store
+from deniable_server.identity import form_recovery
 from deniable_server.pages.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
 from deniable_server.pages.routes import Page, done, routes
-from deniable_server.researchers import kept
 from deniable_server.researchers.editor.changes import changed
 from deniable_server.researchers.editor.drafted import (
     MOST_QUESTIONS,
@@ -72,7 +72,7 @@ TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in an
 @bp.errorhandler(CSRFError)
 def told_or_given_back(error: CSRFError) -> Response:
     """A form of a login that has ended: given back to who sent it, with a token of the new one."""
-    return kept.given_back() if kept.sent_by_hand() else out_of_date(error)
+    return form_recovery.given_back() if form_recovery.sent_by_hand() else out_of_date(error)
 
 
 # --- begin and end --------------------------------------------------------------------------------------------------------

@@ -28,9 +28,9 @@ from deniable_server import create_app
 from deniable_server.api import metrics, v1
 from deniable_server.config import Config
 from deniable_server.front import Front, application, gateway
+from deniable_server.identity import passwords
 from deniable_server.operate import serve as serving
 from deniable_server.operate.cli import main
-from deniable_server.researchers import passwords
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError
 from deniable_server.store.protocol import TakeBack, Tell

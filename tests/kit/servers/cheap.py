@@ -15,7 +15,7 @@ from flask import Flask
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
-from deniable_server.researchers import passwords
+from deniable_server.identity import passwords
 from deniable_server.store.sqlite import file
 
 CHEAP = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

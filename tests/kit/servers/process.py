@@ -21,8 +21,8 @@ from tests.kit.patience import PATIENCE
 
 from deniable.survey import Survey
 from deniable_server.api import keys
+from deniable_server.identity import passwords
 from deniable_server.operate.cli import main
-from deniable_server.researchers import passwords
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 

@@ -22,7 +22,7 @@ from deniable.errors import DeliveryError
 from deniable.sdk.survey_list import Listed
 from deniable.survey import Survey
 from deniable_server.api import keys
-from deniable_server.researchers.passwords import set_password
+from deniable_server.identity.passwords import set_password
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 

@@ -15,8 +15,8 @@ from tests.kit.surveys import submission
 
 from deniable.survey import Survey
 from deniable_server.api import keys, webhooks
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers.passwords import set_password
 from deniable_server.store.protocol import Store
 
 QUESTION = {"id": "q", "text": "?", "type": "yes_no"}

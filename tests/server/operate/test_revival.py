@@ -20,9 +20,9 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable_server.api import keys, webhooks
 from deniable_server.config import key_file
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.researchers import invitations
-from deniable_server.researchers.passwords import set_password
 from deniable_server.store.roles import Role
 
 pytestmark = pytest.mark.slow

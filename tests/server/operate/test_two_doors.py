@@ -22,8 +22,8 @@ from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
 from deniable_server import Config, create_app
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers.passwords import set_password
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role

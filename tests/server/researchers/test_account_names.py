@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 from tests.kit.servers.process import PASSWORD
 
-from deniable_server.researchers import account_links
-from deniable_server.researchers.passwords import set_password
+from deniable_server.identity import account_links
+from deniable_server.identity.passwords import set_password
 from deniable_server.store.protocol import Store
 
 TWINS = {

@@ -27,8 +27,8 @@ from tests.kit.patience import PATIENCE
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.researchers import account_links
-from deniable_server.researchers.passwords import set_password
+from deniable_server.identity import account_links
+from deniable_server.identity.passwords import set_password
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from deniable.survey import Survey
 from deniable.survey.dump import to_yaml
 from deniable_server.api import keys
-from deniable_server.researchers import account_links
+from deniable_server.identity import account_links
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 

@@ -10,7 +10,7 @@ import argon2
 import pytest
 
 from deniable_server import researchers
-from deniable_server.researchers.passwords import Passwords, set_password
+from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.store.protocol import Store
 from deniable_server.web import limiter
 from deniable_server.web.limiter import Delays, Lane, Rate, TooManyError

@@ -26,9 +26,9 @@ from deniable.wire.part import Mode
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.api import keys
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.researchers import models, release
-from deniable_server.researchers.passwords import set_password
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store

@@ -18,8 +18,8 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.api import keys
-from deniable_server.researchers import account_links
-from deniable_server.researchers.passwords import set_password
+from deniable_server.identity import account_links
+from deniable_server.identity.passwords import set_password
 from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from flask import abort, g, render_template, request, url_for
 
 from deniable_server.context import current_store
+from deniable_server.identity import account_links
+from deniable_server.identity.makers import Remains, remove_account
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.one_time_forms import repeated
 from deniable_server.pages.routes import OPERATORS, Page, confirmation, done, routes
-from deniable_server.researchers import account_links
-from deniable_server.researchers.makers import Remains, remove_account
 from deniable_server.store.errors import LastError
 from deniable_server.store.protocol import Store
 from deniable_server.web.links import server_address
@@ -97,4 +97,4 @@ def _page(problem: str = "", link: str = "") -> str:
         (invitation, datetime.fromtimestamp(invitation.until, UTC).date()) for invitation in store.people.invitations(int(now.timestamp()))
     ]
     shown = {"people": store.people.all(), "links": open_links, "problem": problem, "link": link}
-    return render_template("researchers/people.html", **shown, form=ActionForm())
+    return render_template("identity/people.html", **shown, form=ActionForm())

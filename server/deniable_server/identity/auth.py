@@ -9,10 +9,10 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.identity import passkeys, sessions
+from deniable_server.identity.passwords import current_passwords
+from deniable_server.identity.second_factor import current_codes, proved
 from deniable_server.pages.forms import CodeForm, LoginForm
-from deniable_server.researchers import passkeys, sessions
-from deniable_server.researchers.passwords import current_passwords
-from deniable_server.researchers.second_factor import current_codes, proved
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
 from deniable_server.web.limiter import TooManyError
@@ -27,26 +27,26 @@ def asked_again(_: CSRFError) -> Page:
     """A form without the token of this visit: the page anew, with one. Anybody can have sent it, so nothing of it is shown."""
     form = LoginForm(formdata=None)
     form.csrf_token.errors = [without_token()]  # nothing is wrong with what was typed
-    return render_template("researchers/login.html", form=form), 400
+    return render_template("identity/login.html", form=form), 400
 
 
 @bp.route("/login", methods=["GET", "POST"])
 def login() -> Page:
     form = LoginForm()
     if not form.validate_on_submit():
-        return render_template("researchers/login.html", form=form)
+        return render_template("identity/login.html", form=form)
     user = form.user.data
     try:
         held = current_passwords().hold(user, form.password.data, sessions.device(user))
     except TooManyError as error:
         form.password.errors = [_told(error)]
-        return _wait(render_template("researchers/login.html", form=form), error)
+        return _wait(render_template("identity/login.html", form=form), error)
     if held and current_store().factors.any(user):
         sessions.half_way(user)
         return redirect(url_for(".code", next=request.args.get("next")))
     if not held or not sessions.log_in(user):
         form.password.errors = ["Name or password is wrong."]
-        return render_template("researchers/login.html", form=form), 401
+        return render_template("identity/login.html", form=form), 401
     return _entered(user)
 
 
@@ -76,7 +76,7 @@ def code() -> Page:
 def _ask_factor(form: CodeForm, user: str) -> str:
     known = current_store().factors.passkeys(user)
     options = passkeys.request_options(known) if known and passkeys.site() else ""
-    return render_template("researchers/code.html", form=form, options=options)
+    return render_template("identity/code.html", form=form, options=options)
 
 
 def _passkey_held(user: str, answer: str) -> bool:

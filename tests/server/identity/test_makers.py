@@ -11,9 +11,9 @@ from flask.testing import FlaskClient
 from tests.kit.servers.process import PASSWORD
 
 from deniable_server.api import keys, webhooks
+from deniable_server.identity.makers import Remains, key_makers, remove_account, webhook_makers
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers.makers import Remains, key_makers, remove_account, webhook_makers
-from deniable_server.researchers.passwords import set_password
 from deniable_server.store.audit import acting
 from deniable_server.store.protocol import Store
 

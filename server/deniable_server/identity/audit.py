@@ -17,4 +17,4 @@ def page() -> Page:
     """The newest entries; with ?before=N those before number N."""
     before = request.args.get("before", type=int)
     entries = current_store().audit.entries(before if before is None else max(1, min(before, 1 << 62)), ON_A_PAGE)
-    return render_template("researchers/audit.html", entries=entries, form=ActionForm())
+    return render_template("identity/audit.html", entries=entries, form=ActionForm())

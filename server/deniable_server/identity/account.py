@@ -6,10 +6,10 @@ from flask import g, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.identity import sessions
+from deniable_server.identity.passwords import current_passwords, set_password
 from deniable_server.pages.forms import PasswordForm
 from deniable_server.pages.routes import Page, done, routes
-from deniable_server.researchers import sessions
-from deniable_server.researchers.passwords import current_passwords, set_password
 from deniable_server.web.limiter import TooManyError
 
 bp = routes("account", __name__)
@@ -37,7 +37,7 @@ def password() -> Page:
 
 
 def _page(form: PasswordForm) -> str:
-    return render_template("researchers/account.html", form=form, has_factor=current_store().factors.any(g.user))
+    return render_template("identity/account.html", form=form, has_factor=current_store().factors.any(g.user))
 
 
 @bp.post("/logout")

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from flask import current_app, g, render_template
 
 from deniable_server.context import current_store
+from deniable_server.identity import passkeys, sessions, totp
+from deniable_server.identity.passwords import current_passwords
 from deniable_server.pages.forms import ConfirmForm, FactorForm, PasskeyForm
 from deniable_server.pages.routes import Page, done, routes
-from deniable_server.researchers import passkeys, sessions, totp
-from deniable_server.researchers.passwords import current_passwords
 from deniable_server.store.factors import Factors
 from deniable_server.web.limiter import Delays, TooManyError
 from deniable_server.web.links import server_address
@@ -43,7 +43,7 @@ def begin() -> Page:
         if step is not None:
             codes = [recovery_code() for _ in range(RECOVERY_CODES)]
             current_store().factors.set_secret(g.user, secret, step, [hash_of(code) for code in codes])
-            return render_template("researchers/recovery.html", codes=codes)
+            return render_template("identity/recovery.html", codes=codes)
         form.code.errors = ["This is not the code that the app shows now. Check the clock of the device."]
     return _page(form, PasskeyForm(formdata=None)), 422
 
@@ -57,7 +57,7 @@ def add_passkey() -> Page:
         if passkey is not None:
             codes = [recovery_code() for _ in range(RECOVERY_CODES)]
             store.factors.add_passkey(g.user, passkey, [hash_of(code) for code in codes])
-            return render_template("researchers/recovery.html", codes=codes)
+            return render_template("identity/recovery.html", codes=codes)
         form.name.errors = ["The device gave no passkey for this page. Try again."]
     return _page(_new_secret(), form), 422
 
@@ -89,7 +89,7 @@ def _page(form: FactorForm, passkey: PasskeyForm, remove: ConfirmForm | None = N
         "options": passkeys.creation_options(g.user, known) if passkeys.site() else "",
         "errors": [told for one in (form, passkey, removing) for errors in one.errors.values() for told in errors],
     }
-    return render_template("researchers/second_factor.html", form=form, passkey=passkey, remove=removing, **shown)
+    return render_template("identity/second_factor.html", form=form, passkey=passkey, remove=removing, **shown)
 
 
 def _password_holds(form: ConfirmForm) -> bool:

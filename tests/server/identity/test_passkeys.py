@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from tests.kit.authenticator import PRESENT, Device
 from werkzeug.test import TestResponse
 
-from deniable_server.researchers import passkeys
+from deniable_server.identity import passkeys
 from deniable_server.store.factors import Passkey
 from deniable_server.store.protocol import Store
 

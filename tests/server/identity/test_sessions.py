@@ -19,9 +19,9 @@ from werkzeug.test import TestResponse
 
 from deniable_server import Config, create_app
 from deniable_server.config import make_key
+from deniable_server.identity import sessions
+from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers import sessions
-from deniable_server.researchers.passwords import Passwords, set_password
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 

@@ -8,10 +8,10 @@ from flask import abort, redirect, render_template, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
+from deniable_server.identity import sessions
+from deniable_server.identity.account_links import hash_of
+from deniable_server.identity.passwords import check_new_name, hashed
 from deniable_server.pages.forms import JoinForm
-from deniable_server.researchers import sessions
-from deniable_server.researchers.account_links import hash_of
-from deniable_server.researchers.passwords import check_new_name, hashed
 from deniable_server.store.errors import ConflictError, InvitationError
 from deniable_server.store.people import Invitation
 from deniable_server.web.audience import Audience, Routes
@@ -23,7 +23,7 @@ _OVER = "this link was used, has ended, or was never made; ask whoever sent it f
 
 @bp.get("/join/<token>")
 def page(token: str) -> str:
-    return render_template("researchers/join.html", form=JoinForm(), invitation=_invitation(token))
+    return render_template("identity/sign_up.html", form=JoinForm(), invitation=_invitation(token))
 
 
 @bp.post("/join/<token>")
@@ -31,7 +31,7 @@ def accept(token: str) -> AnyResponse | tuple[str, int]:
     """Makes the account and opens a session of it."""
     invitation, form = _invitation(token), JoinForm()
     if not form.validate_on_submit():
-        return render_template("researchers/join.html", form=form, invitation=invitation), 422
+        return render_template("identity/sign_up.html", form=form, invitation=invitation), 422
     people, name = current_store().people, form.user.data
     if people.person(name) is not None:
         return _taken(form, invitation)
@@ -39,7 +39,7 @@ def accept(token: str) -> AnyResponse | tuple[str, int]:
         check_new_name(current_store().accounts, name)
     except ValueError as error:
         form.user.errors = [f"{str(error)[:1].upper()}{str(error)[1:]}."]
-        return render_template("researchers/join.html", form=form, invitation=invitation), 422
+        return render_template("identity/sign_up.html", form=form, invitation=invitation), 422
     try:
         people.accept(invitation.hash, name, hashed(name, form.password.data), int(time.time()))
     except ConflictError:
@@ -63,4 +63,4 @@ def _invitation(token: str) -> Invitation:
 
 def _taken(form: JoinForm, invitation: Invitation) -> tuple[str, int]:
     form.user.errors = ["Somebody has this name: choose another one."]
-    return render_template("researchers/join.html", form=form, invitation=invitation), 422
+    return render_template("identity/sign_up.html", form=form, invitation=invitation), 422

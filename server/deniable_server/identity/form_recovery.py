@@ -9,7 +9,7 @@ from __future__ import annotations
 from flask import Response, g, make_response, render_template, request
 
 from deniable_server.context import current_store
-from deniable_server.researchers import sessions
+from deniable_server.identity import sessions
 from deniable_server.store.errors import UnknownDraftError
 
 KEPT = frozenset({"drafting.change", "drafting.write"})
@@ -37,5 +37,5 @@ def given_back() -> Response:
     """All that was sent, but for the token, which is a new one, and files, which a page cannot give back."""
     fields = [(name, value) for name, values in request.form.lists() if name != "csrf_token" for value in values]
     files = any(file.filename for file in request.files.values())
-    page = render_template("researchers/kept.html", fields=fields, user=g.get("user"), files=files)
+    page = render_template("identity/form_recovery.html", fields=fields, user=g.get("user"), files=files)
     return make_response(page, 401 if g.get("user") is None else 400)

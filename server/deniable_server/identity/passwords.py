@@ -16,7 +16,7 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from flask import current_app
 
 from deniable.survey import lookalikes
-from deniable_server.researchers.names import readable
+from deniable_server.identity.names import readable
 from deniable_server.store.accounts import Accounts
 from deniable_server.web.limiter import Clock, Lane
 

@@ -18,9 +18,9 @@ from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
 from deniable_server.config import make_key
+from deniable_server.identity import account_links
+from deniable_server.identity.passwords import Passwords
 from deniable_server.operate.cli import main
-from deniable_server.researchers import account_links
-from deniable_server.researchers.passwords import Passwords
 from deniable_server.store.errors import InvitationError
 from deniable_server.store.people import Person
 from deniable_server.store.protocol import Store

@@ -14,9 +14,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from deniable_server.config import make_key
+from deniable_server.identity import second_factor, totp
+from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers import second_factor, totp
-from deniable_server.researchers.passwords import set_password
 from deniable_server.store.protocol import Store
 from deniable_server.web.limiter import LONGEST_FOR_CODES, Delays
 

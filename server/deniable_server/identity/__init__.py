@@ -1,0 +1,1 @@
+"""Identity: accounts, login, sessions, passwords and second factors."""
