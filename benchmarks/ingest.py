@@ -35,7 +35,7 @@ from deniable.device.randomize import randomize
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.store import open_store
 
 CONNECTIONS = 32
@@ -170,7 +170,7 @@ def ours(folder: Path, survey: Survey, stored: bool = True, db: str | None = Non
     url, port = db or f"sqlite:///{folder / name}.db", free_port()
     store = open_store(url)
     store.surveys.publish(survey)
-    key = keys.make(store, "lab", ["submit"]) if records > 1 else None
+    key = api_keys.make(store, "lab", ["submit"]) if records > 1 else None
     store.close()
     command = [str(SERVER)] if stored else [sys.executable, "-c", VALIDATED]
     arguments = ["serve", "--db", url, "--port", str(port), "--most-per-second", "1000000"]

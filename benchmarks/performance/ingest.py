@@ -22,7 +22,7 @@ from benchmarks.performance.peers import PYTHON, missing
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.store import open_store
 
 SLOWED = """
@@ -103,7 +103,7 @@ def many(folder: Path) -> Iterator[Running]:
     survey = yes_no(20)
     with ingest.ours(folder, survey) as server:
         store = open_store(folder / "stored.db")
-        key = keys.make(store, "lab", ["submit"])
+        key = api_keys.make(store, "lab", ["submit"])
         store.close()
         yield replace(server, requests=submissions(survey, key))
 

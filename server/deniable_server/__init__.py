@@ -21,22 +21,11 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from flask import Flask
     from flask_wtf import CSRFProtect
 
-    from deniable_server.api import key_pages, metrics, openapi, submissions, v1, webhook_pages
+    from deniable_server.access import invite_page, key_pages
+    from deniable_server.api import metrics, openapi, submissions, v1, webhook_pages
     from deniable_server.identity import account, audit, auth, form_recovery, people, second_factor, sessions, sign_up
     from deniable_server.identity.passwords import Passwords
-    from deniable_server.researchers import (
-        building,
-        data,
-        drafting,
-        helping,
-        inviting,
-        members,
-        preview,
-        publishing,
-        settings,
-        surveys,
-        watch,
-    )
+    from deniable_server.researchers import building, data, drafting, helping, members, preview, publishing, settings, surveys, watch
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
     from deniable_server.web import audience, errors, files, headers, health, languages, limits, linked, links
@@ -74,7 +63,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         preview.bp,
         publishing.bp,
         building.bp,
-        inviting.bp,
+        invite_page.bp,
         watch.bp,
         data.bp,
         settings.bp,

@@ -21,7 +21,7 @@ from tests.kit.surveys import STUDY, submission
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
@@ -92,7 +92,7 @@ def logged_in() -> Callable[..., FlaskClient]:
 @pytest.fixture
 def key(store: Store) -> dict[str, str]:
     """The header that lets a program send many records in one submission."""
-    return {"Authorization": f"Bearer {keys.make(store, 'lab', ['submit'])}"}
+    return {"Authorization": f"Bearer {api_keys.make(store, 'lab', ['submit'])}"}
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.kit.surveys import submission
 from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable_server import Config, create_app
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate import cli_export, doctor, upkeep
 from deniable_server.operate.cli import main
@@ -187,7 +187,7 @@ class Measured:
             set_password(store.accounts, "ada", "correct horse battery")
             store.people.set_operator("ada", True)
             app = create_app(Config(path, "x" * 40), store)
-            key = {"Authorization": f"Bearer {keys.make(store, 'lab', ['results', 'reports'])}"}
+            key = {"Authorization": f"Bearer {api_keys.make(store, 'lab', ['results', 'reports'])}"}
             self.sites[groups] = Site(path, store, app, key, browser_of(app), waiting)
         return self.sites[groups]
 

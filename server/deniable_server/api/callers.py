@@ -6,7 +6,7 @@ from flask import abort, request
 from werkzeug.datastructures import WWWAuthenticate
 from werkzeug.exceptions import Forbidden, Unauthorized
 
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.context import current_store
 from deniable_server.identity.passwords import current_passwords
 from deniable_server.store.accounts import Key
@@ -59,8 +59,8 @@ def seen() -> list[str]:
     store, key = current_store(), _key()
     if key is None:
         return list(store.roles.seen_by(_researcher("a key")))
-    if not set(key.scopes) & set(keys.OF_SURVEYS):
-        raise Forbidden(f"the key must have one of the scopes {', '.join(keys.OF_SURVEYS)}")
+    if not set(key.scopes) & set(api_keys.OF_SURVEYS):
+        raise Forbidden(f"the key must have one of the scopes {', '.join(api_keys.OF_SURVEYS)}")
     return [each.survey.id for each in store.surveys.all()] if key.survey is None else [key.survey]
 
 
@@ -69,7 +69,7 @@ def _key() -> Key | None:
     sent = request.authorization
     if sent is None or sent.type != "bearer":
         return None
-    key = keys.find(current_store(), sent.token or "")
+    key = api_keys.find(current_store(), sent.token or "")
     if key is None:
         raise Unauthorized("the key must be one that this server made and did not revoke", www_authenticate=bearer("invalid_token"))
     return key

@@ -11,6 +11,7 @@ import click
 
 from deniable.survey import Survey
 from deniable.wire.link import Link
+from deniable_server.access import invitations
 from deniable_server.config import MOST_PER_SECOND, Config, Database, Institution, Logo, make_key
 from deniable_server.operate import logs
 from deniable_server.operate.cli_access import Name, asked_password, give_password, grant, key_commands, password_option, user_commands
@@ -22,7 +23,6 @@ from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_life import Number, archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
-from deniable_server.researchers import invitations
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 _METHOD = (

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.config import Config, Database
 from deniable_server.identity import account_links
 from deniable_server.identity.names import readable
@@ -215,7 +215,7 @@ def key_commands() -> None:
 @database
 @click.option("--name", metavar="NAME", required=True, help="What to call it, for `key list` and `key revoke`.")
 @click.option(
-    "--scope", "scopes", type=click.Choice(list(keys.SCOPES)), multiple=True, required=True, help="What it is for; may be repeated."
+    "--scope", "scopes", type=click.Choice(list(api_keys.SCOPES)), multiple=True, required=True, help="What it is for; may be repeated."
 )
 @click.option("--survey", metavar="ID", help="For this survey only.")
 def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None) -> None:
@@ -226,9 +226,9 @@ def make_key(db: Database, name: str, scopes: Sequence[str], survey: str | None)
       deniable-server key make --scope submit --name lab
     """
     with opened(db) as store:
-        written = keys.make(store, name, scopes, survey)
+        written = api_keys.make(store, name, scopes, survey)
     click.echo(written)
-    click.echo(f"{name} is for {' and '.join(keys.SCOPES[scope] for scope in scopes)}. Nobody can print the key again.", err=True)
+    click.echo(f"{name} is for {' and '.join(api_keys.SCOPES[scope] for scope in scopes)}. Nobody can print the key again.", err=True)
 
 
 @key_commands.command("list")
@@ -252,7 +252,7 @@ def revoke_key(db: Database, name: str) -> None:
     """Revoke a key: it opens nothing from now on."""
     with opened(db) as store:
         if not store.accounts.remove_key(name):
-            if name.startswith(keys.PREFIX):
+            if name.startswith(api_keys.PREFIX):
                 raise click.ClickException("name must be a key's name, got a key (dk_…); `deniable-server key list` prints the names")
             raise click.ClickException(f"there is no key with the name {name}")
     click.echo(f"{name} is revoked.")

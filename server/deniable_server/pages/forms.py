@@ -25,10 +25,10 @@ from wtforms import (
 from wtforms.validators import EqualTo, InputRequired, Length, NumberRange, Optional, ValidationError
 
 from deniable.extras import available
+from deniable_server.access.invitations import MOST_CODES
 from deniable_server.identity.names import LONGEST, readable
 from deniable_server.identity.passwords import LENGTHS
 from deniable_server.pages.numbers import decimal, whole
-from deniable_server.researchers.invitations import MOST_CODES
 from deniable_server.store.life import EARLY, MOST, PAST, Settings, SettingsError, require_day, revised
 from deniable_server.store.roles import Role
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Key:
-    """What a key may do: `scopes` are words of `deniable_server.api.keys.SCOPES`; survey: in this survey only, None for all."""
+    """What a key may do: `scopes` are words of `deniable_server.access.api_keys.SCOPES`; survey: in this survey only, None for all."""
 
     name: str
     scopes: tuple[str, ...]

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from tests.kit.patience import PATIENCE
 
 from deniable.survey import Survey
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity import passwords
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
@@ -106,7 +106,7 @@ class ServerProcess:
     def key(self) -> str:
         """A key for submissions of many records."""
         with self.store() as store:
-            return keys.make(store, "lab", ["submit"])
+            return api_keys.make(store, "lab", ["submit"])
 
     def start(self, *options: str, answers: Callable[[], bool] | None = None) -> None:
         words = [*self.command, "serve", "--db", str(self.db), "--port", str(self.port), *options]

@@ -14,7 +14,7 @@ from tests.kit.patience import PATIENCE
 from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.api.reports import FORMS
 from deniable_server.store import open_store
 
@@ -59,4 +59,4 @@ def test_the_examples_do_what_the_page_says(make_server: Callable[[], Any], caps
 
 def test_the_page_names_every_form_and_every_scope() -> None:
     assert all(f"form={form}" in PAGE for form in FORMS)
-    assert {scope for scope in keys.SCOPES if f"`{scope}`" in PAGE} == {"results", "reports"}
+    assert {scope for scope in api_keys.SCOPES if f"`{scope}`" in PAGE} == {"results", "reports"}

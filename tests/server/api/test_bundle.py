@@ -31,7 +31,7 @@ from deniable.wire import access_codes
 from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.researchers import bundles, release
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
@@ -208,7 +208,7 @@ def bundles_of(folder: Path, orders: Sequence[Sequence[Sequence[int]]]) -> set[b
         store = open_store(folder / f"{number}.db")
         store.surveys.publish(SURVEY)
         app = create_app(Config(folder / f"{number}.db", "x" * 40), store)
-        key = keys.make(store, "key", ["reports"])
+        key = api_keys.make(store, "key", ["reports"])
         for together in order:
             send(store, SURVEY, Part("North"), len(together), b"".join(people[i] for i in together))
         found.add(app.test_client().get("/api/v1/surveys/every/bundle", headers={"Authorization": f"Bearer {key}"}).data)
@@ -276,7 +276,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServerProce
     store = open_store(server.db)
     store.surveys.publish(SURVEY)
     send(store, SURVEY, Part("North"), 40)
-    made = {scope: keys.make(store, scope, [scope]) for scope in ("results", "reports")}
+    made = {scope: api_keys.make(store, scope, [scope]) for scope in ("results", "reports")}
     store.close()
     server.start()
     yield server, made

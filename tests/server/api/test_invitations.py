@@ -25,9 +25,9 @@ from deniable.device.entropy import os_words
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
+from deniable_server.access import invitations
 from deniable_server.config import make_key
 from deniable_server.operate.cli import main
-from deniable_server.researchers import invitations
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store

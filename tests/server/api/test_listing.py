@@ -21,7 +21,7 @@ from deniable.cli import main
 from deniable.errors import DeliveryError
 from deniable.sdk.survey_list import Listed
 from deniable.survey import Survey
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -61,8 +61,8 @@ def test_each_sees_the_surveys_in_which_they_have_a_role_and_a_key_those_that_it
         ("all", ["submit"], None, ["hers", "private", "shared", "study"]),
         ("one", ["reports"], "private", ["private"]),
     ):
-        assert listed(client, headers={"Authorization": f"Bearer {keys.make(store, name, scopes, survey)}"}) == seen
-    other = client.get(URL, headers={"Authorization": f"Bearer {keys.make(store, 'prometheus', ['metrics'])}"})
+        assert listed(client, headers={"Authorization": f"Bearer {api_keys.make(store, name, scopes, survey)}"}) == seen
+    other = client.get(URL, headers={"Authorization": f"Bearer {api_keys.make(store, 'prometheus', ['metrics'])}"})
     assert (other.status_code, "private" in other.text) == (403, False)
     assert client.get(URL).status_code == 401
     assert client.get(URL, auth=("eve", "wrong")).status_code == 401
@@ -186,6 +186,6 @@ def test_the_command_prints_a_line_a_survey_or_json(app: Flask, store: Store, mo
         told = json.loads(run(main, ["surveys", "http://localhost", *who, "--json"], env={"P": PASSWORD}).stdout)
         assert [each["id"] for each in told] == ["b", "study"]
         assert set(told[0]) == set(GOOD)
-        key = keys.make(store, "reader", ["results"], "b")
+        key = api_keys.make(store, "reader", ["results"], "b")
         assert run(main, ["surveys", "http://localhost"], env={"DENIABLE_KEY": key}).stdout == "b\tclosed\tAbout b\n"
         assert run(main, ["surveys", "http://localhost"]).exit_code == 2

@@ -18,7 +18,8 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.api import keys, metrics
+from deniable_server.access import api_keys
+from deniable_server.api import metrics
 from deniable_server.api.metrics import CONTENT_TYPE, OWN_ADDRESS, Metrics
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
@@ -184,7 +185,7 @@ def test_a_text_that_moves_is_noticed(
 
 def test_it_names_nobody_and_no_group(scraped: Callable[[], str], surveys: Store) -> None:
     surveys.submissions.add("batched", submission(BATCHED, 7, group="Kanary"))
-    keys.make(surveys, "kanary-key", ["metrics"])
+    api_keys.make(surveys, "kanary-key", ["metrics"])
     assert not re.search("kanary|robin|ada|smoke|A study", scraped(), re.IGNORECASE)
 
 
@@ -205,7 +206,7 @@ def test_it_is_there_on_request_only_and_for_a_key_of_its_own(app: Flask, store:
         client = app.test_client()
         return {name: client.get("/metrics", headers=header).status_code for name, header in headers.items()}
 
-    bearer = {scope: {"Authorization": f"Bearer {keys.make(store, scope, [scope])}"} for scope in keys.SCOPES}
+    bearer = {scope: {"Authorization": f"Bearer {api_keys.make(store, scope, [scope])}"} for scope in api_keys.SCOPES}
     headers = {
         "nobody": {},
         "none": {"Authorization": "Bearer dk_no"},
@@ -225,7 +226,7 @@ def test_it_is_there_on_request_only_and_for_a_key_of_its_own(app: Flask, store:
 
 def test_no_key_of_one_survey_is_for_the_server(store: Store) -> None:
     with pytest.raises(ValueError, match="scope must be submit or results or reports for a key of one survey"):
-        keys.make(store, "k", ["results", "metrics"], "study")
+        api_keys.make(store, "k", ["results", "metrics"], "study")
 
 
 def test_the_newest_backup_tells_when_it_was_made(store: Store, tmp_path: Path) -> None:

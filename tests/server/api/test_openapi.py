@@ -24,7 +24,7 @@ from tests.kit.servers.process import PASSWORD, USER
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.api.openapi import document
 from deniable_server.store.protocol import Store
 from deniable_server.store.webhooks import Told, Webhook
@@ -99,7 +99,7 @@ def test_every_operation_says_who_may_what_it_does_and_what_it_gives(path: str, 
     ways = [way for way in operation["security"] if way]
     assert all(way in ({"key": []}, {"password": []}) for way in ways), "scopes belong to OAuth; those of keys are in x-key-scope"
     assert ("x-key-scope" in operation) == ({"key": []} in ways and path != "/surveys")
-    assert operation.get("x-key-scope", "submit") in keys.OF_SURVEYS
+    assert operation.get("x-key-scope", "submit") in api_keys.OF_SURVEYS
     assert ("researchers" in operation["tags"]) == (bool(ways) and {} not in operation["security"])
 
 
@@ -137,8 +137,8 @@ def check(app: Flask, store: Store, path: str, method: str, bodies: st.SearchStr
     credentials = [
         None,
         "Bearer dk_none",
-        *(f"Bearer {keys.make(store, scope, [scope])}" for scope in keys.OF_SURVEYS),
-        *[f"Bearer {keys.make(store, 'all', list(keys.SCOPES))}"] * 3,
+        *(f"Bearer {api_keys.make(store, scope, [scope])}" for scope in api_keys.OF_SURVEYS),
+        *[f"Bearer {api_keys.make(store, 'all', list(api_keys.SCOPES))}"] * 3,
     ]
     if "webhooks" in path:  # what no key is for
         credentials[-3:] = [f"Basic {base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"] * 3

@@ -33,7 +33,7 @@ from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.store import open_store
 
 AUTH = ("ada", "correct horse battery")
@@ -206,7 +206,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     later = {group: simulate(LATER, {**TRUTH, "smokes": [0.2, 0.8]}, n=750).reports for group in LATER.groups}
     for group, raw in later.items():
         store.submissions.add("later", Submission(os.urandom(16), LATER.digest, 750, raw, group))
-    key = {scopes: keys.make(store, scopes, scopes.split()) for scopes in ("results", "reports", "results reports")}
+    key = {scopes: api_keys.make(store, scopes, scopes.split()) for scopes in ("results", "reports", "results reports")}
     store.close()
     server.start()
     yield Site(server.url, kept, later, key)

@@ -32,7 +32,7 @@ from tests.kit.surveys import submission
 
 from deniable.survey import Survey
 from deniable.wire.access_codes import SECRET_BYTES, submission_id, written
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +133,7 @@ def site(make_server: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.Mo
         for group in WIDE.groups:
             store.submissions.add("wide", submission(WIDE, 20, group=group, mode="organisation"))
         store.submissions.add("modelled", submission(MODELLED, 5000, mode="organisation"))
-        key = keys.make(store, "reader", ["reports", "results"])
+        key = api_keys.make(store, "reader", ["reports", "results"])
     server.start("--most-per-second", "100000")
     return server, workbook, key
 

@@ -22,7 +22,7 @@ from tests.kit.surveys import submission
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.access_codes import invitation_hash
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.front import gateway
 from deniable_server.store.reserved import is_reserved
 from deniable_server.web.lanes import Lane, enter, lane_of, lane_of_endpoint
@@ -229,7 +229,7 @@ def test_what_a_client_has_asked_for_ends_when_it_goes_away(
     server = make_server("endless-computations")
     server.publish(OTHER)
     with server.store() as store:
-        key = keys.make(store, "reader", ["reports"])
+        key = api_keys.make(store, "reader", ["reports"])
     server.start()
     asked = f"GET /api/v1/surveys/other/reports HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
     for _ in range(2):  # the lane is free again, each time
@@ -251,7 +251,7 @@ def test_processes_that_compute_end_with_a_server_that_is_killed(
     server = make_server("endless-computations")
     server.publish(OTHER)
     with server.store() as store:
-        key = keys.make(store, "reader", ["reports"])
+        key = api_keys.make(store, "reader", ["reports"])
     server.start()
     raw = Raw(server, f"GET /api/v1/surveys/other/reports HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n".encode())
     wait_for(lambda: begun.exists() and begun.read_text(), "a computation that has begun")

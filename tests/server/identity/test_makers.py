@@ -10,7 +10,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from tests.kit.servers.process import PASSWORD
 
-from deniable_server.api import keys, webhooks
+from deniable_server.access import api_keys
+from deniable_server.api import webhooks
 from deniable_server.identity.makers import Remains, key_makers, remove_account, webhook_makers
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
@@ -21,13 +22,13 @@ from deniable_server.store.protocol import Store
 def made_by(store: Store, user: str) -> str:
     set_password(store.accounts, user, PASSWORD)
     with acting(user):
-        keys.make(store, f"key of {user}", ["reports"], "study")
+        api_keys.make(store, f"key of {user}", ["reports"], "study")
         return webhooks.make(store, "study", "https://example.org/in", ["survey.closed"])[0].id
 
 
 def test_who_made_a_key_or_a_webhook_is_shown_to_owners(app: Flask, store: Store, logged_in: Callable[..., FlaskClient]) -> None:
     webhook = made_by(store, "eve")
-    keys.make(store, "by command", ["reports"], "study")
+    api_keys.make(store, "by command", ["reports"], "study")
     assert key_makers(store) == {"key of eve": "eve", "by command": None}
     assert webhook_makers(store) == {webhook: "eve"}
     for page in ("keys", "webhooks"):

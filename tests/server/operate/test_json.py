@@ -14,7 +14,8 @@ from click.testing import CliRunner
 from tests.kit.surveys import submission
 
 from deniable.survey import Survey
-from deniable_server.api import keys, webhooks
+from deniable_server.access import api_keys
+from deniable_server.api import webhooks
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.store.protocol import Store
@@ -40,7 +41,7 @@ def run(store: Store, tmp_path: Path) -> Run:
     store.surveys.publish(staff)
     set_password(store.accounts, "ada", "correct horse battery")
     store.people.set_operator("ada", True)
-    keys.make(store, "lab", ["submit", "results"])
+    api_keys.make(store, "lab", ["submit", "results"])
     webhooks.make(store, "staff", "https://example.org/in", ["survey.closed"])
     store.submissions.add("study", submission(store.surveys.published("study").survey, 40))
 

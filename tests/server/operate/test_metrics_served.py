@@ -14,7 +14,7 @@ from tests.kit.servers.process import ServerProcess, reserved
 from tests.kit.surveys import submission
 
 from deniable.survey import Survey
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.operate.cli import main
 
 
@@ -23,7 +23,7 @@ def serving(server: ServerProcess, survey: Survey) -> Iterator[tuple[Callable[[]
     """Serves a survey: what scrapes it, by a key and at the address of its own, and that address."""
     server.publish(survey)
     with server.store() as store:
-        key = keys.make(store, "prometheus", ["metrics"])
+        key = api_keys.make(store, "prometheus", ["metrics"])
     with reserved() as holder:
         own = f"127.0.0.1:{holder.getsockname()[1]}"
         server.start("--metrics", "--metrics-listen", own)

@@ -18,11 +18,11 @@ from tests.kit.surveys import submission
 
 from deniable.survey import Survey
 from deniable.wire import access_codes
-from deniable_server.api import keys, webhooks
+from deniable_server.access import api_keys, invitations
+from deniable_server.api import webhooks
 from deniable_server.config import key_file
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers import invitations
 from deniable_server.store.roles import Role
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
             set_password(store.accounts, name, PASSWORD)
             store.roles.grant("clinic", name, Role.VIEWER)
         store.roles.grant("clinic", "ada", Role.OWNER)
-        key = keys.make(store, "leaked", ["results"])
+        key = api_keys.make(store, "leaked", ["results"])
         code = invitations.make(store, "staff", 2)[0]
         for each in (gone, *(submission(OPEN, 1) for _ in range(5))):
             store.submissions.add("clinic", each)

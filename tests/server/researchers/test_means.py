@@ -16,7 +16,7 @@ from deniable.simulate import simulate
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.pages import figures
 from deniable_server.store import open_store
 
@@ -40,7 +40,7 @@ def page(tmp_path: Path, logged_in: Callable[[Flask], FlaskClient]) -> FlaskClie
     store = open_store(tmp_path / "deniable.db")
     store.surveys.publish(SCORED)
     client = logged_in(create_app(Config(tmp_path / "deniable.db", "x" * 40), store))
-    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {keys.make(store, 'lab', ['submit'])}"
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {api_keys.make(store, 'lab', ['submit'])}"
     return client
 
 

@@ -26,7 +26,7 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.researchers import watching
 from deniable_server.researchers.watching import warnings, watched
 from deniable_server.store.life import Settings
@@ -218,7 +218,7 @@ def running(tmp_path: Path) -> Iterator[ServerProcess]:
 def test_the_same_is_told_by_library_api_sdk_and_command(running: ServerProcess) -> None:
     with running.store() as store:
         own = watched(store, "watched")
-        key = keys.make(store, "watcher", ["results"])
+        key = api_keys.make(store, "watcher", ["results"])
     with SurveyClient(running.url, key=key, outbox=":memory:") as client:
         assert client.progress("watched") == own
     done = CliRunner().invoke(main, ["watch", f"{running.url}/s/watched", "--key-env", "A_KEY", "--json"], env={"A_KEY": key})

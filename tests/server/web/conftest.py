@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
 from deniable.survey.dump import to_yaml
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity import account_links
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
@@ -78,5 +78,5 @@ def everything(app: Flask, logged_in: Callable[..., FlaskClient], store: Store, 
         store.submissions.add(survey.id, submissions(60, to=survey, group=group))
     store.accounts.set_password(HOSTILE, "hash")
     store.roles.grant(survey.id, HOSTILE, Role.VIEWER)
-    keys.make(store, HOSTILE, ["results"], survey.id)
+    api_keys.make(store, HOSTILE, ["results"], survey.id)
     return Site(app, logged_in(app), store)

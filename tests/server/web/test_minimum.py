@@ -25,7 +25,7 @@ from deniable.survey import Survey
 from deniable.wire.part import Mode
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.researchers import models, release
@@ -136,7 +136,7 @@ class World:
         self.store.people.set_operator("ada", True)
         self.app: Flask = create_app(Config(folder / "deniable.db", "x" * 40), self.store)
         self.browser = logged_in(self.app)
-        self.key = {"Authorization": f"Bearer {keys.make(self.store, 'k', ['results', 'reports'])}"}
+        self.key = {"Authorization": f"Bearer {api_keys.make(self.store, 'k', ['results', 'reports'])}"}
 
     def replies(self, quick: bool = False) -> Iterator[tuple[str, str, bytes]]:
         """(endpoint, address, what came) of every route that can be asked, in every way."""

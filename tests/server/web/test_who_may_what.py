@@ -17,7 +17,7 @@ from werkzeug.test import TestResponse
 from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.identity import account_links
 from deniable_server.identity.passwords import set_password
 from deniable_server.store.errors import UnknownSurveyError
@@ -190,10 +190,10 @@ class Door:
             store.roles.grant("s-here", user, Role.of(user))
         self.link = account_links.make(store, "", operator=False)
         made = {
-            "key to submit": keys.make(store, "submit", ["submit"]),
-            "key to results": keys.make(store, "results", ["results"]),
-            "key elsewhere": keys.make(store, "elsewhere", ["submit", "results", "reports"], "elsewhere"),
-            "key to reports": keys.make(store, "reports", ["reports"]),
+            "key to submit": api_keys.make(store, "submit", ["submit"]),
+            "key to results": api_keys.make(store, "results", ["results"]),
+            "key elsewhere": api_keys.make(store, "elsewhere", ["submit", "results", "reports"], "elsewhere"),
+            "key to reports": api_keys.make(store, "reports", ["reports"]),
         }
         self.headers: dict[str, dict[str, str]] = {role: {"Authorization": f"Bearer {key}"} for role, key in made.items()}
         self.headers["respondent"] = {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"}

@@ -8,7 +8,7 @@ from wtforms import SelectMultipleField, StringField, SubmitField
 from wtforms.validators import InputRequired, Length
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.context import current_store
 from deniable_server.identity.makers import key_makers
 from deniable_server.pages.routes import Page, confirmation, done, routes
@@ -26,7 +26,7 @@ class KeyForm(FlaskForm):  # type: ignore[misc]
     scopes = SelectMultipleField(
         "What is it for?",
         [InputRequired("Say what the key is for.")],
-        choices=list(keys.OF_SURVEYS),
+        choices=list(api_keys.OF_SURVEYS),
         widget=ListWidget(prefix_label=False),
         option_widget=CheckboxInput(),
     )
@@ -39,7 +39,7 @@ def overview() -> Page:
     store = current_store()
     owned = [survey for survey, role in store.roles.seen_by(g.user).items() if role == Role.OWNER]
     keys_of = {survey: [key for key in store.accounts.all_keys() if key.survey == survey] for survey in owned}
-    return render_template("researchers/all_keys.html", keys_of=keys_of)
+    return render_template("access/all_keys.html", keys_of=keys_of)
 
 
 @bp.get("/manage/surveys/<survey_id>/keys")
@@ -55,7 +55,7 @@ def make(survey_id: str) -> Page:
     form = KeyForm()
     if form.validate():
         try:
-            made = keys.make(current_store(), form.name.data, form.scopes.data, survey_id)
+            made = api_keys.make(current_store(), form.name.data, form.scopes.data, survey_id)
             return _page(survey_id, KeyForm(formdata=None), made)
         except ConflictError:
             form.name.errors = ["Another key of this server has this name: choose another one."]
@@ -82,5 +82,5 @@ def _page(survey_id: str, form: KeyForm, made: str = "") -> str:
     store = current_store()
     found = [key for key in store.accounts.all_keys() if key.survey == survey_id]
     published = store.surveys.published(survey_id)
-    shown = {"published": published, "keys": found, "scopes": keys.OF_SURVEYS, "makers": key_makers(store)}
-    return render_template("researchers/keys.html", **shown, made=made, form=form)
+    shown = {"published": published, "keys": found, "scopes": api_keys.OF_SURVEYS, "makers": key_makers(store)}
+    return render_template("access/keys.html", **shown, made=made, form=form)

@@ -17,7 +17,7 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import invitation_hash, read
 from deniable.wire.link import Link
 from deniable.wire.six_words import six_words
-from deniable_server.researchers.inviting import MOST_ON_A_SHEET
+from deniable_server.access.invite_page import MOST_ON_A_SHEET
 from deniable_server.store.protocol import Store
 
 PAGE = "/manage/surveys/panel/invite"

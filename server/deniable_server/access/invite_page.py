@@ -9,11 +9,11 @@ from flask import Response, render_template, url_for
 from markupsafe import Markup
 
 from deniable.survey import Survey
+from deniable_server.access import invitations
 from deniable_server.context import current_store
 from deniable_server.pages.forms import CodesForm
 from deniable_server.pages.one_time_forms import repeated
 from deniable_server.pages.routes import Page, routes
-from deniable_server.researchers import invitations
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 from deniable_server.web.links import server_address
@@ -54,7 +54,7 @@ def codes(survey_id: str) -> Page:
     group = form.group.data or None
     if form.sheet.data:
         links = [(code, invitations.personal_link(survey, code, server_address(), group)) for code in written]
-        return render_template("researchers/sheet.html", survey=survey, group=group, links=links, form=form)
+        return render_template("access/sheet.html", survey=survey, group=group, links=links, form=form)
     body = invitations.to_csv(survey, written, server_address(), group)
     return Response(body, mimetype="text/csv", headers={"Content-Disposition": f'attachment; filename="{survey_id}-codes.csv"'})
 
@@ -69,4 +69,4 @@ def _form(survey: Survey) -> CodesForm:
 def _page(survey_id: str, form: CodesForm) -> str:
     store = current_store()
     made, spent = store.access.invitations(survey_id)
-    return render_template("researchers/invite.html", published=store.surveys.published(survey_id), form=form, made=made, spent=spent)
+    return render_template("access/invite.html", published=store.surveys.published(survey_id), form=form, made=made, spent=spent)

@@ -21,7 +21,7 @@ from werkzeug.test import TestResponse
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.config import make_key
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
@@ -88,9 +88,9 @@ def test_a_key_opens_its_survey_its_scope_and_nothing_else(
     client: FlaskClient, store: Store, survey: Survey, other: Survey, submissions: Make
 ) -> None:
     everywhere, here, reader = (
-        keys.make(store, "everywhere", ["submit"]),
-        keys.make(store, "here", ["submit"], "study"),
-        keys.make(store, "reader", ["results"]),
+        api_keys.make(store, "everywhere", ["submit"]),
+        api_keys.make(store, "here", ["submit"], "study"),
+        api_keys.make(store, "reader", ["results"]),
     )
 
     def statuses(key: str) -> list[int]:
@@ -120,7 +120,7 @@ def test_what_is_no_key_is_refused_even_for_one_record_and_not_repeated(client: 
 
 
 def test_a_revoked_key_opens_nothing_from_now_on(client: FlaskClient, store: Store, submissions: Make) -> None:
-    key = keys.make(store, "lab", ["submit"])
+    key = api_keys.make(store, "lab", ["submit"])
     assert send(client, submissions(3).to_json(), key).status_code == 200
     assert store.accounts.remove_key("lab")
     assert send(client, submissions(3).to_json(), key).status_code == 401
@@ -130,7 +130,7 @@ def test_only_a_hash_of_a_key_is_on_the_disk_and_no_log_has_it(
     client: FlaskClient, store: Store, submissions: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    key = keys.make(store, "lab", ["submit", "results"])
+    key = api_keys.make(store, "lab", ["submit", "results"])
     assert re.fullmatch(r"dk_[A-Za-z0-9_-]{43}", key)
     assert len(base64.urlsafe_b64decode(key[3:] + "=")) == 32
     send(client, submissions(3).to_json(), key)
@@ -145,14 +145,14 @@ def test_only_a_hash_of_a_key_is_on_the_disk_and_no_log_has_it(
 
 
 def test_a_key_that_is_made_twice_is_two_and_a_name_is_one_keys(store: Store) -> None:
-    assert keys.make(store, "a", ["submit"]) != keys.make(store, "b", ["submit"])
+    assert api_keys.make(store, "a", ["submit"]) != api_keys.make(store, "b", ["submit"])
     with pytest.raises(ConflictError, match="a key with this name exists"):
-        keys.make(store, "a", ["results"])
+        api_keys.make(store, "a", ["results"])
     with pytest.raises(UnknownSurveyError):
-        keys.make(store, "c", ["submit"], "nothing")
+        api_keys.make(store, "c", ["submit"], "nothing")
     for name, scopes in (("", ["submit"]), ("x" * 65, ["submit"]), ("a\n", ["submit"]), ("d", []), ("d", ["everything"])):
         with pytest.raises(ValueError, match="must be"):
-            keys.make(store, name, scopes)
+            api_keys.make(store, name, scopes)
     assert [key.name for key in store.accounts.all_keys()] == ["a", "b"]
 
 
@@ -247,7 +247,7 @@ def test_a_program_and_the_servers_own_page_may_send(public: FlaskClient, submis
 def test_another_sites_page_may_not_send_with_a_key_or_without(
     public: FlaskClient, store: Store, submissions: Make, headers: dict[str, str]
 ) -> None:
-    key = keys.make(store, "lab", ["submit"])
+    key = api_keys.make(store, "lab", ["submit"])
     assert send(public, submissions().to_json(), **headers).status_code == 403
     assert send(public, submissions(3).to_json(), key, **headers).status_code == 403
     assert send(public, b"{}", url=URL.replace("submissions", "withdrawals"), **headers).status_code == 403
@@ -307,7 +307,7 @@ def test_a_database_from_before_has_its_accounts_and_takes_keys(tmp_path: Path) 
     assert store.accounts.users() == ["ada"]
     assert store.accounts.open_session("ada", b"h", 1, 2)
     assert not store.accounts.open_session("eve", b"e", 1, 2)
-    assert keys.find(store, keys.make(store, "lab", ["submit"])) is not None
+    assert api_keys.find(store, api_keys.make(store, "lab", ["submit"])) is not None
     store.close()
 
 

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
-from deniable_server.api import keys
+from deniable_server.access import api_keys
 from deniable_server.store.protocol import Store
 from deniable_server.store.roles import Role
 
@@ -37,7 +37,7 @@ def status(client: FlaskClient, key: str, survey: str, path: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scopes", [["submit"], ["results"], ["reports"], list(keys.OF_SURVEYS)])
+@pytest.mark.parametrize("scopes", [["submit"], ["results"], ["reports"], list(api_keys.OF_SURVEYS)])
 def test_a_key_is_for_what_was_ticked_in_this_survey_until_it_is_revoked(
     eve: FlaskClient, client: FlaskClient, store: Store, scopes: list[str]
 ) -> None:
@@ -61,7 +61,7 @@ def test_browsers_are_told_to_want_a_name_and_not_every_box(eve: FlaskClient) ->
 
 def test_the_overview_has_the_keys_of_surveys_that_one_owns_and_no_others(eve: FlaskClient, store: Store) -> None:
     for name, survey in (("one-of-hers", "hers"), ("of-study", "study"), ("of-all", None)):
-        keys.make(store, name, ["results"], survey)
+        api_keys.make(store, name, ["results"], survey)
     store.accounts.set_password("ada", "hash")
     store.roles.grant("study", "ada", Role.OWNER)
     store.roles.grant("study", "eve", Role.EDITOR)
@@ -76,8 +76,8 @@ def test_the_overview_has_the_keys_of_surveys_that_one_owns_and_no_others(eve: F
 
 
 def test_an_owner_revokes_keys_of_the_survey_alone(eve: FlaskClient, store: Store) -> None:
-    keys.make(store, "all-of-them", ["results"])
-    keys.make(store, "study", ["results"], "study")
+    api_keys.make(store, "all-of-them", ["results"])
+    api_keys.make(store, "study", ["results"], "study")
     for name in ("all-of-them", "study", "nothing", ""):
         assert send(eve, f"{PATH}/revoke", name=name, sure="1").status_code == 302
     assert [key.name for key in store.accounts.all_keys()] == ["all-of-them", "study"]
@@ -97,7 +97,7 @@ def test_an_owner_revokes_keys_of_the_survey_alone(eve: FlaskClient, store: Stor
     ],
 )
 def test_what_makes_no_key_is_told(eve: FlaskClient, store: Store, fields: dict[str, object], told: str) -> None:
-    keys.make(store, "taken", ["results"])
+    api_keys.make(store, "taken", ["results"])
     reply = send(eve, PATH, **fields)
     assert (reply.status_code, told in reply.text) == (422, True), reply.text
     assert len(store.accounts.all_keys()) == 1

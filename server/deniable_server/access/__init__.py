@@ -1,0 +1,1 @@
+"""Access: invitation codes for respondents, and API keys for programs."""
