@@ -25,7 +25,7 @@ from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate import cli_export, doctor, upkeep
 from deniable_server.operate.cli import main
-from deniable_server.researchers.release import rows_of
+from deniable_server.results.release import rows_of
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store, estimated

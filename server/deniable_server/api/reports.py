@@ -18,8 +18,8 @@ import numpy as np
 from deniable.extras import missing
 from deniable.survey import Survey
 from deniable.wire.record import unpack
-from deniable_server.researchers.release import Slice
-from deniable_server.researchers.results import Records
+from deniable_server.results.release import Slice
+from deniable_server.results.results import Records
 
 PACKED = "packed"
 FORMS = {PACKED: "application/octet-stream", "arrow": "application/vnd.apache.arrow.stream", "parquet": "application/vnd.apache.parquet"}

@@ -18,9 +18,9 @@ from deniable.wire.submission import MAX_COUNT, secret_of
 from deniable_server.api import callers, listing, submissions, webhooks
 from deniable_server.api.reports import FORMS, PACKED, spooled
 from deniable_server.context import current_store
-from deniable_server.researchers import bundles
-from deniable_server.researchers.results import records_of, results_of
-from deniable_server.researchers.watching import watched
+from deniable_server.results import bundles
+from deniable_server.results.progress import watched
+from deniable_server.results.results import records_of, results_of
 from deniable_server.store.webhooks import Webhook
 from deniable_server.web import lanes, limits, sites
 from deniable_server.web.audience import Audience, Routes

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from deniable_server.researchers.watching import progress_of
+from deniable_server.results.progress import progress_of
 from deniable_server.store.life import LEAST
 from deniable_server.store.protocol import Store
 from deniable_server.store.webhooks import EVENTS, Told, Webhook

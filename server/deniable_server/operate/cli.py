@@ -167,8 +167,8 @@ def list_surveys(db: Database, as_json: bool) -> None:
 
 def _listed(store: Store, published: Published) -> dict[str, Any]:
     """Returns what a list says of a survey: how many responses are counted and may wait, and how many invitations are spent."""
-    from deniable_server.researchers.release import counted
-    from deniable_server.researchers.results import may_wait
+    from deniable_server.results.release import counted
+    from deniable_server.results.results import may_wait
 
     survey = published.survey
     counts = store.submissions.counts(survey.id)
@@ -324,7 +324,7 @@ def close(db: Database, survey_id: str, reopen: bool) -> None:
 )
 def results(db: Database, survey_id: str, kind: str, **options: str | None) -> None:
     """Print the estimates of a survey, with their intervals."""
-    from deniable_server.researchers.results import results_of
+    from deniable_server.results.results import results_of
 
     with opened(db) as store:
         found = results_of(store, survey_id, {name: value for name, value in options.items() if value is not None})

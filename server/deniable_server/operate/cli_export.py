@@ -40,7 +40,7 @@ def export(store: Store, survey_id: str, folder: Path) -> exported.Export:
 
     Raises WithheldError where there are too few of them to show anything, what the store raises, and what `exported.write` raises.
     """
-    from deniable_server.researchers.release import rows_of  # which takes longer to load than all other commands
+    from deniable_server.results.release import rows_of  # which takes longer to load than all other commands
 
     published = store.surveys.published(survey_id)
     rows = rows_of(store, published.survey)

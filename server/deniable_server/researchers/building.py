@@ -14,12 +14,12 @@ from deniable_server.pages.command_lines import command
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import pictures
-from deniable_server.researchers.analysing import NobodyError, categorical
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
 from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
-from deniable_server.researchers.results import interval_of
 from deniable_server.researchers.waves import called, changed, others, waves_of
 from deniable_server.researchers.withheld import withheld
+from deniable_server.results.analysis import NobodyError, categorical
+from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_surveys

@@ -10,7 +10,7 @@ from deniable.errors import EstimateError
 from deniable.estimate import Analysis, Crosstab, Estimate, HypothesisTest
 from deniable.estimate.tables import conditional_share, cramers_v, independence
 from deniable.survey.question import Question
-from deniable_server.researchers.analysing import analysis_of, categorical, item_of
+from deniable_server.results.analysis import analysis_of, categorical, item_of
 from deniable_server.store.protocol import Store
 
 PERCENT_OF = ("row", "column", "all")

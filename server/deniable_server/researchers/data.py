@@ -9,8 +9,8 @@ from deniable_server.context import current_store
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
-from deniable_server.researchers import bundles
-from deniable_server.researchers.release import counted, rows_of
+from deniable_server.results import bundles
+from deniable_server.results.release import counted, rows_of
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least

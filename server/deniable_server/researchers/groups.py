@@ -21,8 +21,8 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.tally import Tally
 from deniable_server.pages import figures
-from deniable_server.researchers.release import release_of
-from deniable_server.researchers.results import group_of, interval_of
+from deniable_server.results.release import release_of
+from deniable_server.results.results import group_of, interval_of
 from deniable_server.store.protocol import Store
 
 FIGURES = 250  # shown options times groups on a page, unless a single question has more

@@ -13,9 +13,9 @@ from deniable.errors import EstimateError
 from deniable.estimate.regression.formula import quoted
 from deniable.survey import Survey
 from deniable.survey.question import Question
-from deniable_server.researchers.analysing import categorical, item_of, reports_of
-from deniable_server.researchers.fitting import Fit, Model, fitted
-from deniable_server.researchers.results import records_of
+from deniable_server.results.analysis import categorical, item_of, reports_of
+from deniable_server.results.model_fits import Fit, Model, fitted
+from deniable_server.results.results import records_of
 from deniable_server.store.protocol import Store
 
 _TERM = re.compile(r"^(.+)\[T\.(.+?)\]")

@@ -13,7 +13,7 @@ from deniable_server.context import current_store
 from deniable_server.pages.forms import ActionForm, DeletionForm, SettingsForm
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.researchers.planning import PlanForm
-from deniable_server.researchers.watching import today
+from deniable_server.results.progress import today
 from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least

@@ -15,9 +15,9 @@ from deniable_server.researchers.cards import cards, scale_of, widest_half
 from deniable_server.researchers.dashboard import ORDERS, STATES, Choice, listing
 from deniable_server.researchers.groups import groups_of
 from deniable_server.researchers.own_drafts import all_own
-from deniable_server.researchers.results import results_of, sizes_of
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.researchers.withheld import withheld
+from deniable_server.results.results import results_of, sizes_of
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_headings
 from deniable_server.web.elsewhere import computed

@@ -8,8 +8,8 @@ from deniable_server.context import current_store
 from deniable_server.pages.chart import growth
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
-from deniable_server.researchers.results import sizes_of
-from deniable_server.researchers.watching import warnings, watched
+from deniable_server.results.progress import warnings, watched
+from deniable_server.results.results import sizes_of
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
 from deniable_server.web.elsewhere import computed

@@ -12,9 +12,9 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable_server.pages import figures
 from deniable_server.researchers import side_by_side
-from deniable_server.researchers.analysing import require_somebody
-from deniable_server.researchers.results import results_of
 from deniable_server.researchers.side_by_side import Line
+from deniable_server.results.analysis import require_somebody
+from deniable_server.results.results import results_of
 from deniable_server.store.protocol import Published, Store
 
 

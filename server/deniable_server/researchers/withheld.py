@@ -6,7 +6,7 @@ from flask import render_template
 
 from deniable_server.context import current_store
 from deniable_server.pages.forms import ActionForm
-from deniable_server.researchers.results import sizes_of
+from deniable_server.results.results import sizes_of
 from deniable_server.store.protocol import Published
 from deniable_server.web.errors import WithheldError
 

@@ -32,7 +32,7 @@ from deniable.wire.part import Part
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.access import api_keys
-from deniable_server.researchers import bundles, release
+from deniable_server.results import bundles, release
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 

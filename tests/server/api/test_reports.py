@@ -27,8 +27,8 @@ from deniable.wire.record import pack, unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.api import reports as spooling
-from deniable_server.researchers import records as ordering
-from deniable_server.researchers import release
+from deniable_server.results import records as ordering
+from deniable_server.results import release
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 

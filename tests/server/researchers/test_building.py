@@ -28,10 +28,11 @@ from deniable.estimate.tables import conditional_share, cramers_v, independence
 from deniable.survey import Survey
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.researchers import analysing, fitting, models
+from deniable_server.researchers import models
 from deniable_server.researchers.crosstabs import cross_of
-from deniable_server.researchers.fitting import Model, fitted
 from deniable_server.researchers.models import fit_of
+from deniable_server.results import analysis, model_fits
+from deniable_server.results.model_fits import Model, fitted
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store
@@ -56,8 +57,8 @@ PAGE = "/manage/surveys/built"
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine with much else to do leaves little to a process that gives way to all others."""
-    monkeypatch.setattr(fitting, "_LONGEST", PATIENCE)
-    monkeypatch.setattr(fitting, "_WAIT", PATIENCE)
+    monkeypatch.setattr(model_fits, "_LONGEST", PATIENCE)
+    monkeypatch.setattr(model_fits, "_WAIT", PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +289,7 @@ def test_nothing_is_fitted_before_something_is_chosen(ada: FlaskClient, monkeypa
 def test_more_records_than_a_page_reads_are_refused_before_they_are_read(
     store: Store, ada: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysing, "MOST_BYTES", 2399 * SURVEY.record.bits)
+    monkeypatch.setattr(analysis, "MOST_BYTES", 2399 * SURVEY.record.bits)
     monkeypatch.setattr(type(store.submissions), "reports", None)
     for page in ("model?outcome=smokes&predictor=party", "crosstab?layer=mood"):
         reply = ada.get(f"{PAGE}/{page}")
@@ -300,12 +301,12 @@ def test_more_records_than_a_page_reads_are_refused_before_they_are_read(
 def test_a_model_that_a_busy_server_cannot_compute_is_ended_and_the_next_one_is_computed(
     reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(fitting, "_LONGEST", 0.5)
+    monkeypatch.setattr(model_fits, "_LONGEST", 0.5)
     begun = time.monotonic()
     with pytest.raises(EstimateError, match="this server has too much else to do"):
         fitted(SURVEY, reports["North"], Model("smokes ~ party"))
     assert time.monotonic() - begun < 30
-    monkeypatch.setattr(fitting, "_LONGEST", PATIENCE)
+    monkeypatch.setattr(model_fits, "_LONGEST", PATIENCE)
     assert fitted(SURVEY, reports["North"], Model("smokes ~ party")).nobs == 1500
 
 
@@ -320,8 +321,8 @@ def test_a_model_that_takes_too_much_computing_says_so(reports: dict[str, bytes]
 
 
 def test_one_model_is_computed_at_a_time(reports: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "_WAIT", 0.01)
-    with fitting._TURN, pytest.raises(EstimateError, match="another model is being computed"):
+    monkeypatch.setattr(model_fits, "_WAIT", 0.01)
+    with model_fits._TURN, pytest.raises(EstimateError, match="another model is being computed"):
         fitted(SURVEY, reports["North"], Model("smokes ~ party"))
 
 

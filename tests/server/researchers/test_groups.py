@@ -39,7 +39,7 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.pages import figures
 from deniable_server.researchers import groups
-from deniable_server.researchers.results import results_of
+from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql.submissions import SubmissionShelf

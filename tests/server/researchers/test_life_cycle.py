@@ -23,7 +23,7 @@ from deniable.wire.submission import Submission
 from deniable_server.operate import upkeep
 from deniable_server.operate.cli import main
 from deniable_server.researchers import settings as pages
-from deniable_server.researchers import watching
+from deniable_server.results import progress
 from deniable_server.store import open_store
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.life import Settings
@@ -54,7 +54,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def ada(app: Flask, logged_in: Callable[[Flask], FlaskClient], monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
     app.config["WTF_CSRF_ENABLED"] = False
-    for module in (pages, watching):
+    for module in (pages, progress):
         monkeypatch.setattr(module, "today", lambda: TODAY)
     return logged_in(app)
 

@@ -25,7 +25,7 @@ from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.pages import figures
-from deniable_server.researchers.results import results_of
+from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
 

@@ -27,8 +27,8 @@ from deniable.wire.access_codes import invitation_hash
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
 from deniable_server.access import api_keys
-from deniable_server.researchers import watching
-from deniable_server.researchers.watching import warnings, watched
+from deniable_server.results import progress
+from deniable_server.results.progress import warnings, watched
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store
 from deniable_server.store.sql import clock
@@ -53,7 +53,7 @@ def today(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     def set_day(day: str) -> None:
         monkeypatch.setattr(clock, "today", lambda: day)
-        monkeypatch.setattr(watching, "today", lambda: day)
+        monkeypatch.setattr(progress, "today", lambda: day)
 
     return set_day
 
@@ -139,8 +139,8 @@ def test_a_page_that_counted_what_waits_would_be_noticed(
     store: Store, ada: FlaskClient, submissions: Callable[..., Submission], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.surveys.publish(SURVEY)
-    found, real = [], watching.may_wait
-    monkeypatch.setattr(watching, "may_wait", lambda *given: real(*given) + len(store.database.intake._places))  # type: ignore[attr-defined]
+    found, real = [], progress.may_wait
+    monkeypatch.setattr(progress, "may_wait", lambda *given: real(*given) + len(store.database.intake._places))  # type: ignore[attr-defined]
     for _ in range(5):
         found.append(watched(store, "watched").to_json())
         store.submissions.add("watched", submissions(to=SURVEY, group="South"))
@@ -162,7 +162,7 @@ def test_an_alarm_of_the_method_is_told_in_plain_words(store: Store, ada: FlaskC
 
 @pytest.mark.slow
 def test_honest_records_raise_no_alarm() -> None:
-    raised = sum(bool(watching.alarms(SURVEY, simulate(SURVEY, TRUTH, n=200).tally)) for _ in range(100))
+    raised = sum(bool(progress.alarms(SURVEY, simulate(SURVEY, TRUTH, n=200).tally)) for _ in range(100))
     assert raised <= 6
 
 
@@ -181,7 +181,7 @@ def test_what_may_have_to_be_done_is_told(store: Store, settings: Settings, told
     store.surveys.publish(SURVEY)
     today("2026-12-12")
     published = store.surveys.published("watched")
-    found = warnings(published, settings, watching.progress_of(store, published, settings))
+    found = warnings(published, settings, progress.progress_of(store, published, settings))
     assert [one[: len(told or "")] for one in found] == ([told] if told else [])
 
 
@@ -191,7 +191,7 @@ def test_a_pause_spent_codes_and_days_without_anybody_are_told(store: Store, tod
     send(store, SURVEY, 30, "North")
     today("2026-12-20")
     published = store.surveys.published("watched")
-    found = watching.progress_of(store, published, Settings())
+    found = progress.progress_of(store, published, Settings())
     assert warnings(published, Settings(), found) == ["Nothing was counted since 1 December."]
     assert warnings(published, Settings(), replace(found, codes_made=30, codes_spent=30))[0] == "All codes are spent."
     paused = Published(published.survey, True, published.published_on, paused=True)

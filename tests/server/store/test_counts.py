@@ -16,7 +16,7 @@ from deniable.wire.part import Part
 from deniable.wire.record import unpack
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.researchers.results import counted
+from deniable_server.results.results import counted
 from deniable_server.store import open_store
 from deniable_server.store.errors import UnknownSurveyError
 from deniable_server.store.protocol import Store, by_hand, estimated

@@ -19,7 +19,7 @@ from deniable.wire.access_codes import submission_id
 from deniable.wire.part import MODES
 from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
-from deniable_server.researchers.results import results_of
+from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store

@@ -28,7 +28,8 @@ from deniable_server import Config, create_app
 from deniable_server.access import api_keys
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
-from deniable_server.researchers import models, release
+from deniable_server.researchers import models
+from deniable_server.results import release
 from deniable_server.store import open_store
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Store

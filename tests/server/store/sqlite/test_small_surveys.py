@@ -28,7 +28,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.record import pack
 from deniable.wire.submission import Submission
-from deniable_server.researchers.results import results_of
+from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store

@@ -9,7 +9,7 @@ from deniable.estimate import Analysis
 from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.wire.record import unpack
-from deniable_server.researchers.results import Records, interval_of, records_of
+from deniable_server.results.results import Records, interval_of, records_of
 from deniable_server.store.protocol import Store
 
 MOST_BYTES = 64 << 20

@@ -68,7 +68,7 @@ def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
     if not _TURN.acquire(timeout=_WAIT):
         raise EstimateError("another model is being computed: try again in a moment")
     try:
-        command = [sys.executable, "-m", "deniable_server.researchers.fitting"]
+        command = [sys.executable, "-m", "deniable_server.results.model_fits"]
         given = head + b"\n" + survey.definition + reports
         done = subprocess.run(command, input=given, capture_output=True, timeout=_LONGEST, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired:

@@ -14,8 +14,8 @@ from deniable.plan import Progress, half_width_of, progress
 from deniable.plan.progress import in_words
 from deniable.survey import Survey
 from deniable.wire.tally import Tally
-from deniable_server.researchers.release import counted, release_of
-from deniable_server.researchers.results import may_wait, of_organisations
+from deniable_server.results.release import counted, release_of
+from deniable_server.results.results import may_wait, of_organisations
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from deniable_server.researchers import records
+from deniable_server.results import records
 
 
 def alike(size: int, n: int) -> bytes:

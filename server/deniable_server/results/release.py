@@ -24,7 +24,7 @@ from itertools import chain, groupby
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
 from deniable.wire.tally import Tally
-from deniable_server.researchers.records import ordered
+from deniable_server.results.records import ordered
 from deniable_server.store import protocol
 from deniable_server.store.protocol import Store
 from deniable_server.web.errors import WithheldError

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import deniable_server
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
-from deniable_server.researchers.release import Release
+from deniable_server.results.release import Release
 
 LEAST = 10
 GROUPS = [f"g{i}" for i in range(6)]
@@ -94,5 +94,5 @@ def test_only_the_release_reads_tallies_and_records() -> None:
                 and getattr(shelf, "attr", "") == "submissions"
             ):
                 readers.add((path.relative_to(PACKAGE).as_posix(), node.attr))
-    gate = "researchers/release.py"
+    gate = "results/release.py"
     assert readers == {(gate, "tally"), (gate, "reports_by_part"), ("operate/integrity.py", "tally"), ("operate/integrity.py", "recount")}

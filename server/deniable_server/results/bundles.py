@@ -11,7 +11,7 @@ from flask import Response, send_file
 
 from deniable.bundle import LICENCES, Bundle, Counted, in_order
 from deniable.wire.part import Part
-from deniable_server.researchers.release import rows_of
+from deniable_server.results.release import rows_of
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
 
