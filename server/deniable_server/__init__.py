@@ -23,9 +23,10 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
 
     from deniable_server.access import invite_page, key_pages
     from deniable_server.api import metrics, openapi, submissions, v1, webhook_pages
+    from deniable_server.drafts import draft_pages, preview, publishing
     from deniable_server.identity import account, audit, auth, form_recovery, people, second_factor, sessions, sign_up
     from deniable_server.identity.passwords import Passwords
-    from deniable_server.researchers import building, data, drafting, helping, members, preview, publishing, settings, surveys, watch
+    from deniable_server.researchers import building, data, helping, members, settings, surveys, watch
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
     from deniable_server.web import audience, errors, files, headers, health, languages, limits, linked, links
@@ -59,7 +60,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         *persons,
         *programs,
         surveys.bp,
-        drafting.bp,
+        draft_pages.bp,
         preview.bp,
         publishing.bp,
         building.bp,

@@ -100,7 +100,7 @@ def init(db: Database, user: str, password_env: str | None) -> None:
 
 def _has_sample_text(survey: Survey) -> bool:
     """Whether what a draft began with is still in it, which is told as the page tells it that publishes."""
-    from deniable_server.researchers.editor.leftover import left_over  # Flask comes with it, which no other command needs
+    from deniable_server.drafts.editor.leftover import left_over  # Flask comes with it, which no other command needs
 
     found = left_over(survey)
     if found:
@@ -112,7 +112,7 @@ def _has_sample_text(survey: Survey) -> bool:
 
 def _name_gaps(survey: Survey) -> None:
     """Names on standard error the languages that lack texts, as the page *Publish* does."""
-    from deniable_server.researchers.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
+    from deniable_server.drafts.editor.incomplete import incomplete  # Flask comes with it, which no other command needs
 
     for one in incomplete(survey):
         click.echo(f"{one.sentence}.", err=True)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from deniable.plan import Progress
-from deniable_server.researchers.own_drafts import Kept
+from deniable_server.drafts.own_drafts import Kept
 from deniable_server.results.progress import alarms_of, progress_of, warnings
 from deniable_server.store.life import Settings
 from deniable_server.store.protocol import Heading, Published, Store

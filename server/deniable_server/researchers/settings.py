@@ -10,9 +10,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from deniable.privacy.posterior import least_protected, odds_in_words, posterior_bound
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
+from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.pages.forms import ActionForm, DeletionForm, SettingsForm
 from deniable_server.pages.routes import Page, done, routes
-from deniable_server.researchers.planning import PlanForm
 from deniable_server.results.progress import today
 from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role

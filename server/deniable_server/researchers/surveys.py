@@ -6,6 +6,7 @@ from flask import Response, abort, render_template, request
 
 from deniable.bundle.report import picture
 from deniable_server.context import current_store
+from deniable_server.drafts.own_drafts import all_own
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
@@ -14,7 +15,6 @@ from deniable_server.researchers.by_group import mean_blocks, share_blocks
 from deniable_server.researchers.cards import cards, scale_of, widest_half
 from deniable_server.researchers.dashboard import ORDERS, STATES, Choice, listing
 from deniable_server.researchers.groups import groups_of
-from deniable_server.researchers.own_drafts import all_own
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
 from deniable_server.researchers.withheld import withheld
 from deniable_server.results.results import results_of, sizes_of

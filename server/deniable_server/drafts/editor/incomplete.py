@@ -10,8 +10,8 @@ from babel import Locale, UnknownLocaleError
 from deniable.errors import Problem
 from deniable.survey import Survey
 from deniable.survey.gaps import gaps
-from deniable_server.researchers.editor.mistakes import beside
-from deniable_server.researchers.editor.shapes import Fields
+from deniable_server.drafts.editor.mistakes import beside
+from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.web.languages import LANGUAGES
 
 

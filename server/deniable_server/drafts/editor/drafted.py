@@ -10,7 +10,7 @@ from typing import Any
 from deniable.errors import Problem, SurveyError
 from deniable.survey import Survey
 from deniable.survey.document import parse
-from deniable_server.researchers.editor.fields import editable
+from deniable_server.drafts.editor.fields import editable
 from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
 
 MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file

@@ -7,10 +7,10 @@ from typing import Any
 
 from deniable.survey.translation import TEXTS
 from deniable.survey.types import TYPES
-from deniable_server.researchers.editor.conditions import BLANK
-from deniable_server.researchers.editor.drafted import MOST_QUESTIONS
-from deniable_server.researchers.editor.fields import fields_of, words_of
-from deniable_server.researchers.editor.shapes import Fields
+from deniable_server.drafts.editor.conditions import BLANK
+from deniable_server.drafts.editor.drafted import MOST_QUESTIONS
+from deniable_server.drafts.editor.fields import fields_of, words_of
+from deniable_server.drafts.editor.shapes import Fields
 
 Change = Callable[..., str]
 """Changes the fields; gives the id of the field where one goes on."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deniable_server.researchers.editor.shapes import Fields, line, lines, split_lines
+from deniable_server.drafts.editor.shapes import Fields, line, lines, split_lines
 
 WORDS = ("all", "any")
 ENDS = ("at_least", "below")

@@ -11,7 +11,7 @@ from deniable.survey import Survey
 from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.undeclared import undeclared
-from deniable_server.researchers.editor.drafted import checked
+from deniable_server.drafts.editor.drafted import checked
 from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
 
 

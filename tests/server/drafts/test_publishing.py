@@ -15,9 +15,9 @@ from tests.kit.forms import filled
 
 from deniable.survey import Survey
 from deniable.topics import TOPICS, Topic
+from deniable_server.drafts.draft_pages import EXAMPLE
+from deniable_server.drafts.editor.leftover import left_over
 from deniable_server.operate import cli
-from deniable_server.researchers.drafting import EXAMPLE
-from deniable_server.researchers.editor.leftover import left_over
 from deniable_server.store import open_store
 from deniable_server.store.drafts import Draft
 from deniable_server.store.protocol import Store

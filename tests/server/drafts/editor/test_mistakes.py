@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 
 from deniable.errors import Problem
-from deniable_server.researchers.editor.fields import fields_of
-from deniable_server.researchers.editor.forms import EditorForm
-from deniable_server.researchers.editor.mistakes import beside, named
+from deniable_server.drafts.editor.fields import fields_of
+from deniable_server.drafts.editor.forms import EditorForm
+from deniable_server.drafts.editor.mistakes import beside, named
 
 FIELDS = fields_of(
     {

@@ -12,8 +12,8 @@ from typing import Any
 
 from deniable.survey.translation import TEXTS
 from deniable.survey.types import TYPES
-from deniable_server.researchers.editor.conditions import BLANK, condition_of, rows_of
-from deniable_server.researchers.editor.shapes import (
+from deniable_server.drafts.editor.conditions import BLANK, condition_of, rows_of
+from deniable_server.drafts.editor.shapes import (
     Fields,
     Shape,
     bins,

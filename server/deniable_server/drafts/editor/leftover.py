@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from deniable.survey import Survey
 from deniable.topics import BLANKS
-from deniable_server.researchers.editor.forms import LABELS
+from deniable_server.drafts.editor.forms import LABELS
 
 _BLANKS = (*BLANKS, "Who asks, why, and whom to contact")
 

@@ -19,11 +19,8 @@ from deniable.topics import TOPICS
 from deniable.wire import access_codes
 from deniable.xlsform import Imported, is_workbook, read_xlsform
 from deniable_server.context import current_store
-from deniable_server.identity import form_recovery
-from deniable_server.pages.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
-from deniable_server.pages.routes import Page, done, routes
-from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.drafted import (
+from deniable_server.drafts.editor.changes import changed
+from deniable_server.drafts.editor.drafted import (
     MOST_QUESTIONS,
     NO_SURVEY,
     checked,
@@ -34,16 +31,19 @@ from deniable_server.researchers.editor.drafted import (
     title_in,
     value_in,
 )
-from deniable_server.researchers.editor.fields import fields_of, value_of
-from deniable_server.researchers.editor.forms import KEYS, PLANNED, EditorForm, too_many
-from deniable_server.researchers.editor.incomplete import incomplete
-from deniable_server.researchers.editor.mistakes import beside, named
-from deniable_server.researchers.editor.prospects import ahead, proposed
-from deniable_server.researchers.editor.shapes import Fields
-from deniable_server.researchers.own_drafts import own
-from deniable_server.researchers.planning import PlanForm
-from deniable_server.researchers.preview import tried
-from deniable_server.researchers.publishing import taken
+from deniable_server.drafts.editor.fields import fields_of, value_of
+from deniable_server.drafts.editor.forms import KEYS, PLANNED, EditorForm, too_many
+from deniable_server.drafts.editor.incomplete import incomplete
+from deniable_server.drafts.editor.mistakes import beside, named
+from deniable_server.drafts.editor.prospects import ahead, proposed
+from deniable_server.drafts.editor.shapes import Fields
+from deniable_server.drafts.own_drafts import own
+from deniable_server.drafts.plan_form import PlanForm
+from deniable_server.drafts.preview import tried
+from deniable_server.drafts.publishing import taken
+from deniable_server.identity import form_recovery
+from deniable_server.pages.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
+from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.errors import ConflictError, TooManyDraftsError
 from deniable_server.web import headers, lanes, limits
@@ -116,7 +116,7 @@ def _begun(text: str) -> Page:
 
 
 def _begin(form: BeginForm) -> str:
-    return render_template("researchers/new.html", form=form, topics=TOPICS)
+    return render_template("drafts/new.html", form=form, topics=TOPICS)
 
 
 def _imported(form: BeginForm, raw: bytes) -> Page:
@@ -126,7 +126,7 @@ def _imported(form: BeginForm, raw: bytes) -> Page:
     draft = current_store().drafts.begin(g.user, to_yaml(found.document))
     survey, fields = survey_in(draft.text), fields_of(value_in(draft.text) or {})
     shown = {"title": found.document["title"], "report": found.report, "incomplete": incomplete(survey, fields) if survey else ()}
-    return render_template("researchers/imported.html", draft=draft, form=ActionForm(), **shown)
+    return render_template("drafts/imported.html", draft=draft, form=ActionForm(), **shown)
 
 
 @computed(UPLOAD_SECONDS)
@@ -229,7 +229,7 @@ def _editor(edited: _Edited, more: list[Problem] | None = None, conflict: bool =
         shown |= {"survey": survey, "ahead": ahead(survey, edited.value, edited.n), "entry": _entry(survey)}
         shown |= {"incomplete": incomplete(survey, edited.fields)}
     shown |= {"most": MOST_QUESTIONS, "named": lambda place: named(place, labels), "comments": has_comments(edited.draft.text)}
-    page = render_template("researchers/editor.html", title=title_in(edited.draft.text), **shown)
+    page = render_template("drafts/editor.html", title=title_in(edited.draft.text), **shown)
     return page, 409 if conflict else 422 if problems and request.method == "POST" else 200
 
 
@@ -288,9 +288,7 @@ def _source(draft: Draft, form: SourceForm, more: list[Problem] | None = None, c
     survey, problems = read(form.text())
     problems += more or []
     shown = {"draft": draft, "form": form, "survey": survey, "problems": problems, "conflict": conflict}
-    return render_template(
-        "researchers/source.html", title=title_in(draft.text), has_fields=value_in(draft.text) is not None, **shown
-    ), status
+    return render_template("drafts/source.html", title=title_in(draft.text), has_fields=value_in(draft.text) is not None, **shown), status
 
 
 @bp.get("/manage/drafts/<draft_id>/survey.<any(yaml, json):kind>")
@@ -323,7 +321,7 @@ def planned(draft_id: str) -> Page:
     asked = PlanForm.of(request.args, survey)
     found = asked.planned(survey)
     shown = {"title": survey.title, "survey": survey, "asked": asked, "plan": found}
-    return render_template("researchers/draft_plan.html", draft=draft, form=ActionForm(), **shown), 200 if found else 400
+    return render_template("drafts/draft_plan.html", draft=draft, form=ActionForm(), **shown), 200 if found else 400
 
 
 def _people_planned() -> int:
@@ -344,5 +342,5 @@ def preview(draft_id: str) -> Page:
         return redirect(url_for(".edit", draft_id=draft_id))
     code = access_codes.written(bytes(access_codes.SECRET_BYTES))
     return render_template(
-        "researchers/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=tried(draft_id).digest, form=ActionForm()
+        "drafts/preview.html", draft=draft, title=title_in(draft.text), code=code, digest=tried(draft_id).digest, form=ActionForm()
     )

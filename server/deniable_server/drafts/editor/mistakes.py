@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from deniable.errors import Problem
-from deniable_server.researchers.editor.conditions import row_at
-from deniable_server.researchers.editor.shapes import Fields
+from deniable_server.drafts.editor.conditions import row_at
+from deniable_server.drafts.editor.shapes import Fields
 
 _QUESTION = re.compile(r"questions\[(\d+)\](?:\.(.*))?", re.DOTALL)
 _WORDS = re.compile(

@@ -8,13 +8,13 @@ from deniable.privacy.posterior import posterior_bound
 from deniable.survey import Survey
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
+from deniable_server.drafts.editor.drafted import survey_in, value_in
+from deniable_server.drafts.editor.fields import fields_of
+from deniable_server.drafts.editor.incomplete import incomplete
+from deniable_server.drafts.editor.leftover import left_over
+from deniable_server.drafts.own_drafts import own
 from deniable_server.pages.forms import PublishForm
 from deniable_server.pages.routes import Page, routes
-from deniable_server.researchers.editor.drafted import survey_in, value_in
-from deniable_server.researchers.editor.fields import fields_of
-from deniable_server.researchers.editor.incomplete import incomplete
-from deniable_server.researchers.editor.leftover import left_over
-from deniable_server.researchers.own_drafts import own
 from deniable_server.store.drafts import PREVIEW, Draft
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.web import lanes
@@ -61,7 +61,7 @@ def taken(survey: Survey) -> bool:
 def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
     value = value_in(draft.text)
     return render_template(
-        "researchers/publish.html",
+        "drafts/publish.html",
         draft=draft,
         survey=survey,
         form=PublishForm(formdata=None, revision=draft.revision),

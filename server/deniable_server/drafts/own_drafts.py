@@ -7,7 +7,7 @@ from typing import NamedTuple
 from flask import g
 
 from deniable_server.context import current_store
-from deniable_server.researchers.editor.drafted import name_in, title_in
+from deniable_server.drafts.editor.drafted import name_in, title_in
 from deniable_server.store.drafts import MISSING, Draft, Head
 from deniable_server.store.errors import UnknownDraftError
 

@@ -16,7 +16,7 @@ from werkzeug.datastructures import MultiDict
 from deniable.cli import main
 from deniable.plan import SlopeOf, plan
 from deniable.survey import Survey
-from deniable_server.researchers.planning import PlanForm
+from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.store.protocol import Store
 
 FILE = """\

@@ -11,10 +11,10 @@ from wtforms import BooleanField, FieldList, Form, FormField, HiddenField, Integ
 
 from deniable.survey.condition import MOST as CONDITIONS
 from deniable.survey.types import TYPES
+from deniable_server.drafts.editor.conditions import BLANK
+from deniable_server.drafts.editor.drafted import MOST_QUESTIONS
+from deniable_server.drafts.editor.shapes import Fields
 from deniable_server.pages.forms import people
-from deniable_server.researchers.editor.conditions import BLANK
-from deniable_server.researchers.editor.drafted import MOST_QUESTIONS
-from deniable_server.researchers.editor.shapes import Fields
 
 LABELS = {
     "title": "Title",

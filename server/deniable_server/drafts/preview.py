@@ -14,7 +14,7 @@ from flask import Response, abort, render_template, request
 from deniable.errors import SurveyError
 from deniable.survey import Survey
 from deniable.survey.document import parse
-from deniable_server.researchers.own_drafts import own
+from deniable_server.drafts.own_drafts import own
 from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.protocol import Published
 from deniable_server.web import headers, languages
@@ -31,7 +31,7 @@ def page(draft_id: str) -> str:
     """The respondents' page. With `start` in the address it goes on to the questions by itself, and leaves the focus where it is."""
     shown: dict[str, Any] = {"published": Published(tried(draft_id), True, ""), "draft_id": draft_id, "beside": "start" in request.args}
     languages.about(shown["published"].survey)
-    return render_template("researchers/preview_page.html", **shown)
+    return render_template("drafts/preview_page.html", **shown)
 
 
 @bp.get("/manage/drafts/<draft_id>/preview/definition")

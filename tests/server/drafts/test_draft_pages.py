@@ -29,9 +29,9 @@ from deniable.survey.document import parse
 from deniable.survey.dump import to_yaml
 from deniable.topics import TOPICS
 from deniable.xlsform import read_xlsform
+from deniable_server.drafts.draft_pages import EXAMPLE
+from deniable_server.drafts.editor.drafted import title_in
 from deniable_server.identity import sessions
-from deniable_server.researchers.drafting import EXAMPLE
-from deniable_server.researchers.editor.drafted import title_in
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.protocol import Store
 from deniable_server.web import limits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deniable_server.researchers.editor.changes import changed
-from deniable_server.researchers.editor.forms import MOST, too_many
+from deniable_server.drafts.editor.changes import changed
+from deniable_server.drafts.editor.forms import MOST, too_many
 
 FULL = [
     *(f"questions-{place}-{rest}" for place in range(MOST["questions"]) for rest in ("id", "conditions-0-question", "words-0-text")),

@@ -12,8 +12,8 @@ from wtforms.validators import StopValidation
 from deniable.errors import EstimateError
 from deniable.plan import Plan, SlopeOf, plan, questions_of_slopes
 from deniable.survey import Survey
+from deniable_server.drafts.editor.forms import PLANNED
 from deniable_server.pages.forms import MOST_PEOPLE
-from deniable_server.researchers.editor.forms import PLANNED
 
 _PEOPLE = f"Enter a whole number of people from 1 to {MOST_PEOPLE:,}."
 _SLOPE = ("without", "with_it", "having")

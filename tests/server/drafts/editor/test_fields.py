@@ -12,8 +12,8 @@ from tests.kit.documents import documents, wrong_documents
 from deniable.survey import Survey
 from deniable.survey.document import parse, read
 from deniable.survey.dump import to_yaml
-from deniable_server.researchers.editor import conditions, fields
-from deniable_server.researchers.editor.fields import editable, fields_of, value_of
+from deniable_server.drafts.editor import conditions, fields
+from deniable_server.drafts.editor.fields import editable, fields_of, value_of
 
 EXAMPLES = sorted((Path(__file__).parents[4] / "examples").glob("*.yaml"))
 

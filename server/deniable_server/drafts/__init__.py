@@ -1,0 +1,1 @@
+"""Drafts: surveys that are being written, from the first field to publishing."""
