@@ -22,11 +22,11 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from flask_wtf import CSRFProtect
 
     from deniable_server.access import invite_page, key_pages
-    from deniable_server.api import metrics, openapi, submissions, v1, webhook_pages
+    from deniable_server.api import metrics, openapi, submissions, v1
     from deniable_server.drafts import draft_pages, preview, publishing
     from deniable_server.identity import account, audit, auth, form_recovery, people, second_factor, sessions, sign_up
     from deniable_server.identity.passwords import Passwords
-    from deniable_server.researchers import building, data, helping, members, settings, surveys, watch
+    from deniable_server.researchers import analysis_pages, data, help_pages, members, progress_page, settings, surveys, webhook_pages
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
     from deniable_server.web import audience, errors, files, headers, health, languages, limits, linked, links
@@ -53,7 +53,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     audience.register(app, sessions.user, "auth.login", audience.Return(form_recovery.by_author, form_recovery.given_back))
     csrf = CSRFProtect(app)
     public = (page.bp, about.bp, by_hand.bp, withdraw.bp, files.bp, v1.bp, openapi.bp, health.bp, metrics.bp)
-    persons = (auth.bp, sign_up.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, helping.bp)
+    persons = (auth.bp, sign_up.bp, account.bp, second_factor.bp, people.bp, audit.bp, members.bp, help_pages.bp)
     programs = (key_pages.bp, webhook_pages.bp)
     for routes in (
         *public,
@@ -63,9 +63,9 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         draft_pages.bp,
         preview.bp,
         publishing.bp,
-        building.bp,
+        analysis_pages.bp,
         invite_page.bp,
-        watch.bp,
+        progress_page.bp,
         data.bp,
         settings.bp,
     ):

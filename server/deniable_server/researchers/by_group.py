@@ -8,8 +8,8 @@ from deniable.estimate import Estimate
 from deniable_server.pages import figures
 from deniable_server.pages.chart import SHARES, Mark, mark
 from deniable_server.researchers import side_by_side
-from deniable_server.researchers.cards import scale_of
 from deniable_server.researchers.groups import ComparedQuestion
+from deniable_server.researchers.question_cards import scale_of
 
 
 class GroupRow(NamedTuple):

@@ -10,13 +10,13 @@ from deniable_server.drafts.own_drafts import all_own
 from deniable_server.pages import figures
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
-from deniable_server.researchers import pictures
+from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.by_group import mean_blocks, share_blocks
-from deniable_server.researchers.cards import cards, scale_of, widest_half
 from deniable_server.researchers.dashboard import ORDERS, STATES, Choice, listing
 from deniable_server.researchers.groups import groups_of
+from deniable_server.researchers.question_cards import cards, scale_of, widest_half
 from deniable_server.researchers.side_by_side import mean_lines, share_lines
-from deniable_server.researchers.withheld import withheld
+from deniable_server.researchers.too_few_records import withheld
 from deniable_server.results.results import results_of, sizes_of
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_headings
@@ -95,7 +95,7 @@ def chart(survey_id: str, question: str) -> Page:
     if question not in texts:
         abort(404, "this survey has no such question")
     drawn = picture(results_of(current_store(), survey_id, request.args)[question], texts[question])
-    return pictures.reply(drawn, f"{survey_id}-{question}")
+    return chart_downloads.reply(drawn, f"{survey_id}-{question}")
 
 
 @bp.get("/manage/surveys/<survey_id>/groups/<question>.<any(csv, json, svg):kind>")
@@ -110,6 +110,6 @@ def group_file(survey_id: str, question: str, kind: str) -> Page:
     one = next(one for one in found.questions if one.question.id == question)
     name = f"{survey_id}-groups-{question}"
     if kind == "svg":
-        return pictures.reply(pictures.of_groups(one), name)
+        return chart_downloads.reply(chart_downloads.of_groups(one), name)
     body, mimetype = (one.apart.to_csv(), "text/csv") if kind == "csv" else (one.apart.to_json(), "application/json")
     return Response(body, mimetype=mimetype, headers={"Content-Disposition": f'attachment; filename="{name}.{kind}"'})

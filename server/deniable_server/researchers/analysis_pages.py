@@ -13,11 +13,11 @@ from deniable_server.context import current_store
 from deniable_server.pages.command_lines import command
 from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
-from deniable_server.researchers import pictures
+from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
 from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
+from deniable_server.researchers.too_few_records import withheld
 from deniable_server.researchers.waves import called, changed, others, waves_of
-from deniable_server.researchers.withheld import withheld
 from deniable_server.results.analysis import NobodyError, categorical
 from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Published
@@ -140,7 +140,7 @@ def waves_chart(survey_id: str, question: str) -> Page:
     if question not in asked:
         abort(404, "this survey has no such question")
     found = _waves(survey_id)
-    return pictures.reply(pictures.of_waves(asked[question], found, called(found)), f"{survey_id}-waves-{question}")
+    return chart_downloads.reply(chart_downloads.of_waves(asked[question], found, called(found)), f"{survey_id}-waves-{question}")
 
 
 def _waves(survey_id: str) -> Waves:

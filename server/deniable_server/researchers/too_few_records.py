@@ -14,4 +14,4 @@ from deniable_server.web.errors import WithheldError
 def withheld(published: Published, error: WithheldError) -> str:
     """A page that says so, and from how many records on they are shown."""
     sizes = sizes_of(current_store(), published.survey)
-    return render_template("researchers/withheld.html", published=published, said=str(error), sizes=sizes, form=ActionForm())
+    return render_template("researchers/too_few_records.html", published=published, said=str(error), sizes=sizes, form=ActionForm())
