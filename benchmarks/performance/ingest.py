@@ -29,7 +29,7 @@ SLOWED = """
 import sys, time
 from deniable_server.operate.cli import main
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.arrivals import Arrivals
+from deniable_server.store.sql.incoming import Arrivals
 from deniable_server.store.sqlite.file import File
 def alone(self, arrival):
     self._writer.begin(lambda connection: self._admit(connection, [arrival])[0]).add_done_callback(lambda done: arrival.tell(done.result()))

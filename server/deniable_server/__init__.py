@@ -29,8 +29,8 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
     from deniable_server.researchers import analysis_pages, data, help_pages, members, progress_page, settings, surveys, webhook_pages
     from deniable_server.respondents import about, by_hand, page, withdraw
     from deniable_server.store import open_store
-    from deniable_server.web import audience, errors, files, headers, health, languages, limits, linked, links
-    from deniable_server.web.limiter import LONGEST_FOR_CODES, Delays, Rate, wrong_links
+    from deniable_server.web import audience, autolinks, errors, files, headers, health, languages, limits, links
+    from deniable_server.web.rate_limiter import LONGEST_FOR_CODES, Delays, Rate, wrong_links
 
     app = Flask("deniable_server", template_folder=str(paths.TEMPLATES), static_folder=None)
     app.config.update(
@@ -72,7 +72,7 @@ def create_app(config: Config, store: Store | None = None) -> Flask:
         app.register_blueprint(routes)
         if not routes.audience.csrf:
             csrf.exempt(routes)  # it reads no cookie
-    linked.register(app)
+    autolinks.register(app)
     links.register(app)
     languages.register(app)
     errors.register(app)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from deniable_server.web.linked import linked
+from deniable_server.web.autolinks import linked
 
 pytestmark = pytest.mark.browser
 TEXTS = {

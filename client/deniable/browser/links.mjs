@@ -1,4 +1,4 @@
-/** Addresses in a survey's own texts, as links: of people who can be written to or called, and of pages. Nothing else becomes markup. The twin of `linked` in `web/linked.py`. */
+/** Addresses in a survey's own texts, as links: of people who can be written to or called, and of pages. Nothing else becomes markup. The twin of `linked` in `web/autolinks.py`. */
 
 const FOUND = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?)])|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)|(\+[0-9][0-9 ()/-]{5,}[0-9])/g;
 

@@ -11,7 +11,7 @@ from deniable_server.context import current_store
 from deniable_server.identity.passwords import current_passwords
 from deniable_server.store.accounts import Key
 from deniable_server.store.roles import Role
-from deniable_server.web.limiter import TooManyError
+from deniable_server.web.rate_limiter import TooManyError
 
 OWN = "own"  # what no key is for: a survey's owners do it by name and password
 _LEAST = {"results": Role.VIEWER, "reports": Role.ANALYST}

@@ -13,7 +13,7 @@ from deniable_server.store.accounts import Key
 from deniable_server.store.errors import UnavailableError, busy
 from deniable_server.store.protocol import WAIT_SECONDS, Store, TakeBack, Tell
 from deniable_server.web.errors import DigestError
-from deniable_server.web.limiter import Rate
+from deniable_server.web.rate_limiter import Rate
 
 _KNOWN = 256  # surveys that are kept in memory
 

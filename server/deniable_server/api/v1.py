@@ -25,9 +25,9 @@ from deniable_server.store.webhooks import Webhook
 from deniable_server.web import lanes, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
-from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import reply
-from deniable_server.web.limiter import current_checks, current_rate
+from deniable_server.web.offload import computed
+from deniable_server.web.rate_limiter import current_checks, current_rate
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 

@@ -47,8 +47,8 @@ from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.errors import ConflictError, TooManyDraftsError
 from deniable_server.web import headers, lanes, limits
-from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
 from deniable_server.web.errors import out_of_date
+from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 bp = routes("drafting", __name__)
 

@@ -19,7 +19,7 @@ from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.protocol import Published
 from deniable_server.web import headers, languages
 from deniable_server.web.audience import Audience, Routes
-from deniable_server.web.elsewhere import computed
+from deniable_server.web.offload import computed
 
 bp = Routes("preview", __name__, Audience(login=True, forms=False, csrf=False, translated=True))
 

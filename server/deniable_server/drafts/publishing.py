@@ -18,7 +18,7 @@ from deniable_server.pages.routes import Page, routes
 from deniable_server.store.drafts import PREVIEW, Draft
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.web import lanes
-from deniable_server.web.elsewhere import computed
+from deniable_server.web.offload import computed
 
 bp = routes("publishing", __name__)
 

@@ -6,6 +6,6 @@ same Flask application that any WSGI server could run (`gateway.py`).
 """
 
 from deniable_server.front.application import Front
-from deniable_server.front.scraped import Scraped
+from deniable_server.front.metrics_address import Scraped
 
 __all__ = ["Front", "Scraped"]

@@ -14,9 +14,9 @@ from deniable_server.front import direct, gateway
 from deniable_server.front.bodies import RESPONDENTS_MEMORY, Bodies, stream
 from deniable_server.front.gateway import Environ, Reply, Sent
 from deniable_server.front.workers import Workers
-from deniable_server.web.elsewhere import GONE, Gone
 from deniable_server.web.lanes import READING, Lane, lane_of
 from deniable_server.web.limits import SMALL, most_bytes_of
+from deniable_server.web.offload import GONE, Gone
 
 READY_SECONDS = 2.0  # in which the database must answer
 HOLD_SECONDS = 1.0  # that "too many" is held back, which costs no thread and slows whoever asks again at once

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from deniable_server.web.elsewhere import Gone, GoneError, Task, TooMuchError
+from deniable_server.web.offload import Gone, GoneError, Task, TooMuchError
 
 TOO_MUCH = "this takes more than the {seconds} seconds of computing that a request has: ask for less of it, or use the command line"
 FAILED = "a computation has ended without a result: ask for less of it, or use the command line"

@@ -10,7 +10,7 @@ from deniable_server.identity import sessions
 from deniable_server.identity.passwords import current_passwords, set_password
 from deniable_server.pages.forms import PasswordForm
 from deniable_server.pages.routes import Page, done, routes
-from deniable_server.web.limiter import TooManyError
+from deniable_server.web.rate_limiter import TooManyError
 
 bp = routes("account", __name__)
 

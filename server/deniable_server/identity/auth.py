@@ -15,7 +15,7 @@ from deniable_server.identity.second_factor import current_codes, proved
 from deniable_server.pages.forms import CodeForm, LoginForm
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
-from deniable_server.web.limiter import TooManyError
+from deniable_server.web.rate_limiter import TooManyError
 
 bp = Routes("auth", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 Page = str | AnyResponse | tuple[str, int]

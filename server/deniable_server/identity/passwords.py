@@ -18,7 +18,7 @@ from flask import current_app
 from deniable.survey import lookalikes
 from deniable_server.identity.names import readable
 from deniable_server.store.accounts import Accounts
-from deniable_server.web.limiter import Clock, Lane
+from deniable_server.web.rate_limiter import Clock, Lane
 
 LENGTHS = range(10, 257)
 REMEMBERED = 300.0  # seconds for which a program that sends its password with each request costs no argon2

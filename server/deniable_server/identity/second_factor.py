@@ -18,8 +18,8 @@ from deniable_server.identity.passwords import current_passwords
 from deniable_server.pages.forms import ConfirmForm, FactorForm, PasskeyForm
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.factors import Factors
-from deniable_server.web.limiter import Delays, TooManyError
 from deniable_server.web.links import server_address
+from deniable_server.web.rate_limiter import Delays, TooManyError
 
 bp = routes("second_factor", __name__)
 RECOVERY_CODES = 10

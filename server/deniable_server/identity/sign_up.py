@@ -15,7 +15,7 @@ from deniable_server.pages.forms import JoinForm
 from deniable_server.store.errors import ConflictError, InvitationError
 from deniable_server.store.people import Invitation
 from deniable_server.web.audience import Audience, Routes
-from deniable_server.web.limiter import current_wrong_links
+from deniable_server.web.rate_limiter import current_wrong_links
 
 bp = Routes("joining", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 _OVER = "this link was used, has ended, or was never made; ask whoever sent it for another one"

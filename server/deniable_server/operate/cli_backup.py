@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from deniable_server.config import Database, copy_key, key_file
-from deniable_server.operate import locked, revival
+from deniable_server.operate import locked, restored_access
 from deniable_server.operate.cli_access import asked_password
 from deniable_server.operate.cli_database import KeyPath, at_terminal, database, failing, opened
 from deniable_server.operate.restore import restore
@@ -102,10 +102,10 @@ def restore_backup(
         raise click.UsageError("--audit and --old must not be given together: the old database has its log in itself")
 
     def prepare(store: Store) -> None:
-        outcome = revival.apply(store, later)
+        outcome = restored_access.apply(store, later)
         _show("Done again, since it happened after the backup:", outcome.applied)
         _show("Happened after the backup, and cannot be done again:", outcome.left)
-        _show("Works again as it did when the backup was made:", revival.access_of(store))
+        _show("Works again as it did when the backup was made:", restored_access.access_of(store))
         click.echo("All sessions, and links that make accounts, are ended.", err=True)
         if not yes and not at_terminal():
             raise click.ClickException("restore must be confirmed: look at the list above, and say --yes")
@@ -113,6 +113,8 @@ def restore_backup(
             click.confirm("Restore it?", abort=True, err=True)
 
     with failing(db):
-        later = revival.Later(revival.log_in(log)) if log else revival.Later.of(old) if old else revival.Later()
+        later = (
+            restored_access.Later(restored_access.log_in(log)) if log else restored_access.Later.of(old) if old else restored_access.Later()
+        )
         records = restore(backup, key, asked_password(password_env) if password_env else None, db.path, prepare)
     click.echo(f"{db} is what {backup} was: {records:,} counted record{'' if records == 1 else 's'}.")

@@ -25,7 +25,7 @@ from deniable.errors import DeniableError
 from deniable_server import create_app
 from deniable_server.operate import logs
 from deniable_server.store import open_store
-from deniable_server.web.elsewhere import Broken, Failure, Made, Task, TooMuchError
+from deniable_server.web.offload import Broken, Failure, Made, Task, TooMuchError
 
 NICENESS = "DENIABLE_NICENESS"  # in the environment: by how much these processes give way to others, 0 to 19; 10 where it is not set
 MOST_MEMORY = 3 << 30  # bytes of data

@@ -31,12 +31,12 @@ from deniable_server.config import Config, Database
 from deniable_server.front import Front, Scraped
 from deniable_server.front.application import COMPUTATIONS
 from deniable_server.front.processes import Pool
-from deniable_server.operate import alone, computing, database_watch, logs, upkeep
+from deniable_server.operate import computing, database_watch, logs, server_lock, upkeep
 from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
-from deniable_server.web.elsewhere import EXTENSION
+from deniable_server.web.offload import EXTENSION
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
 HEAD_BYTES = 64 << 10
@@ -83,9 +83,9 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     config = replace(config, listening=at.url)
     _give_memory_back()
     if path := Database.at(config.db).path:
-        alone.lock(path)  # on PostgreSQL several servers may share a database
-    listener = alone.listen(at.host, at.port)
-    scraped = alone.listen(*at.metrics) if at.metrics else None
+        server_lock.lock(path)  # on PostgreSQL several servers may share a database
+    listener = server_lock.listen(at.host, at.port)
+    scraped = server_lock.listen(*at.metrics) if at.metrics else None
     store = open_store(config.db, config.database_connections)
     store.surveys.all()  # a damaged file is found now
     logs.begin(log)
@@ -156,7 +156,7 @@ def _granian(front: Front | Scraped, listener: socket.socket, certificate: tuple
 
     class OnOurs(Server):
         def _init_shared_socket(self) -> None:
-            self._shd: Any = SocketHolder(listener.fileno(), False, alone.BACKLOG)  # type: ignore[call-arg]
+            self._shd: Any = SocketHolder(listener.fileno(), False, server_lock.BACKLOG)  # type: ignore[call-arg]
 
     cert, key = certificate or (None, None)
     return OnOurs(

@@ -23,8 +23,8 @@ from deniable_server.results.results import interval_of
 from deniable_server.store.protocol import Published
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_surveys
-from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import WithheldError
+from deniable_server.web.offload import computed
 
 bp = routes("building", __name__)
 

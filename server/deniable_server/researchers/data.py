@@ -14,8 +14,8 @@ from deniable_server.results.release import counted, rows_of
 from deniable_server.store.protocol import by_hand, estimated
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
-from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import WithheldError
+from deniable_server.web.offload import computed
 
 bp = routes("data", __name__)
 LICENCE_NAMES = {"cc-by-4.0": "CC BY 4.0: your name is given", "cc0-1.0": "CC0: free for all uses", "none": "none for now"}

@@ -12,7 +12,7 @@ from deniable_server.results.progress import warnings, watched
 from deniable_server.results.results import sizes_of
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
-from deniable_server.web.elsewhere import computed
+from deniable_server.web.offload import computed
 
 bp = routes("watch", __name__)
 

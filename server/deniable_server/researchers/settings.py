@@ -17,7 +17,7 @@ from deniable_server.results.progress import today
 from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least
-from deniable_server.web.elsewhere import computed
+from deniable_server.web.offload import computed
 
 bp = routes("settings", __name__)
 

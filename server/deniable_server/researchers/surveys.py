@@ -20,8 +20,8 @@ from deniable_server.researchers.too_few_records import withheld
 from deniable_server.results.results import results_of, sizes_of
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least, seen_headings
-from deniable_server.web.elsewhere import computed
 from deniable_server.web.errors import WithheldError
+from deniable_server.web.offload import computed
 
 bp = routes("researchers", __name__)
 

@@ -26,7 +26,7 @@ from deniable_server.web import languages, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
 from deniable_server.web.lanes import Lane
-from deniable_server.web.limiter import TooManyError, current_rate
+from deniable_server.web.rate_limiter import TooManyError, current_rate
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True), Lane.RESPONDENTS)
 Page = tuple[str, int]

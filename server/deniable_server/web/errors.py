@@ -26,8 +26,8 @@ from deniable_server.store.errors import (
     UnknownSurveyError,
 )
 from deniable_server.web.audience import current_audience
-from deniable_server.web.elsewhere import GoneError, TooMuchError
-from deniable_server.web.limiter import TooManyError
+from deniable_server.web.offload import GoneError, TooMuchError
+from deniable_server.web.rate_limiter import TooManyError
 
 
 class WithheldError(EstimateError):

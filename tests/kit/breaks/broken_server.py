@@ -35,9 +35,9 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError
 from deniable_server.store.protocol import TakeBack, Tell
 from deniable_server.store.sql import writer
-from deniable_server.store.sql.arrivals import Arrival, Arrivals
+from deniable_server.store.sql.incoming import Arrival, Arrivals
 from deniable_server.store.sql.submissions import SubmissionShelf
-from deniable_server.web import elsewhere, lanes, limiter
+from deniable_server.web import lanes, offload, rate_limiter
 
 SLOW_DISK = 0.005  # seconds that a commit takes in every variant, so that a kill can fall into one
 
@@ -110,7 +110,7 @@ def counts_hashes() -> None:
 
 def hashes_without_limit() -> None:
     counts_hashes()
-    limiter.Lane.attempt = lambda self, name: nullcontext(lambda: None)  # type: ignore[method-assign]
+    rate_limiter.Lane.attempt = lambda self, name: nullcontext(lambda: None)  # type: ignore[method-assign]
 
 
 def fails() -> None:
@@ -170,12 +170,12 @@ def one_lane_waits() -> None:
 
 def endless_computations() -> None:
     """Whatever is to be computed never ends, and writes its process's id into the file that DENIABLE_BEGUN names."""
-    task, endless = elsewhere._task, "tests.kit.breaks.computations:endless"
+    task, endless = offload._task, "tests.kit.breaks.computations:endless"
 
-    def other(name: str, args: Any, kwargs: Any, seconds: int) -> elsewhere.Task:
+    def other(name: str, args: Any, kwargs: Any, seconds: int) -> offload.Task:
         return replace(task(name, args, kwargs, seconds), function=endless, arguments=(os.environ["DENIABLE_BEGUN"],), keywords={})
 
-    elsewhere._task = other
+    offload._task = other
 
 
 VARIANTS: dict[str, Callable[[], None]] = {

@@ -27,7 +27,7 @@ from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.web.limiter import Rate
+from deniable_server.web.rate_limiter import Rate
 
 Make = Callable[..., Submission]
 URL = "/api/v1/surveys/study/submissions"

@@ -32,7 +32,7 @@ from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql.access import AccessShelf
-from deniable_server.web.limiter import Rate
+from deniable_server.web.rate_limiter import Rate
 
 Make = Callable[..., Submission]
 REQUESTS = 200

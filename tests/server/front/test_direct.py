@@ -21,7 +21,7 @@ from deniable.wire.submission import Submission
 from deniable_server.api.submissions import Door
 from deniable_server.front import Front, application, direct
 from deniable_server.store.protocol import Store
-from deniable_server.web.limiter import Rate
+from deniable_server.web.rate_limiter import Rate
 
 Make = Callable[..., Submission]
 Head = dict[str, str]

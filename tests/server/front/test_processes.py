@@ -19,7 +19,7 @@ from deniable_server.operate.computing import MODULE, NICENESS
 from deniable_server.store import open_store
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
-from deniable_server.web.elsewhere import Broken, Gone, GoneError, Task, TooMuchError
+from deniable_server.web.offload import Broken, Gone, GoneError, Task, TooMuchError
 
 pytestmark = pytest.mark.slow
 

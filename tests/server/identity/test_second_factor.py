@@ -18,7 +18,7 @@ from deniable_server.identity import second_factor, totp
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.store.protocol import Store
-from deniable_server.web.limiter import LONGEST_FOR_CODES, Delays
+from deniable_server.web.rate_limiter import LONGEST_FOR_CODES, Delays
 
 PASSWORD, SECRET = "correct horse battery", b"12345678901234567890"
 

@@ -19,8 +19,8 @@ from deniable.wire.access_codes import submission_id
 from deniable.wire.submission import Submission
 from deniable_server.store.errors import ConflictError, PausedError, StoreError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import arrivals
-from deniable_server.store.sql.arrivals import Arrival, Arrivals
+from deniable_server.store.sql import incoming
+from deniable_server.store.sql.incoming import Arrival, Arrivals
 
 Make = Callable[..., Submission]
 
@@ -182,7 +182,7 @@ def test_the_writer_is_asked_once_for_all_that_wait(submissions: Make) -> None:
 
 
 def test_after_several_at_once_the_next_waits_for_as_many_and_never_for_ever(submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "LONGEST", 60.0)
+    monkeypatch.setattr(incoming, "LONGEST", 60.0)
     desk, waiting, taken = waiting_list()
     one = submissions()
     for _ in range(3):

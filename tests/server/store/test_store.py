@@ -22,7 +22,7 @@ from deniable.wire.tally import Tally
 from deniable_server.store import open_store
 from deniable_server.store.errors import ClosedError, ConflictError, PausedError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import scans, tallies, writer
+from deniable_server.store.sql import tallies, wide_tallies, writer
 
 Make = Callable[..., Submission]
 SURVEY = """
@@ -225,7 +225,7 @@ def test_tallies_of_wide_surveys_take_no_more_memory_than_they_may(
 ) -> None:
     monkeypatch.setattr(tallies, "WIDE", 1)
     one = 8 * survey.record.bits**2
-    monkeypatch.setattr(scans, "KEPT_BYTES", 2 * one)
+    monkeypatch.setattr(wide_tallies, "KEPT_BYTES", 2 * one)
     for number in range(4):
         store.surveys.publish(again := Survey.from_dict({**survey.to_dict(), "id": f"study{number}"}))
         store.submissions.add(again.id, submissions(1, to=again))

@@ -11,7 +11,7 @@ from deniable.errors import Problem, SurveyError
 from deniable.survey import Survey
 from deniable.survey.document import parse
 from deniable_server.drafts.editor.fields import editable
-from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
+from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 MOST_QUESTIONS = 100  # for which there are fields; a survey of more is written as a file
 _TITLE = re.compile(r"^\W{0,3}title\W{1,4}(.*)$", re.MULTILINE)

@@ -12,7 +12,7 @@ from deniable.survey.labels import warnings
 from deniable.survey.reachable import never_shown
 from deniable.survey.undeclared import undeclared
 from deniable_server.drafts.editor.drafted import checked
-from deniable_server.web.elsewhere import UPLOAD_SECONDS, computed
+from deniable_server.web.offload import UPLOAD_SECONDS, computed
 
 
 def ahead(survey: Survey, value: Mapping[str, Any], n: int) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from deniable_server.store.protocol import WAIT_SECONDS
 from deniable_server.store.reserved import is_reserved
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.intake import Intake, reseal
-from deniable_server.store.sql.rewriting import Rewriting
 from deniable_server.store.sql.sealing import Seal
+from deniable_server.store.sql.vacuum import Rewriting
 from deniable_server.store.sql.writer import BUSY_SECONDS, NoWriter, Writer
 
 SMALL_BYTES = 8 << 20  # submissions up to here are written anew after each batch: xmin and ctid show which came last

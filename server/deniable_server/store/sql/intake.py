@@ -17,7 +17,7 @@ from deniable_server.store.sql import batches, parts
 from deniable_server.store.sql import waiting as layout
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.published import COLUMNS, find, published_of
-from deniable_server.store.sql.releasing import release
+from deniable_server.store.sql.release import release
 from deniable_server.store.sql.sealing import Seal
 from deniable_server.store.sql.settings import close_if_full
 from deniable_server.store.sql.waiting import Records, Waiting

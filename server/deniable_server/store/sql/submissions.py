@@ -13,17 +13,17 @@ from deniable.wire.submission import Submission
 from deniable.wire.tally import Tally
 from deniable_server.store.errors import ClosedError, ConflictError, InvitationError, PausedError, StoreError, UnknownSurveyError
 from deniable_server.store.protocol import TakeBack, Tell
-from deniable_server.store.sql import intake, parts, releasing, tallies
+from deniable_server.store.sql import intake, parts, release, tallies
 from deniable_server.store.sql.access import AccessShelf
-from deniable_server.store.sql.arrivals import Arrival, Arrivals
 from deniable_server.store.sql.connection import Connection
 from deniable_server.store.sql.database import Database
+from deniable_server.store.sql.duplicates import Known, look_up
+from deniable_server.store.sql.incoming import Arrival, Arrivals
 from deniable_server.store.sql.intake import Place
-from deniable_server.store.sql.known import Known, look_up
 from deniable_server.store.sql.published import CLOSED, PAUSED, UNKNOWN, find
-from deniable_server.store.sql.scans import Scans, State
 from deniable_server.store.sql.tallies import Counts
 from deniable_server.store.sql.waiting import Records
+from deniable_server.store.sql.wide_tallies import Scans, State
 
 UNMATCHED = 100_000  # withdrawals that find nothing and are remembered all the same, for each survey
 MANY = 64  # records that are counted before the writer's turn, since others wait for it
@@ -173,7 +173,7 @@ class SubmissionShelf:
             state = tallies.state(connection, survey.id, chosen)
             total = tallies.recount(connection, survey, chosen)
             erased = intake.withdrawn(connection, self._database.seal, survey, chosen)
-            total += releasing.tally(survey, [records for of_part in erased.values() for records in of_part])
+            total += release.tally(survey, [records for of_part in erased.values() for records in of_part])
         return state, total
 
 

@@ -17,7 +17,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store import open_store
 from deniable_server.store.postgres.server import Server
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import rewriting
+from deniable_server.store.sql import vacuum
 
 pytestmark = pytest.mark.slow
 Make = Callable[..., Submission]
@@ -66,7 +66,7 @@ def orders(
 def test_nothing_of_a_table_shows_when_a_record_came(
     count: int, databases: Databases, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 0.01)
     batched = Survey.from_dict({**survey.to_dict(), "batch": 10})
     found = orders(databases, batched, lambda: submissions(count, to=batched))
     print(count, {name: round(value, 2) for name, value in found.items()})
@@ -76,7 +76,7 @@ def test_nothing_of_a_table_shows_when_a_record_came(
 def test_tables_that_are_left_alone_would_be_found_out(
     databases: Databases, survey: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     found = orders(databases, survey, lambda: submissions(3000), wait=lambda store: None, number=1)
     assert min(abs(found[name]) for name in ("xmin", "ctid", "chunks")) > 0.9
 
@@ -90,7 +90,7 @@ def test_tables_that_are_only_vacuumed_would_be_found_out(
         with store.database.connect().raw as raw:
             raw.execute("CLUSTER submissions USING submissions_pkey")
 
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     found = orders(databases, survey, lambda: submissions(), wait=vacuum, number=1)
     assert abs(found["xmin"]) > 0.9
     assert abs(found["ctid"]) < 0.5
@@ -129,7 +129,7 @@ def test_no_byte_of_what_was_withdrawn_stays_in_the_tables_files(store: Store, u
 
 
 def test_rows_that_are_only_deleted_would_be_found_out(store: Store, url: str, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     monkeypatch.setattr(Server, "rewrite", lambda self: None)
     _, going = withdrawn(store, submissions)
     assert in_files(url, going) > 0
@@ -138,7 +138,7 @@ def test_rows_that_are_only_deleted_would_be_found_out(store: Store, url: str, s
 def test_what_somebody_still_reads_is_written_anew_again_later(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         store.submissions.add("study", submissions())
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     with store.database.reading() as reader:
         assert reader.execute("SELECT count(*) FROM withdrawn").fetchone() == (0,)
         before = reader.execute("SELECT pg_current_snapshot()::text").fetchone()

@@ -19,7 +19,7 @@ from deniable.wire.submission import Submission
 from deniable_server.store import open_store
 from deniable_server.store.errors import FullError, UnavailableError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import releasing, rewriting
+from deniable_server.store.sql import release, vacuum
 from deniable_server.store.sqlite import file
 from deniable_server.store.sqlite.file import File
 
@@ -61,7 +61,7 @@ def test_no_byte_of_what_was_withdrawn_stays_once_the_file_is_rewritten(
     path = tmp_path / "traces.db"
     withdrawn = withdrawn_from(path, submissions, clinics)
     assert is_due(path)
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 0.01)
     store = open_store(path)  # a restart does not forget it
     while is_due(path):
         time.sleep(0.01)
@@ -73,7 +73,7 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
     store: Store, clinics: Survey, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     monkeypatch.setattr(file, "SMALL_BYTES", 0)  # else what arrives would do the same
     monkeypatch.setattr(store.database.rewriting, "_rewrite", lambda: calls.append(tally_of(store, "clinics").n))
     sent = [submissions(to=clinics, group="North") for _ in range(20)]
@@ -94,8 +94,8 @@ def test_the_file_is_rewritten_once_for_many_withdrawals_and_not_for_codes_witho
 
 def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 107.0])
-    monkeypatch.setattr(rewriting, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    own = rewriting.Rewriting(lambda: None)
+    monkeypatch.setattr(vacuum, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    own = vacuum.Rewriting(lambda: None)
     own._run()
     own.due()
     assert own._timer is not None
@@ -104,7 +104,7 @@ def test_a_long_rewriting_is_followed_by_a_long_pause(monkeypatch: pytest.Monkey
 
 
 def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 0.01)
     done, failures = threading.Event(), [FullError("no room"), UnavailableError("not now")]
 
     def rewrite() -> None:
@@ -112,7 +112,7 @@ def test_a_rewriting_that_failed_is_due_again(monkeypatch: pytest.MonkeyPatch) -
             raise failures.pop()
         done.set()
 
-    rewriting.Rewriting(rewrite).due()
+    vacuum.Rewriting(rewrite).due()
     assert done.wait(60)
 
 
@@ -162,12 +162,12 @@ def written_by_a_withdrawal(store: Store, submissions: Make, is_open: bool) -> i
 def test_a_withdrawal_of_a_wide_record_keeps_the_writer_for_a_few_pages_only(
     store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch, is_open: bool
 ) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
     assert 0 < written_by_a_withdrawal(store, submissions, is_open) < 64 * 4096
 
 
 @pytest.mark.slow
 def test_pairs_of_wide_records_that_are_kept_would_be_found_out(store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 3600)
-    monkeypatch.setattr(releasing.tallies, "WIDE", 4096)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
+    monkeypatch.setattr(release.tallies, "WIDE", 4096)
     assert written_by_a_withdrawal(store, submissions, False) > 4096 * 4096

@@ -32,7 +32,7 @@ from deniable_server.results.results import results_of
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
-from deniable_server.store.sql import intake, rewriting
+from deniable_server.store.sql import intake, vacuum
 from deniable_server.store.sqlite import file
 
 QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(20)]
@@ -103,7 +103,7 @@ def mean_orders(folder: Path, survey: Survey, n: int, databases: int) -> dict[st
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "databases"), [(30, 18), (90, 6), (300, 2)])
 def test_no_place_in_a_file_shows_when_a_record_came(tmp_path: Path, n: int, databases: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 0.01)
     found = mean_orders(tmp_path, survey_of(), n, databases)
     print(n, {name: round(value, 3) for name, value in found.items()})
     assert len(found) == 9
@@ -114,7 +114,7 @@ def test_no_place_in_a_file_shows_when_a_record_came(tmp_path: Path, n: int, dat
 def test_five_records_that_wait_stand_nowhere_and_five_of_a_closed_survey_in_no_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rewriting, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 0.01)
     found = mean_orders(tmp_path, survey_of(), 5, 24)
     print({name: round(value, 3) for name, value in found.items()})
     assert sorted(found) == ["stopped, first", "stopped, last", "stopped, rows"]  # no id can be found before that

@@ -24,7 +24,7 @@ from tests.kit.surveys import STUDY
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
-from deniable_server.operate import alone
+from deniable_server.operate import server_lock
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 
@@ -89,10 +89,10 @@ def test_a_server_that_was_killed_leaves_no_lock_and_no_port(server: Any) -> Non
 
 
 def test_an_address_that_is_none_of_this_machines_is_told_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(alone.InUseError, match=r"^cannot listen on 192\.0\.2\.1:8000: "):
-        alone.listen("192.0.2.1", 8000)
-    with pytest.raises(alone.InUseError, match=r"^cannot listen on no\.such\.host\.invalid:8000: "):
-        alone.listen("no.such.host.invalid", 8000)
+    with pytest.raises(server_lock.InUseError, match=r"^cannot listen on 192\.0\.2\.1:8000: "):
+        server_lock.listen("192.0.2.1", 8000)
+    with pytest.raises(server_lock.InUseError, match=r"^cannot listen on no\.such\.host\.invalid:8000: "):
+        server_lock.listen("no.such.host.invalid", 8000)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
@@ -220,8 +220,8 @@ def sqlite_lock(db: Path) -> Any:
 
 
 def test_a_client_that_never_reads_is_given_up_by_the_kernel() -> None:
-    with closing(alone.listen("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname(), timeout=60):
+    with closing(server_lock.listen("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname(), timeout=60):
         connection, _ = listener.accept()
-        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == alone.UNREAD_SECONDS * 1000
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == server_lock.UNREAD_SECONDS * 1000
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         connection.close()

@@ -12,8 +12,8 @@ import pytest
 from deniable_server import researchers
 from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.store.protocol import Store
-from deniable_server.web import limiter
-from deniable_server.web.limiter import Delays, Lane, Rate, TooManyError
+from deniable_server.web import rate_limiter
+from deniable_server.web.rate_limiter import Delays, Lane, Rate, TooManyError
 
 RIGHT, WRONG = "correct horse battery", "another horse battery"
 
@@ -81,7 +81,7 @@ def test_a_thousand_threads_get_no_more_than_the_burst(clock: Clock) -> None:
 
 def test_after_five_wrong_passwords_a_name_waits_longer_and_longer_and_a_minute_at_most(clock: Clock) -> None:
     delays, waited = Delays(clock), []
-    for _ in range(limiter.FREE):
+    for _ in range(rate_limiter.FREE):
         delays.begin("ada")
     for _ in range(9):
         waited.append(waits(lambda: delays.begin("ada")))
@@ -89,13 +89,13 @@ def test_after_five_wrong_passwords_a_name_waits_longer_and_longer_and_a_minute_
         delays.begin("ada")
     assert waited == [1, 2, 4, 8, 16, 32, 60, 60, 60]
     assert waits(lambda: delays.begin("eve")) == 0
-    clock.now += limiter.FORGET + 1
+    clock.now += rate_limiter.FORGET + 1
     assert [waits(lambda: delays.begin("ada")) for _ in range(6)] == [0] * 5 + [1]
 
 
 def test_asking_again_too_early_lengthens_nothing(clock: Clock) -> None:
     delays = Delays(clock)
-    for _ in range(limiter.FREE):
+    for _ in range(rate_limiter.FREE):
         delays.begin("ada")
     assert {waits(lambda: delays.begin("ada")) for _ in range(100)} == {1}
     clock.now += 1
@@ -104,14 +104,14 @@ def test_asking_again_too_early_lengthens_nothing(clock: Clock) -> None:
 
 def test_the_right_password_ends_the_delay(clock: Clock) -> None:
     delays = Delays(clock)
-    for _ in range(limiter.FREE):
+    for _ in range(rate_limiter.FREE):
         delays.begin("ada")
     delays.forgive("ada")
     assert waits(lambda: delays.begin("ada")) == 0
 
 
 def test_names_are_kept_as_keyed_hashes_and_not_without_end(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limiter, "NAMES", 50)
+    monkeypatch.setattr(rate_limiter, "NAMES", 50)
     delays = Delays(clock)
     for number in range(500):
         delays.begin(f"canary {number}")
@@ -163,7 +163,7 @@ def test_one_password_is_hashed_at_a_time_and_three_wait(clock: Clock) -> None:
 
 def test_a_try_that_is_told_to_wait_leaves_its_place(clock: Clock) -> None:
     lane = Lane(clock)
-    for _ in range(limiter.BURST):
+    for _ in range(rate_limiter.BURST):
         with lane.attempt("one of many"):
             clock.now += 60
     for _ in range(100):
@@ -175,13 +175,13 @@ def test_a_try_that_is_told_to_wait_leaves_its_place(clock: Clock) -> None:
 
 def test_all_names_together_are_hashed_twice_a_second(passwords: Passwords, clock: Clock) -> None:
     held = [waits(lambda n=number: passwords.hold(f"name {n}", WRONG)) for number in range(100)]
-    assert held.count(0) == limiter.BURST
+    assert held.count(0) == rate_limiter.BURST
     hashed = 0
     for _ in range(30):
         clock.now += 1
         names = [f"name {clock.now} {number}" for number in range(20)]
         hashed += sum(not waits(lambda n=name: passwords.hold(n, WRONG)) for name in names)
-    assert hashed == 30 * limiter.HASHES_PER_SECOND
+    assert hashed == 30 * rate_limiter.HASHES_PER_SECOND
 
 
 # Passwords.
@@ -221,7 +221,7 @@ def test_the_longest_wait_ends_so_that_nobody_is_locked_out_for_good(passwords: 
     for _ in range(1000):
         waits(lambda: passwords.hold("ada", WRONG))
         clock.now += 1
-    clock.now += limiter.LONGEST
+    clock.now += rate_limiter.LONGEST
     assert passwords.hold("ada", RIGHT)
 
 
