@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from deniable.survey import Survey
 from deniable_server.access import invitations
+from deniable_server.access.forms import CodesForm
 from deniable_server.context import current_store
-from deniable_server.pages.forms import CodesForm
 from deniable_server.pages.one_time_forms import repeated
 from deniable_server.pages.routes import Page, routes
 from deniable_server.store.roles import Role

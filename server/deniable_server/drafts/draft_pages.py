@@ -37,12 +37,13 @@ from deniable_server.drafts.editor.incomplete import incomplete
 from deniable_server.drafts.editor.mistakes import beside, named
 from deniable_server.drafts.editor.prospects import ahead, proposed
 from deniable_server.drafts.editor.shapes import Fields
+from deniable_server.drafts.forms import BeginForm, SourceForm
 from deniable_server.drafts.own_drafts import own
 from deniable_server.drafts.plan_form import PlanForm
 from deniable_server.drafts.preview import tried
 from deniable_server.drafts.publishing import taken
 from deniable_server.identity import form_recovery
-from deniable_server.pages.forms import MOST_PEOPLE, ActionForm, BeginForm, SourceForm
+from deniable_server.pages.forms import MOST_PEOPLE, ActionForm
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.drafts import MOST, Draft
 from deniable_server.store.errors import ConflictError, TooManyDraftsError

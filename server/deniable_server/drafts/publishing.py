@@ -12,8 +12,8 @@ from deniable_server.drafts.editor.drafted import survey_in, value_in
 from deniable_server.drafts.editor.fields import fields_of
 from deniable_server.drafts.editor.incomplete import incomplete
 from deniable_server.drafts.editor.leftover import left_over
+from deniable_server.drafts.forms import PublishForm
 from deniable_server.drafts.own_drafts import own
-from deniable_server.pages.forms import PublishForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.store.drafts import PREVIEW, Draft
 from deniable_server.store.errors import ConflictError, UnknownSurveyError

@@ -7,8 +7,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
 from deniable_server.identity import sessions
+from deniable_server.identity.forms import PasswordForm
 from deniable_server.identity.passwords import current_passwords, set_password
-from deniable_server.pages.forms import PasswordForm
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.web.rate_limiter import TooManyError
 

@@ -10,9 +10,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from deniable_server.context import current_store
 from deniable_server.identity import passkeys, sessions
+from deniable_server.identity.forms import CodeForm, LoginForm
 from deniable_server.identity.passwords import current_passwords
 from deniable_server.identity.second_factor import current_codes, proved
-from deniable_server.pages.forms import CodeForm, LoginForm
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
 from deniable_server.web.rate_limiter import TooManyError

@@ -14,8 +14,8 @@ from flask import current_app, g, render_template
 
 from deniable_server.context import current_store
 from deniable_server.identity import passkeys, sessions, totp
+from deniable_server.identity.forms import ConfirmForm, FactorForm, PasskeyForm
 from deniable_server.identity.passwords import current_passwords
-from deniable_server.pages.forms import ConfirmForm, FactorForm, PasskeyForm
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.factors import Factors
 from deniable_server.web.links import server_address

@@ -10,8 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from deniable_server.context import current_store
 from deniable_server.identity import sessions
 from deniable_server.identity.account_links import hash_of
+from deniable_server.identity.forms import JoinForm
 from deniable_server.identity.passwords import check_new_name, hashed
-from deniable_server.pages.forms import JoinForm
 from deniable_server.store.errors import ConflictError, InvitationError
 from deniable_server.store.people import Invitation
 from deniable_server.web.audience import Audience, Routes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import render_template, url_for
 
 from deniable_server.context import current_store
-from deniable_server.pages.forms import MemberForm
 from deniable_server.pages.routes import Page, confirmation, done, routes
+from deniable_server.researchers.forms import MemberForm
 from deniable_server.store.errors import LastError, UnknownAccountError
 from deniable_server.store.roles import Role
 from deniable_server.web.audience import least

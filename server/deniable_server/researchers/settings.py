@@ -11,8 +11,9 @@ from deniable.privacy.posterior import least_protected, odds_in_words, posterior
 from deniable.survey.types import TYPES
 from deniable_server.context import current_store
 from deniable_server.drafts.plan_form import PlanForm
-from deniable_server.pages.forms import ActionForm, DeletionForm, SettingsForm
+from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, done, routes
+from deniable_server.researchers.forms import DeletionForm, SettingsForm
 from deniable_server.results.progress import today
 from deniable_server.store.errors import OpenError
 from deniable_server.store.roles import Role
