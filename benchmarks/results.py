@@ -21,6 +21,7 @@ from flask.testing import FlaskClient
 from deniable.survey import Survey
 from deniable.wire.submission import MAX_COUNT, Submission
 from deniable_server import Config, create_app
+from deniable_server.context import services_of
 from deniable_server.identity.passwords import set_password
 from deniable_server.store.protocol import Store
 
@@ -80,7 +81,7 @@ def measured(n: int, groups: int, questions: int) -> str:
     """A row, in a process that has computed nothing yet: no limits are known, and no template is compiled."""
     with tempfile.TemporaryDirectory() as folder:
         app = create_app(Config(Path(folder) / "bench.db", "x" * 40))
-        store: Store = app.extensions["deniable"]
+        store: Store = services_of(app).store
         try:
             set_password(store.accounts, "ada", PASSWORD)
             survey = survey_of(groups, questions)

@@ -32,18 +32,18 @@ ROOMS = {
     "xlsform": ("import of XLSForms", "errors extras survey"),
     "topics": ("sample surveys", ""),
     "privacy": ("privacy accounting: losses, posteriors, shuffling, each person's ledger", "errors extras mechanism survey"),
-    "wire": ("wire format: records, submissions, tallies, links, codes", "errors mechanism survey"),
+    "wire": ("wire format: records, submissions, tallies, links, codes", "errors survey"),
     "device/redacted": ("placeholder for an argument that must not be shown", ""),
     "device/sources/file": ("a file of rows: its name and format; opened elsewhere", "device/redacted"),
     "device": (
         "everything that ever holds a true answer",
-        "errors extras mechanism survey privacy wire device/redacted device/sources/file",
+        "errors extras mechanism survey privacy wire device/sources/file",
     ),
     "delivery": ("delivery of perturbed records, each exactly once", "errors survey privacy wire"),
     "estimate": ("estimators and their confidence intervals", "errors extras mechanism survey wire"),
     "bundle": ("downloads of a survey that may be published", "errors extras mechanism survey privacy wire estimate"),
     "exported": ("exports in Parquet, counted by one process or by many", "errors extras survey wire"),
-    "simulate": ("simulated respondents, perturbed as real ones are", "errors extras mechanism survey wire device estimate"),
+    "simulate": ("simulated respondents, perturbed as real ones are", "errors survey wire device"),
     "plan": ("planning: precision, power, and the price of privacy", "errors extras mechanism survey privacy estimate"),
     "verify": ("verification of a served page against the release", "errors extras survey wire"),
     "sdk": ("the Python client", "errors survey privacy wire device device/redacted device/sources/file delivery estimate plan"),
@@ -51,38 +51,54 @@ ROOMS = {
     "demo": ("demonstration from publishing to estimates, with an old survey's real answers", "errors survey wire estimate sdk"),
     "cli": (
         "the command line",
-        "errors extras survey xlsform topics privacy wire device/sources/file delivery estimate exported simulate plan verify sdk",
+        "errors extras survey xlsform topics privacy wire device/sources/file delivery estimate exported plan verify sdk",
     ),
 }
 """Every room of the library, from the ground up: what it is, and the rooms that it may import."""
 
 SERVER = {
-    "server/config": ("what a server needs to know", ""),
+    "server/config": ("configuration", ""),
     "server/paths": ("where pages and files are", "deniable"),
-    "server/store": ("what is kept", "errors extras survey wire server/config"),
-    "server/store/sql": ("the shelves, in the SQL that every database speaks", "errors survey wire server/config server/store"),
-    "server/store/sqlite": ("SQLite's file: how it is opened, migrated, written anew and copied", "server/store server/store/sql"),
-    "server/store/postgres": (
-        "how PostgreSQL is reached, set, migrated and written anew",
-        "server/store server/store/sql",
-    ),
-    "server/context": ("the store and the config of a request", "server/config server/store"),
-    "server/web": ("what every page shares", "errors survey wire verify server/config server/paths server/store server/context"),
+    "server/store": ("storage: what any database must do", "errors extras survey wire server/config"),
+    "server/store/sql": ("storage in the SQL that every database speaks", "survey wire server/config server/store"),
+    "server/store/sqlite": ("SQLite: connections, migrations, backups", "server/store server/store/sql"),
+    "server/store/postgres": ("PostgreSQL: connections, migrations, settings", "server/store server/store/sql"),
+    "server/context": ("the services of an application", "server/config server/store"),
+    "server/web": ("what every page shares", "errors survey wire verify server/paths server/store server/context"),
     "server/front": ("between the network and the application", "server/web"),
-    "server/respondents": ("pages for respondents", "errors survey privacy wire server/store server/context server/web"),
-    "server/researchers": (
-        "pages for researchers",
-        "errors extras mechanism survey xlsform topics wire privacy estimate bundle plan server/store server/context server/web",
+    "server/respondents": ("respondents' pages", "survey privacy wire server/store server/context server/web"),
+    "server/pages": ("building blocks of researchers' pages", "survey estimate plan server/store server/web"),
+    "server/identity": ("who you are: accounts, login, sessions", "survey server/store server/context server/web server/pages"),
+    "server/access": (
+        "who may answer or call: invitations and API keys",
+        "survey wire server/store server/context server/web server/pages server/identity",
     ),
-    "server/api": ("for programs", "errors extras survey wire server/store server/context server/web server/researchers"),
+    "server/results": (
+        "what pages, API and commands compute from counted records",
+        "errors survey wire estimate bundle plan server/store server/web",
+    ),
+    "server/drafts": (
+        "surveys that are being written",
+        "errors extras survey xlsform topics privacy wire plan server/store server/context server/web server/pages server/identity",
+    ),
+    "server/api": (
+        "the HTTP API",
+        "errors extras survey wire server/config server/store server/context server/web server/identity server/access server/results",
+    ),
+    "server/researchers": (
+        "pages of published surveys",
+        "errors extras survey wire privacy estimate bundle plan server/store server/context server/web server/pages server/identity "
+        "server/results server/drafts server/api",
+    ),
     "server": (
         "the application",
-        "server/config server/paths server/store server/context server/web server/respondents server/researchers server/api",
+        "server/config server/paths server/store server/context server/web server/respondents server/identity server/access "
+        "server/drafts server/api server/researchers",
     ),
     "server/operate": (
-        "for whoever runs it",
+        "commands and processes for operators",
         "errors extras survey wire exported verify server server/config server/store server/context server/web server/front "
-        "server/researchers server/api",
+        "server/pages server/identity server/access server/results server/drafts server/api",
     ),
 }
 """The server's rooms, likewise. None may import what holds answers or tosses coins."""

@@ -1,20 +1,72 @@
-"""What the application that handles the current request was made with: its store and its config."""
+"""Services of an application: its store, its config, and the long-lived objects that its rooms register."""
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
-from flask import current_app
+from flask import Flask, current_app
 
 from deniable_server.config import Config
 from deniable_server.store.protocol import Store
 
+_KEY = "deniable"
+Service = TypeVar("Service")
+
+
+@dataclass
+class Services:
+    """Long-lived objects of one application.
+
+    Attributes:
+        store: Where everything is kept.
+        config: What the operator chose.
+        others: Objects by their class, from rooms that this one may not import.
+    """
+
+    store: Store
+    config: Config
+    others: dict[type, object] = field(default_factory=dict)
+
+    def add(self, service: object) -> None:
+        """Adds an object under its class, in place of an earlier one."""
+        self.others[type(service)] = service
+
+    def get(self, kind: type[Service]) -> Service:
+        """Returns the object of a class.
+
+        Raises:
+            LookupError: There is none.
+        """
+        if (service := self.find(kind)) is None:
+            raise LookupError(f"the application has no {kind.__name__}")
+        return service
+
+    def find(self, kind: type[Service]) -> Service | None:
+        """Returns the object of a class, or None if the application runs without one."""
+        return cast("Service | None", self.others.get(kind))
+
+
+def register(app: Flask, services: Services) -> None:
+    """Gives an application its services."""
+    app.extensions[_KEY] = services
+
+
+def services_of(app: Flask) -> Services:
+    """Returns the services of an application."""
+    return cast(Services, app.extensions[_KEY])
+
+
+def current_services() -> Services:
+    """Returns the services of the application that handles the current request."""
+    return services_of(current_app)
+
 
 def current_store() -> Store:
-    """The store of the application that handles this request."""
-    return cast(Store, current_app.extensions["deniable"])
+    """Returns the store of the application that handles the current request."""
+    return current_services().store
 
 
 def current_config() -> Config:
-    """The config of the application that handles this request."""
-    return cast(Config, current_app.extensions["deniable_config"])
+    """Returns the config of the application that handles the current request."""
+    return current_services().config

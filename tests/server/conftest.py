@@ -22,6 +22,7 @@ from deniable.survey import Survey
 from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.access import api_keys
+from deniable_server.context import services_of
 from deniable_server.identity.passwords import set_password
 from deniable_server.store import open_store
 from deniable_server.store.protocol import Store
@@ -76,7 +77,7 @@ def logged_in() -> Callable[..., FlaskClient]:
     """Makes a browser with a session of somebody: ada, an operator, or a researcher, who get an account if they have none."""
 
     def make(app: Flask, user: str = "ada") -> FlaskClient:
-        client, store, now = app.test_client(), app.extensions["deniable"], int(time.time())
+        client, store, now = app.test_client(), services_of(app).store, int(time.time())
         accounts, token = store.accounts, os.urandom(16).hex()
         if accounts.password_hash(user) is None:
             set_password(accounts, user, PASSWORD)

@@ -22,6 +22,7 @@ from deniable.survey import Survey
 from deniable.wire.part import Part
 from deniable_server import Config, create_app
 from deniable_server.access import api_keys
+from deniable_server.context import services_of
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate import cli_export, doctor, upkeep
 from deniable_server.operate.cli import main
@@ -165,7 +166,7 @@ CONSTANT: dict[str, Do] = {
 
 def browser_of(app: Flask) -> FlaskClient:
     """A browser with ada's session."""
-    browser, store, token, now = app.test_client(), app.extensions["deniable"], os.urandom(16).hex(), int(time.time())
+    browser, store, token, now = app.test_client(), services_of(app).store, os.urandom(16).hex(), int(time.time())
     with browser.session_transaction("/manage") as session:
         session["token"] = token
     assert store.accounts.open_session("ada", hashlib.sha256(token.encode()).digest(), now, now + 3600)

@@ -18,10 +18,11 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from flask import Response, abort, current_app, request
+from flask import Response, abort, request
 from werkzeug.exceptions import Unauthorized
 
 from deniable_server.api import callers
+from deniable_server.context import current_services
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
 from deniable_server.web.audience import Audience, Routes
@@ -126,7 +127,7 @@ class Metrics:
 @bp.get("/metrics")
 def page() -> Response:
     """For a key with the scope metrics, or at the address for this alone."""
-    metrics: Metrics | None = current_app.extensions["deniable_metrics"]
+    metrics = current_services().find(Metrics)
     if metrics is None:
         abort(404)
     if not request.environ.get(OWN_ADDRESS) and callers.key_for(SCOPE, None) is None:

@@ -27,7 +27,7 @@ from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.compression import compressed
 from deniable_server.web.errors import reply
 from deniable_server.web.offload import computed
-from deniable_server.web.rate_limiter import current_checks, current_rate
+from deniable_server.web.rate_limiter import current_rates
 
 bp = Routes("api", __name__, Audience(login=False, forms=False, csrf=False, translated=True), url_prefix="/api/v1")
 
@@ -76,12 +76,12 @@ def submit(survey_id: str) -> Response:
     """Takes one submission of one record, or of many with a key. When this says 200, they are on the disk, once."""
     key = callers.key_for("submit", survey_id)
     if key is None:
-        current_rate().take()
+        current_rates().submissions.take()
     survey = current_store().surveys.published(survey_id).survey
     submissions.check_length(survey, request.content_length or 0, key)
     submission = submissions.read(survey, limits.whole_body(), key)
     current_store().submissions.add(survey_id, submission)
-    return submissions.accepted(submission.count, current_rate())
+    return submissions.accepted(submission.count, current_rates().submissions)
 
 
 @bp.post("/surveys/<survey_id>/withdrawals")
@@ -96,9 +96,9 @@ def withdraw(survey_id: str) -> Response:
 @lanes.respondents
 def check_invitation(survey_id: str) -> Response:
     """Whether this code is one of the survey's and not marked as spent: told before the questions. Spends nothing, and says no more."""
-    current_checks().take()
+    current_rates().invitation_checks.take()
     code_hash = invitation_hash(survey_id, secret_of(limits.whole_body()))
-    return submissions.limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_checks())
+    return submissions.limited(jsonify(usable=current_store().access.usable(survey_id, code_hash)), current_rates().invitation_checks)
 
 
 @bp.get("/surveys/<survey_id>/results")

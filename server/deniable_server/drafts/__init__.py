@@ -1,1 +1,16 @@
 """Drafts: surveys that are being written, from the first field to publishing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+
+def register(app: Flask) -> None:
+    """Registers the pages of drafts."""
+    from deniable_server.drafts import draft_pages, preview, publishing
+    from deniable_server.web.audience import register_blueprints
+
+    register_blueprints(app, draft_pages.bp, preview.bp, publishing.bp)

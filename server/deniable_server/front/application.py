@@ -36,7 +36,7 @@ class Front:
     writer; what they only read has other threads and does not.
     """
 
-    def __init__(self, app: Flask, host: str, port: int) -> None:
+    def __init__(self, app: Flask, door: direct.Door, host: str, port: int) -> None:
         self._app = app
         self._base = gateway.base_environ(host, port)
         self._bodies, self._others_bodies = Bodies(RESPONDENTS_MEMORY), Bodies()
@@ -50,7 +50,7 @@ class Front:
         self._sent: set[Sent] = set()
         self._open = 0  # requests that are not answered yet
         self._stopping = False
-        self._direct = direct.Direct(app, self._base, self._reading)
+        self._direct = direct.Direct(app, door, self._base, self._reading)
         alive = {**self._base, "REQUEST_METHOD": "GET", "PATH_INFO": ALIVE, "QUERY_STRING": "", "SERVER_PROTOCOL": "HTTP/1.1"}
         self._alive = gateway.call(app, alive)
 

@@ -53,8 +53,8 @@ class Door(Protocol):
 class Direct:
     """Takes submissions of an application. workers: for what has to be read from the database first."""
 
-    def __init__(self, app: Flask, base: Environ, workers: Workers) -> None:
-        self._door: Door = app.extensions["deniable_door"]
+    def __init__(self, app: Flask, door: Door, base: Environ, workers: Workers) -> None:
+        self._door = door
         self._workers, self._waiting = workers, 0
         self._lock = threading.Lock()
         self._outcomes: list[tuple[asyncio.Future[Reply], Outcome]] = []  # what the loop is still to be told of

@@ -1,1 +1,36 @@
 """Identity: accounts, login, sessions, passwords and second factors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+
+def register_sessions(app: Flask) -> None:
+    """Registers the cookie of sessions, before anything reads it."""
+    from deniable_server.context import services_of
+    from deniable_server.identity import sessions
+
+    sessions.register(app, https=services_of(app).config.https)
+
+
+def register_admission(app: Flask) -> None:
+    """Registers the check of each request against its route's audience."""
+    from deniable_server.identity import form_recovery, sessions
+    from deniable_server.web import audience
+
+    audience.register(app, sessions.user, "auth.login", audience.Return(form_recovery.by_author, form_recovery.given_back))
+
+
+def register(app: Flask) -> None:
+    """Registers the check of passwords, and the pages of login and accounts."""
+    from deniable_server.context import services_of
+    from deniable_server.identity import account, audit, auth, people, second_factor, sign_up
+    from deniable_server.identity.passwords import Passwords
+    from deniable_server.web.audience import register_blueprints
+
+    services = services_of(app)
+    services.add(Passwords(services.store.accounts))
+    register_blueprints(app, auth.bp, sign_up.bp, account.bp, second_factor.bp, people.bp, audit.bp)

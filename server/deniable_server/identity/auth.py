@@ -12,10 +12,10 @@ from deniable_server.context import current_store
 from deniable_server.identity import passkeys, sessions
 from deniable_server.identity.forms import CodeForm, LoginForm
 from deniable_server.identity.passwords import current_passwords
-from deniable_server.identity.second_factor import current_codes, proved
+from deniable_server.identity.second_factor import proved
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import without_token
-from deniable_server.web.rate_limiter import TooManyError
+from deniable_server.web.rate_limiter import TooManyError, current_rates
 
 bp = Routes("auth", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 Page = str | AnyResponse | tuple[str, int]
@@ -60,7 +60,7 @@ def code() -> Page:
         return _ask_factor(form, user)
     who = sessions.device(user) or user
     try:
-        current_codes().begin(who)
+        current_rates().codes.begin(who)
     except TooManyError as error:
         form.code.errors = [_told(error)]
         return _wait(_ask_factor(form, user), error)
@@ -69,7 +69,7 @@ def code() -> Page:
     if not held or not sessions.log_in(user):
         form.code.errors = ["This passkey is none of yours." if answer else "This code is wrong, or was used before."]
         return _ask_factor(form, user), 401
-    current_codes().forgive(who)
+    current_rates().codes.forgive(who)
     return _entered(user)
 
 

@@ -9,13 +9,12 @@ import time
 import unicodedata
 from collections import OrderedDict
 from functools import cache
-from typing import cast
 
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from flask import current_app
 
 from deniable.survey import lookalikes
+from deniable_server.context import current_services
 from deniable_server.identity.names import readable
 from deniable_server.store.accounts import Accounts
 from deniable_server.web.rate_limiter import Clock, Lane
@@ -119,5 +118,5 @@ def _nobody() -> str:
 
 
 def current_passwords() -> Passwords:
-    """What checks passwords for the application that handles this request."""
-    return cast(Passwords, current_app.extensions["deniable_passwords"])
+    """Returns the check of passwords of the application that handles the current request."""
+    return current_services().get(Passwords)

@@ -7,10 +7,9 @@ import hashlib
 import secrets
 import time
 from datetime import UTC, datetime
-from typing import cast
 from urllib.parse import urlsplit
 
-from flask import current_app, g, render_template
+from flask import g, render_template
 
 from deniable_server.context import current_store
 from deniable_server.identity import passkeys, sessions, totp
@@ -19,7 +18,7 @@ from deniable_server.identity.passwords import current_passwords
 from deniable_server.pages.routes import Page, done, routes
 from deniable_server.store.factors import Factors
 from deniable_server.web.links import server_address
-from deniable_server.web.rate_limiter import Delays, TooManyError
+from deniable_server.web.rate_limiter import TooManyError
 
 bp = routes("second_factor", __name__)
 RECOVERY_CODES = 10
@@ -121,8 +120,3 @@ def hash_of(code: str) -> bytes:
     """What the store has of a recovery code, however it was typed."""
     plain = "".join(code.split()).replace("-", "").lower()
     return hashlib.sha256(plain.encode(errors="surrogatepass")).digest()
-
-
-def current_codes() -> Delays:
-    """How often a code may be wrong, in the application that handles this request."""
-    return cast(Delays, current_app.extensions["deniable_codes"])

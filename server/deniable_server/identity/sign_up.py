@@ -15,7 +15,7 @@ from deniable_server.identity.passwords import check_new_name, hashed
 from deniable_server.store.errors import ConflictError, InvitationError
 from deniable_server.store.people import Invitation
 from deniable_server.web.audience import Audience, Routes
-from deniable_server.web.rate_limiter import current_wrong_links
+from deniable_server.web.rate_limiter import current_rates
 
 bp = Routes("joining", __name__, Audience(login=False, forms=True, csrf=True, translated=False))
 _OVER = "this link was used, has ended, or was never made; ask whoever sent it for another one"
@@ -56,7 +56,7 @@ def _invitation(token: str) -> Invitation:
     """What a link is for. Aborts with 404 where it is for nothing; raises TooManyError where too many were wrong lately."""
     found = current_store().people.invitation(hash_of(token), int(time.time()))
     if found is None:
-        current_wrong_links().take()
+        current_rates().wrong_links.take()
         abort(404, _OVER)
     return found
 

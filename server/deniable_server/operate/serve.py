@@ -27,7 +27,9 @@ from granian.server.embed import Server
 
 from deniable_server import create_app
 from deniable_server.api.metrics import OWN_ADDRESS
+from deniable_server.api.submissions import Door
 from deniable_server.config import Config, Database
+from deniable_server.context import services_of
 from deniable_server.front import Front, Scraped
 from deniable_server.front.application import COMPUTATIONS
 from deniable_server.front.processes import Pool
@@ -36,7 +38,7 @@ from deniable_server.operate.sending import posting
 from deniable_server.store import open_store
 from deniable_server.store.errors import StoreError
 from deniable_server.store.protocol import Store
-from deniable_server.web.offload import EXTENSION
+from deniable_server.web.offload import Offload
 
 HEAD_SECONDS = 10  # for a request's head, and between two requests of a connection
 HEAD_BYTES = 64 << 10
@@ -92,8 +94,10 @@ def serve(config: Config, at: Listening, log: str = "text") -> None:
     database_watch.begin(store)
     upkeep.begin(store, posting(config.private_webhooks))
     app = create_app(config, store)
-    processes = app.extensions[EXTENSION] = Pool(COMPUTATIONS, computing.MODULE, (config, log))
-    front = Front(app, at.name, at.port)
+    processes = Pool(COMPUTATIONS, computing.MODULE, (config, log))
+    services = services_of(app)
+    services.add(Offload(processes))
+    front = Front(app, services.get(Door), at.name, at.port)
     servers = [_granian(front, listener, at.certificate)]
     logger.info("Serving on %s", at.url)
     if scraped and at.metrics:

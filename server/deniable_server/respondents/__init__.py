@@ -1,1 +1,16 @@
-"""The pages of respondents: the survey, the form for two coins, withdrawal, and what there is to know."""
+"""Respondents' pages: the survey, the form for two coins, withdrawal, and what there is to know."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+
+def register(app: Flask) -> None:
+    """Registers the pages of respondents."""
+    from deniable_server.respondents import about, by_hand, page, withdraw
+    from deniable_server.web.audience import register_blueprints
+
+    register_blueprints(app, page.bp, about.bp, by_hand.bp, withdraw.bp)

@@ -26,7 +26,7 @@ from deniable_server.web import languages, limits, sites
 from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.errors import status_of
 from deniable_server.web.lanes import Lane
-from deniable_server.web.rate_limiter import TooManyError, current_rate
+from deniable_server.web.rate_limiter import TooManyError, current_rates
 
 bp = Routes("by_hand", __name__, Audience(login=False, forms=True, csrf=False, translated=True), Lane.RESPONDENTS)
 Page = tuple[str, int]
@@ -73,7 +73,7 @@ def record(survey_id: str) -> Page:
     if not form.validate():
         return _form(survey, form, 400)
     try:
-        current_rate().take()
+        current_rates().submissions.take()
     except TooManyError:
         return _form(survey, form, 429, "later")
     submission = submission_of(survey, form)

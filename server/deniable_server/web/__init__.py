@@ -1,1 +1,24 @@
-"""What every page shares: headers, errors, limits, languages, and the files that pages load."""
+"""Web basics that every page shares: headers, errors, limits, languages, and the files that pages load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+
+def register(app: Flask) -> None:
+    """Registers the rate limits, the files and the health check, and what every template and reply has."""
+    from deniable_server.context import services_of
+    from deniable_server.web import audience, autolinks, errors, files, headers, health, languages, links
+    from deniable_server.web.rate_limiter import Rates
+
+    services = services_of(app)
+    services.add(Rates.of(services.config.most_per_second))
+    audience.register_blueprints(app, files.bp, health.bp)
+    autolinks.register(app)
+    links.register(app)
+    languages.register(app)
+    errors.register(app)
+    headers.register(app)

@@ -13,7 +13,7 @@ from flask import Blueprint, Flask, abort, current_app, g, redirect, request, ur
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from deniable_server.context import current_store
+from deniable_server.context import current_services, current_store, services_of
 from deniable_server.store.audit import set_actor
 from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
@@ -75,6 +75,27 @@ class Return:
     page: Callable[[], Response]
 
 
+@dataclass(frozen=True)
+class Entrance:
+    """How requests for researchers' pages are admitted.
+
+    Attributes:
+        user: Returns the name of the researcher who is logged in, or None.
+        back: What people get who were logged in before.
+    """
+
+    user: Callable[[], str | None]
+    back: Return
+
+
+def register_blueprints(app: Flask, *blueprints: Routes) -> None:
+    """Registers blueprints; those that read no cookie need no CSRF token."""
+    for blueprint in blueprints:
+        app.register_blueprint(blueprint)
+        if not blueprint.audience.csrf:
+            app.extensions["csrf"].exempt(blueprint)
+
+
 def register(app: Flask, user: Callable[[], str | None], door: str, back: Return) -> None:
     """Closes what is not declared open. user: gives the name of whoever is logged in; door: the endpoint to send others to.
 
@@ -95,7 +116,7 @@ def register(app: Flask, user: Callable[[], str | None], door: str, back: Return
         _ask_role()
         return None
 
-    app.extensions["deniable_user"], app.extensions["deniable_back"] = user, back
+    services_of(app).add(Entrance(user, back))
     app.before_request(admit)
     app.teardown_request(lambda _: set_actor(None))
     app.add_template_global(may_open)
@@ -121,13 +142,13 @@ def let_in() -> bool:
     """Whether whoever sent the current request may come to where it goes; `g.user` is the name of a researcher from then on."""
     if not current_audience().login:
         return True
-    g.user = current_app.extensions["deniable_user"]()
+    g.user = current_services().get(Entrance).user()
     return g.user is not None
 
 
 def known() -> bool:
     """Whether whoever sent it is let in, or gets what they sent back."""
-    return let_in() or bool(current_app.extensions["deniable_back"].known())
+    return let_in() or bool(current_services().get(Entrance).back.known())
 
 
 def _ask_role() -> None:

@@ -14,17 +14,17 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from flask import Response, current_app, g, has_request_context, request, send_file, session
+from flask import Response, g, has_request_context, request, send_file, session
 from flask_wtf.csrf import generate_csrf
 from werkzeug.exceptions import HTTPException
 
 from deniable.errors import DeniableError
+from deniable_server.context import current_services
 from deniable_server.web.audience import current_audience
 from deniable_server.web.lanes import computing
 
 P = ParamSpec("P")
 T = TypeVar("T")
-EXTENSION = "deniable_elsewhere"
 GONE = "deniable.gone"  # the key of the environ with the Gone of a request
 SECONDS = 300
 """Of computing, for one request."""
@@ -126,6 +126,13 @@ class Processes(Protocol):
         """Returns what the function returned, a response as Made, an error as Failure or Broken. Raises TooMuchError and GoneError."""
 
 
+@dataclass(frozen=True)
+class Offload:
+    """The processes that compute for an application's requests."""
+
+    processes: Processes
+
+
 def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Marks a function, such as a view, that runs in another process. What it is given and returns must be picklable, or a response.
 
@@ -137,10 +144,10 @@ def computed(seconds: int = SECONDS) -> Callable[[Callable[P, T]], Callable[P, T
 
         @wraps(function)
         def elsewhere(*args: P.args, **kwargs: P.kwargs) -> T:
-            processes = cast("Processes | None", current_app.extensions.get(EXTENSION)) if has_request_context() else None
-            if processes is None:
+            offload = current_services().find(Offload) if has_request_context() else None
+            if offload is None:
                 return function(*args, **kwargs)
-            done = processes.run(_task(name, args, kwargs, seconds), request.environ.get(GONE) or Gone())
+            done = offload.processes.run(_task(name, args, kwargs, seconds), request.environ.get(GONE) or Gone())
             if isinstance(done, Failure):
                 raise done.error()
             if isinstance(done, Broken):

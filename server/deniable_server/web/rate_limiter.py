@@ -14,9 +14,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import cast
+from dataclasses import dataclass
 
-from flask import current_app
+from deniable_server.context import current_services
 
 FREE = 5  # wrong passwords in a row for one name before it has to wait
 LONGEST = 60.0  # seconds that a name has to wait at most, so that nobody can lock somebody else out for good
@@ -134,21 +134,29 @@ class Lane:
         self._rate.give_back()
 
 
-def wrong_links(clock: Clock = time.monotonic) -> Rate:
-    """How many links to make an account may be wrong; right ones do not count."""
-    return Rate(WRONG_LINKS_PER_MINUTE / 60, WRONG_LINKS_PER_MINUTE, clock)
+@dataclass
+class Rates:
+    """Rate limits of one application.
+
+    Attributes:
+        submissions: Records without an API key.
+        invitation_checks: Checks of invitation codes.
+        wrong_links: Links that make an account and are wrong; right ones do not count.
+        codes: Wrong codes of second factors, by account.
+    """
+
+    submissions: Rate
+    invitation_checks: Rate
+    wrong_links: Rate
+    codes: Delays
+
+    @classmethod
+    def of(cls, most_per_second: float, clock: Clock = time.monotonic) -> Rates:
+        """Returns the limits for a server that takes at most so many submissions a second."""
+        each, wrong = most_per_second, WRONG_LINKS_PER_MINUTE
+        return cls(Rate(each, each, clock), Rate(each, each, clock), Rate(wrong / 60, wrong, clock), Delays(clock, LONGEST_FOR_CODES))
 
 
-def current_wrong_links() -> Rate:
-    """The same, of the application that handles this request."""
-    return cast(Rate, current_app.extensions["deniable_wrong_links"])
-
-
-def current_rate() -> Rate:
-    """How many submissions without a key the application that handles this request still takes."""
-    return cast(Rate, current_app.extensions["deniable_rate"])
-
-
-def current_checks() -> Rate:
-    """How many invitations the application that handles this request still checks."""
-    return cast(Rate, current_app.extensions["deniable_checks"])
+def current_rates() -> Rates:
+    """Returns the rate limits of the application that handles the current request."""
+    return current_services().get(Rates)

@@ -23,11 +23,12 @@ from deniable.wire.submission import Submission
 from deniable_server import Config, create_app
 from deniable_server.access import api_keys
 from deniable_server.config import make_key
+from deniable_server.context import services_of
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store
-from deniable_server.web.rate_limiter import Rate
+from deniable_server.web.rate_limiter import Rate, Rates
 
 Make = Callable[..., Submission]
 URL = "/api/v1/surveys/study/submissions"
@@ -268,7 +269,7 @@ def test_the_forms_of_respondents_may_be_sent_from_their_own_page(public: FlaskC
 def test_beyond_the_limit_in_all_strangers_are_told_to_come_back_and_key_holders_are_not(
     app: Flask, client: FlaskClient, store: Store, submissions: Make, key: dict[str, str]
 ) -> None:
-    app.extensions["deniable_rate"] = Rate(3, 3, clock=lambda: 0.0)
+    services_of(app).get(Rates).submissions = Rate(3, 3, clock=lambda: 0.0)
     replies = [send(client, submissions().to_json()) for _ in range(5)]
     assert [reply.status_code for reply in replies] == [200] * 3 + [429] * 2
     assert replies[-1].headers["Retry-After"] == "1"

@@ -27,12 +27,13 @@ from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.access import invitations
 from deniable_server.config import make_key
+from deniable_server.context import services_of
 from deniable_server.operate.cli import main
 from deniable_server.store import open_store
 from deniable_server.store.errors import InvitationError, UnavailableError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.store.sql.access import AccessShelf
-from deniable_server.web.rate_limiter import Rate
+from deniable_server.web.rate_limiter import Rate, Rates
 
 Make = Callable[..., Submission]
 REQUESTS = 200
@@ -415,6 +416,6 @@ def test_a_check_of_something_else_is_refused_by_the_name_of_the_rule(client: Fl
 
 def test_checks_have_a_limit_of_their_own(app: Flask, client: FlaskClient, store: Store, staff: Survey, submissions: Make) -> None:
     (code,) = new_codes(store, 1)
-    app.extensions["deniable_checks"] = Rate(1, 2, lambda: 0.0)
+    services_of(app).get(Rates).invitation_checks = Rate(1, 2, lambda: 0.0)
     assert [check(client, code).status_code for _ in range(3)] == [200, 200, 429]
     assert send(client, submissions(to=staff, invitation=code)).status_code == 200

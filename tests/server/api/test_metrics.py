@@ -21,6 +21,7 @@ from deniable_server import Config, create_app
 from deniable_server.access import api_keys
 from deniable_server.api import metrics
 from deniable_server.api.metrics import CONTENT_TYPE, OWN_ADDRESS, Metrics
+from deniable_server.context import services_of
 from deniable_server.store.errors import UnavailableError
 from deniable_server.store.protocol import Store
 
@@ -71,7 +72,7 @@ def day() -> list[str]:
 @pytest.fixture
 def scraped(app: Flask, surveys: Store, day: list[str], tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Asks the application for its metrics as the address of its own does."""
-    app.extensions["deniable_metrics"] = Metrics(surveys, tmp_path / "deniable.db", today=lambda: day[0])
+    services_of(app).add(Metrics(surveys, tmp_path / "deniable.db", today=lambda: day[0]))
 
     def scrape() -> str:
         reply = app.test_client().get("/metrics", environ_overrides={OWN_ADDRESS: True})

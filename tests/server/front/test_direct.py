@@ -19,9 +19,10 @@ from deniable.survey import Survey
 from deniable.wire.access_codes import submission_id
 from deniable.wire.submission import Submission
 from deniable_server.api.submissions import Door
+from deniable_server.context import services_of
 from deniable_server.front import Front, application, direct
 from deniable_server.store.protocol import Store
-from deniable_server.web.rate_limiter import Rate
+from deniable_server.web.rate_limiter import Rate, Rates
 
 Make = Callable[..., Submission]
 Head = dict[str, str]
@@ -59,7 +60,7 @@ class Proto:
 
 @pytest.fixture
 def front(app: Flask) -> Front:
-    return Front(app, "localhost", 8000)
+    return Front(app, services_of(app).get(Door), "localhost", 8000)
 
 
 async def sent(front: Front, body: bytes, path: str = SUBMIT, head: Head = JSON) -> Reply:
@@ -140,10 +141,10 @@ def test_whatever_is_refused_is_told_as_flask_tells_it(front: Front, store: Stor
 def test_when_too_many_come_in_a_second_the_next_are_told_when_to_come_back(
     app: Flask, store: Store, submissions: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rate = app.extensions["deniable_rate"] = Rate(0.001, 1, clock=lambda: 0.0)
-    app.extensions["deniable_door"] = Door(store, rate)
+    rate = services_of(app).get(Rates).submissions = Rate(0.001, 1, clock=lambda: 0.0)
+    services_of(app).add(Door(store, rate))
     monkeypatch.setattr(application, "HOLD_SECONDS", 0)
-    front = Front(app, "localhost", 8000)
+    front = Front(app, services_of(app).get(Door), "localhost", 8000)
     assert send(front, submissions().to_json())[0] == 200
     assert same_both_ways(front, SUBMIT, submissions().to_json()) == 429
     assert dict(send(front, submissions().to_json())[1])["Retry-After"] == "1000"

@@ -15,9 +15,11 @@ from flask.testing import FlaskClient
 from tests.kit.authenticator import PRESENT, Device
 from werkzeug.test import TestResponse
 
+from deniable_server.context import services_of
 from deniable_server.identity import passkeys
 from deniable_server.store.factors import Passkey
 from deniable_server.store.protocol import Store
+from deniable_server.web.rate_limiter import Rates
 
 PASSWORD, ORIGIN = "correct horse battery", "http://localhost"
 LogIn = Callable[..., FlaskClient]
@@ -186,7 +188,7 @@ def test_every_field_of_an_answer_matters(app: Flask, device: Device) -> None:
             wrong = {**whole, "response": {**whole["response"], name: spoiled}}
             client, page = half_way(app)
             assert show(client, page, json.dumps(wrong)) in (401, 429), (name, spoiled)
-            app.extensions["deniable_codes"].forgive("ada")
+            services_of(app).get(Rates).codes.forgive("ada")
             assert client.get("/manage").status_code == 302
 
 
@@ -208,7 +210,7 @@ def test_an_account_with_a_passkey_has_no_basic_login(app: Flask, device: Device
 
 def test_a_server_with_an_address_of_numbers_offers_none(app: Flask, logged_in: LogIn, store: Store) -> None:
     client = logged_in(app)
-    app.extensions["deniable_config"] = replace(app.extensions["deniable_config"], public_url="http://127.0.0.1:8000")
+    services_of(app).config = replace(services_of(app).config, public_url="http://127.0.0.1:8000")
     page = client.get("/manage/account/second-factor")
     assert (page.status_code, "data-passkey" in page.text) == (200, False)
 

@@ -18,6 +18,7 @@ from werkzeug.test import TestResponse
 
 from deniable.survey import Survey
 from deniable_server.config import make_key
+from deniable_server.context import services_of
 from deniable_server.identity import account_links
 from deniable_server.identity.passwords import Passwords
 from deniable_server.operate.cli import main
@@ -70,7 +71,7 @@ def test_a_link_makes_one_account_and_opens_a_session_of_it(app: Flask, ada: Fla
     assert join(eve, link).headers["Location"] == "/manage"
     assert eve.get("/manage").status_code == 200
     assert store.people.person("eve") == Person("eve", kind == "operator", False)
-    assert app.extensions["deniable_passwords"].hold("eve", PASSWORD)
+    assert services_of(app).get(Passwords).hold("eve", PASSWORD)
     assert eve.get("/manage/people").status_code == (200 if kind == "operator" else 403)
     assert join(app.test_client(), link, "mallory").status_code == 404
     assert [person.name for person in store.people.all()] == ["ada", "eve"]
@@ -176,7 +177,7 @@ def test_a_password_that_held_a_moment_ago_opens_nothing_once_the_account_is_dis
     app: Flask, ada: FlaskClient, logged_in: LogIn, client: FlaskClient
 ) -> None:
     logged_in(app, "eve")
-    passwords = app.extensions["deniable_passwords"]
+    passwords = services_of(app).get(Passwords)
     assert passwords.hold("eve", PASSWORD)
     press(ada, "/manage/people", act="disable", name="eve")
     assert not passwords.hold("eve", PASSWORD)

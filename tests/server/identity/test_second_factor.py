@@ -14,11 +14,12 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from deniable_server.config import make_key
+from deniable_server.context import services_of
 from deniable_server.identity import second_factor, totp
 from deniable_server.identity.passwords import set_password
 from deniable_server.operate.cli import main
 from deniable_server.store.protocol import Store
-from deniable_server.web.rate_limiter import LONGEST_FOR_CODES, Delays
+from deniable_server.web.rate_limiter import LONGEST_FOR_CODES, Delays, Rates
 
 PASSWORD, SECRET = "correct horse battery", b"12345678901234567890"
 
@@ -36,7 +37,7 @@ class Clock:
 def clock(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("time.time", clock)
-    app.extensions["deniable_codes"] = Delays(clock, LONGEST_FOR_CODES)
+    services_of(app).get(Rates).codes = Delays(clock, LONGEST_FOR_CODES)
     return clock
 
 

@@ -19,6 +19,7 @@ from werkzeug.test import TestResponse
 
 from deniable_server import Config, create_app
 from deniable_server.config import make_key
+from deniable_server.context import services_of
 from deniable_server.identity import sessions
 from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.operate.cli import main
@@ -221,7 +222,7 @@ def test_a_device_is_known_to_the_user_who_logged_in_from_it_and_to_no_other(ada
 
 def test_while_guessers_keep_ada_out_elsewhere_she_logs_in_from_her_device(ada: FlaskClient, app: Flask, store: Store) -> None:
     press(ada, "/logout")
-    app.extensions["deniable_passwords"] = Passwords(store.accounts, lambda: 0.0)  # no time passes, and nobody was let in lately
+    services_of(app).add(Passwords(store.accounts, lambda: 0.0))  # no time passes, and nobody was let in lately
     guesser, elsewhere = app.test_client(), app.test_client()
     replies = [log_in(guesser, f"guess number {number}") for number in range(8)]
     assert [reply.status_code for reply in replies] == [401] * 5 + [429] * 3

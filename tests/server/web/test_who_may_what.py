@@ -18,6 +18,7 @@ from deniable.survey import Survey
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
 from deniable_server.access import api_keys
+from deniable_server.context import services_of
 from deniable_server.identity import account_links
 from deniable_server.identity.passwords import set_password
 from deniable_server.store.errors import UnknownSurveyError
@@ -176,7 +177,7 @@ class Door:
 
     def __init__(self, app: Flask, log_in: Callable[..., FlaskClient], submissions: Make) -> None:
         self.app, self.log_in, self.submissions = app, log_in, submissions
-        store: Store = app.extensions["deniable"]
+        store: Store = services_of(app).store
         question = {"id": "q", "text": "?", "type": "yes_no", "epsilon": "ln 3"}
         keys_ = {"deniable": 1, "title": "T", "about": "A.", "groups": ["North", "South"], "questions": [question]}
         self.survey, hers, other = (Survey.from_dict({**keys_, "id": name}) for name in ("s-here", "s-hers", "elsewhere"))
@@ -203,7 +204,7 @@ class Door:
         client = self.log_in(self.app, role.removesuffix(" without a token")) if role.startswith(INSIDE) else self.app.test_client()
         endpoint = name.split()[0]
         (rule,) = [rule for rule in self.app.url_map.iter_rules(endpoint) if method in (rule.methods or set())]
-        drafts = self.app.extensions["deniable"].drafts
+        drafts = services_of(self.app).store.drafts
         values = {
             "survey_id": survey,
             "token": self.link.rpartition("/")[2],
@@ -427,7 +428,7 @@ def test_a_page_whose_role_is_too_low_is_noticed(door: Door, monkeypatch: pytest
 
 @pytest.mark.slow
 def test_a_refusal_that_differs_from_a_missing_survey_is_noticed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    role, store = door.app.extensions["deniable"].roles.role, door.app.extensions["deniable"]
+    role, store = services_of(door.app).store.roles.role, services_of(door.app).store
 
     def chatty(user: str, survey_id: str) -> Role:
         try:
