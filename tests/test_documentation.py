@@ -57,11 +57,10 @@ def test_a_dead_link_a_missing_file_and_a_row_said_twice_are_noticed() -> None:
     assert said_twice(f"{row}\n|---|---|\n{row}") == ["an attack " * 4 + "an attack"]
 
 
-def test_the_page_on_installing_and_the_readme_name_every_extra() -> None:
+def test_the_page_on_installing_names_every_extra() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"].keys() - {"dev"}
     table = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/start/install.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(table) == sorted(extras)
-    assert set(re.findall(r"^    pip install '\.\[(\w+)\]'", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)) == extras
 
 
 def test_the_words_of_the_trade_are_in_the_glossary_once_and_in_order() -> None:

@@ -1,4 +1,4 @@
-"""The whole protocol in one function, without HTTP. The README shows it; a test there keeps the two alike."""
+"""The whole protocol in one function, without HTTP. docs/why/architecture.md shows it; a test there keeps the two alike."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ SURVEY = """
 deniable: 1
 id: affairs
 title: About marriage
-about: The example of the README. Nobody is asked.
+about: The example of the page on architecture. Nobody is asked.
 epsilon: ln 3
 questions:
   - {id: affair, text: "Have you had an affair?", type: yes_no}
