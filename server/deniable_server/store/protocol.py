@@ -26,6 +26,8 @@ from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
 from deniable_server.store.webhooks import Webhooks
 
+STATES = ("open", "paused", "closed")
+"""What `Published.state` may be."""
 WAIT_SECONDS = 5.0  # for the turn of what is to be written
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
@@ -44,6 +46,11 @@ class Published:
     is_open: bool
     published_on: str  # a day, YYYY-MM-DD
     paused: bool = False
+
+    @property
+    def state(self) -> str:
+        """Returns the survey's state, one of STATES: the only words for it in lists, replies, metrics and on pages."""
+        return "paused" if self.paused else "open" if self.is_open else "closed"
 
 
 @dataclass(frozen=True)
