@@ -10,6 +10,7 @@ from typing import Any
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
 from wtforms import (
+    BooleanField,
     DateField,
     DecimalField,
     Field,
@@ -303,9 +304,10 @@ class SourceForm(_WithFile):
 
 
 class PublishForm(FlaskForm):  # type: ignore[misc]
-    """That a draft is to be published. revision: of the text that was asked about."""
+    """That a draft is to be published. revision: of the text that was asked about; same_title: though another's title looks the same."""
 
     revision = HiddenField()
+    same_title = BooleanField("Publish it with this title")
 
 
 class CodesForm(FlaskForm):  # type: ignore[misc]
