@@ -91,3 +91,7 @@ def test_every_door_reads_a_person_as_the_same_key(tmp_path: Path) -> None:
     pd.read_csv(table).to_csv(tmp_path / "again.csv", index=False)
     doors = [lines, table, tmp_path / "again.csv", pd.DataFrame({"who": [17, None]})[:1], [{"who": 17}, {"who": "17.0"}, {"who": 17.0}]]
     assert [{known_by(cell) for cell in cells(door)} for door in doors] == [{"17"}] * len(doors)
+
+
+def test_a_minus_sign_is_a_minus() -> None:
+    assert known_by("\u221217") == known_by("-17") == known_by(-17) == "-17"

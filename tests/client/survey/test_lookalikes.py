@@ -35,7 +35,7 @@ translations:
 PARTS = {"title": "A study", "groups": "North, South", "options": "Red, Blue", "german": "Eine Studie", "german_options": "Rot, Blau"}
 HIDDEN = [
     *("\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\u202e", "\u2066", "\u061c", "\ufeff", "\ufe0f", "\U000e0061"),
-    *("\u00a0", "\u2009", "\u3000", "\u034f", "\u3164", "\U000e0100", "\ue000"),
+    *("\u00a0", "\u2009", "\u3000", "\u034f", "\u3164", "\U000e0100", "\ue000", "\u0378"),
 ]
 SAME = [
     *(

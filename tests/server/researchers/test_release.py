@@ -157,3 +157,9 @@ def test_only_the_release_reads_tallies_and_records() -> None:
                 readers.add((path.relative_to(PACKAGE).as_posix(), node.attr))
     gate = "researchers/release.py"
     assert readers == {(gate, "tally"), (gate, "reports_by_part"), ("operate/integrity.py", "tally"), ("operate/integrity.py", "recount")}
+
+
+def test_rows_without_a_label_of_two_ways_do_not_say_which() -> None:
+    few = LEAST - 4
+    pooled = release([few, *[40] * 5], [few, *[40] * 5]).slices()[-1]
+    assert (pooled.group, pooled.mode, len(pooled.parts)) == (None, None, 2)
