@@ -95,3 +95,8 @@ def test_every_door_reads_a_person_as_the_same_key(tmp_path: Path) -> None:
 
 def test_a_minus_sign_is_a_minus() -> None:
     assert known_by("\u221217") == known_by("-17") == known_by(-17) == "-17"
+
+
+def test_a_number_has_at_most_4000_digits() -> None:
+    assert known_by("1" * 4000) == "1" * 4000
+    assert (known_by("1" * 4001), refusal("1" * 4001)) == (None, "must have at most 4,000 digits")
