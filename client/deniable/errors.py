@@ -8,12 +8,14 @@ DeniableError
 ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
 ├── RejectedError      the server answered, and said no
 ├── EstimateError      no estimate exists for this design or these counts
+│   └── ModelError     no estimate of a regression exists: what happened, why, and what else to try
 ├── ExportError        a folder is not a whole export of a survey's records
 └── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -94,6 +96,33 @@ class RejectedError(DeniableError):
 
 class EstimateError(DeniableError):
     """The design or the counts admit no estimate; the message says why."""
+
+
+class ModelError(EstimateError):
+    """No estimate of a regression exists for these reports. The message joins the parts below; a page may lay them out.
+
+    Attributes:
+        what: What happened, in plain words.
+        why: Why it happens; empty where `what` says it.
+        ways: What to try instead, each a clause.
+        statistics: The same in the terms of statistics.
+        concerned: Variables, each with those of its categories that are concerned; empty where no single category is.
+        terms: The coefficients concerned.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        why: str = "",
+        ways: Sequence[str] = (),
+        statistics: str = "",
+        concerned: Sequence[tuple[str, tuple[str, ...]]] = (),
+        terms: Sequence[str] = (),
+    ) -> None:
+        self.what, self.why, self.ways, self.statistics = what, why, tuple(ways), statistics
+        self.concerned, self.terms = tuple((name, tuple(categories)) for name, categories in concerned), tuple(terms)
+        parts = [what, why, f"What you can do: {'; '.join(ways)}" if ways else "", f"In statistics: {statistics}" if statistics else ""]
+        super().__init__(". ".join(part for part in parts if part))
 
 
 class ExportError(DeniableError):

@@ -360,7 +360,12 @@ BUGS = {
     "lengths are counted in UTF-16": ("types/base.mjs", "[...text].length", "text.length"),
     "control characters pass": ("types/base.mjs", "return PRINTABLE.test(text)", "return true"),
     "space is what JavaScript thinks it is": ("types/base.mjs", 'text.replace(ENDS, "")', "text.trim()"),
-    "an option may stand twice": ("types/base.mjs", "seen.has(option)", "false"),
+    "an option may stand twice": ("types/base.mjs", "seen.has(look(option))", "false"),
+    "an option may stand twice in capitals": ("types/base.mjs", ".toLowerCase()", ""),
+    "an option may stand twice in another width": ("types/base.mjs", '.normalize("NFKC")', '.normalize("NFC")'),
+    "an option may stand twice with an accent apart": ("types/base.mjs", '.normalize("NFKC")', ""),
+    "an option may stand twice with what does not show": ("types/base.mjs", ".replace(/[\\p{Cf}\\p{DI}]/gu", ".replace(/[]/gu"),
+    "an option may stand twice with more space": ("types/base.mjs", '.replace(/\\s+/g, " ")', ""),
     "one option more": ("types/base.mjs", "MAX_OPTIONS = 1024", "MAX_OPTIONS = 1025"),
     "one option less": ("types/base.mjs", "MAX_OPTIONS = 1024", "MAX_OPTIONS = 1023"),
 }

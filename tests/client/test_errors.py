@@ -11,12 +11,13 @@ from collections.abc import Callable
 import pytest
 
 from deniable import errors
-from deniable.errors import DeniableError, MissingExtraError, Problem, RejectedError, SubmissionError, SurveyError
+from deniable.errors import DeniableError, MissingExtraError, ModelError, Problem, RejectedError, SubmissionError, SurveyError
 
 PROBLEMS = [Problem("questions[0].id", "must be 1 to 64 of a-z", 7), Problem("title", "is missing")]
 MADE = {
     "RejectedError": lambda: RejectedError(403, "the key has not the scope submit"),
     "SubmissionError": lambda: SubmissionError("epsilon", "epsilon must be the survey's"),
+    "ModelError": lambda: ModelError("nobody has a = x", "by chance", ["leave out a"], "separation", [("a", ("x",))], ["a[T.x]"]),
     "SurveyError": lambda: SurveyError(PROBLEMS),
     "MissingExtraError": lambda: MissingExtraError("this needs pyarrow", name="pyarrow"),
 }

@@ -36,11 +36,11 @@ class QuestionPlan:
     difference_half_width: of one option's shares in the two groups of the plan. cell_half_width: of a cell of the cross
     table with another question as private as this one; None where nobody is asked two questions. cluster_half_width: of the share where
     people come by the plan's clusters. effective_people: drawn one by one they would tell as much. Both are None without clusters.
-    smallest_share: whose 95% interval lies above 0 in 80% of surveys. smallest_difference: around one half,
-    between the two groups, that a two-sided 5% test finds in 80% of surveys.
+    smallest_share: whose interval of the plan's confidence lies above 0 in 80% of surveys.
+    smallest_difference: around one half, between the two groups, that a two-sided test of the same confidence finds in 80% of surveys.
     Both are None where not even the largest would show. smallest_group: people in a subgroup for whom the half-width
     reaches the plan's group_half_width, None of more than 10^12. chance_negative: of an estimate below 0 where the true share is the
-    plan's `rare`.
+    plan's `rare`; None of a number that has no shares.
     """
 
     question: str
@@ -70,7 +70,7 @@ class QuestionPlan:
     smallest_share: float | None
     smallest_difference: float | None
     smallest_group: int | None
-    chance_negative: float
+    chance_negative: float | None
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,13 @@ def _of_slope(one: SlopePlan) -> Table:
 def _shown_cells(row: QuestionPlan) -> tuple[str, ...]:
     difference = "none" if row.smallest_difference is None else f"{points(row.smallest_difference)} points"
     group = "none" if row.smallest_group is None else f"{row.smallest_group:,}"
-    return (row.question, _percent(row.smallest_share), difference, group, _percent(row.chance_negative))
+    return (
+        row.question,
+        _percent(row.smallest_share),
+        difference,
+        group,
+        "" if row.chance_negative is None else _percent(row.chance_negative),
+    )
 
 
 def _legend(plan: Plan) -> Table:
@@ -281,8 +287,8 @@ def _legend(plan: Plan) -> Table:
         "mean": "half the width of the interval of a number's or a scale's mean, in its own unit, at the answers that make it widest",
         "difference": f"the same for the difference of one option's shares in {groups}",
         "cell": "the same for a cell of the cross table with another question that is as private",
-        "smallest share": "in 80% of surveys the 95% interval of its estimate lies above 0",
-        "smallest difference": f"of {groups}, found in 80% of surveys (two-sided test, 5%)",
+        "smallest share": f"in 80% of surveys the {100 * plan.confidence:g}% interval of its estimate lies above 0",
+        "smallest difference": f"of {groups}, found in 80% of surveys (two-sided test, {100 * (1 - plan.confidence):.3g}%)",
         "smallest group": f"people in a subgroup for an estimate of ± {points(plan.group_half_width)} points",
         f"{100 * plan.rare:g}% shown below 0": f"how often the estimate is negative by chance where {100 * plan.rare:g}% hold an option",
         **(clusters if plan.clusters else {}),

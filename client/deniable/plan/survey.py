@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -213,13 +213,21 @@ def _values(channel: Channel, n: int, wanted: _Wanted) -> dict[str, Any]:
         "difference_half_width": difference_half_width(coins, wanted.compared(n), confidence=confidence, share=wanted.share),
         "cell_half_width": cell_half_width(channel, channel, both, confidence=confidence) if both else None,
         **_in_clusters(coins, n, wanted),
-        "smallest_share": power.smallest_share(coins, n),
-        "smallest_difference": power.smallest_difference(coins, wanted.compared(n)),
+        "smallest_share": _smallest(power.smallest_share, coins, n, confidence),
+        "smallest_difference": _smallest(power.smallest_difference, coins, wanted.compared(n), confidence),
         "smallest_group": precision.within_most(
             lambda: precision.sample_size(coins, wanted.group_half_width, confidence=confidence, share=wanted.share)
         ),
-        "chance_negative": precision.chance_negative(coins, n, wanted.rare),
+        "chance_negative": None if coins.number else precision.chance_negative(coins, n, wanted.rare),
     }
+
+
+def _smallest(of: Callable[..., float | None], coins: precision.Mechanism, n: int | tuple[int, int], confidence: float) -> float | None:
+    """Returns the smallest share or difference that shows at this confidence; 0 where so little confidence lets any show by chance."""
+    try:
+        return of(coins, n, alpha=1 - confidence)
+    except EstimateError:
+        return 0.0
 
 
 def _in_clusters(coins: precision.Mechanism, n: int, wanted: _Wanted) -> dict[str, float | int | None]:

@@ -36,10 +36,11 @@ def alike(labels: Iterable[str]) -> Iterator[tuple[int, int]]:
     seen: dict[str, int] = {}
     every = list(labels)
     for place, label in enumerate(every):
-        earlier = next((seen[look] for look in looks(label) if look in seen), None)
+        mine = looks(label)
+        earlier = next((seen[look] for look in mine if look in seen), None)
         if earlier is not None and every[earlier] != label:
             yield place, earlier
-        for look in looks(label):
+        for look in mine:
             seen.setdefault(look, place)
 
 

@@ -56,14 +56,13 @@ class Parts(NamedTuple):
     accept_high_epsilon: bool = False
 
 
-def parse(source: Document, authored: bool = False) -> Parts:
+def parse(source: Document) -> Parts:
     """Returns the survey that a document holds. Raises SurveyError, which lists every problem in the file's order.
 
-    authored: whether it is a file that somebody writes, and not a definition that was published before: texts that look alike are refused.
+    Texts that look alike are refused in files and in definitions from a server alike: a server could mark each respondent by a label.
     """
     reading = Reading(source)
-    if authored:
-        _look_alike(reading, source.value)
+    _look_alike(reading, source.value)
     return _parts(reading)
 
 
@@ -85,12 +84,14 @@ def _look_alike(reading: Reading, top: Any) -> None:
 
 
 def _options(questions: Any) -> Iterator[tuple[str, Any]]:
-    """(place, options) of each question, of a survey or of a translation."""
+    """Yields (place, labels) of each question's options and bins, of a survey or of a translation."""
     named = questions.items() if isinstance(questions, Mapping) else enumerate(questions) if isinstance(questions, list | tuple) else ()
     for name, question in named:
         if isinstance(question, Mapping):
             place = f"questions.{name}" if isinstance(name, str) else f"questions[{name}]"
             yield f"{place}.options", question.get("options")
+            if isinstance(bins := question.get("bins"), list | tuple):
+                yield f"{place}.bins", [one.get("name") if isinstance(one, Mapping) else None for one in bins]
 
 
 def _parts(reading: Reading) -> Parts:

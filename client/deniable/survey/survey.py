@@ -81,12 +81,12 @@ class Survey:
     @classmethod
     def from_file(cls, path: str | Path) -> Survey:
         """Reads a YAML 1.2 or JSON survey file. Raises SurveyError, which lists every problem; OSError as `open` does."""
-        return cls._of(document.read(path), authored=True)
+        return cls._of(document.read(path))
 
     @classmethod
     def from_text(cls, text: str) -> Survey:
         """Parses the text of a survey file. Raises SurveyError."""
-        return cls._of(document.parse(text), authored=True)
+        return cls._of(document.parse(text))
 
     @classmethod
     def from_dict(cls, source: Mapping[str, Any]) -> Survey:
@@ -94,8 +94,8 @@ class Survey:
         return cls._of(document.Document(source))
 
     @classmethod
-    def _of(cls, source: document.Document, authored: bool = False) -> Survey:
-        survey = cls(*parse(source, authored))
+    def _of(cls, source: document.Document) -> Survey:
+        survey = cls(*parse(source))
         if (size := len(survey.definition)) > MAX_DEFINITION:
             raise SurveyError(
                 [Problem("file", f"must give a definition of at most {MAX_DEFINITION:,} bytes, got {size:,}: shorten its texts")]

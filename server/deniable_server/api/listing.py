@@ -62,7 +62,7 @@ def _told(published: Published) -> dict[str, Any]:
     return {
         "id": survey.id,
         "title": survey.title,
-        "state": "paused" if published.paused else "open" if published.is_open else "closed",
+        "state": published.state,
         "published_on": published.published_on,
         "digest": survey.digest,
         "epsilon": survey.epsilon,

@@ -24,7 +24,7 @@ from werkzeug.exceptions import Unauthorized
 from deniable_server.api import callers
 from deniable_server.context import current_services
 from deniable_server.store.errors import StoreError
-from deniable_server.store.protocol import Store
+from deniable_server.store.protocol import STATES, Store
 from deniable_server.web.audience import Audience, Routes
 
 OWN_ADDRESS = "deniable.own_address"  # in the environ of a request that came by the address for this alone; no header can put it there
@@ -100,7 +100,7 @@ class Metrics:
 
     def _seen(self, today: str) -> Iterator[Family]:
         surveys = self._store.surveys.all()
-        states = ["paused" if each.paused else "open" if each.is_open else "closed" for each in surveys]
+        states = [each.state for each in surveys]
         records = (
             ({"survey": each.survey.id, "mode": mode}, float(n))
             for each in surveys
@@ -113,7 +113,7 @@ class Metrics:
         )
         midnight = datetime.fromisoformat(today).replace(tzinfo=UTC).timestamp()
         yield Family.of("deniable_day_seconds", "The day, in Unix seconds, on which all that follows was looked at.", midnight)
-        counted = tuple(({"state": state}, float(states.count(state))) for state in ("open", "paused", "closed"))
+        counted = tuple(({"state": state}, float(states.count(state))) for state in STATES)
         yield Family("deniable_surveys", "Published surveys by their state.", counted)
         yield Family("deniable_records", "Records that are counted, by survey and by who perturbed the answers.", tuple(records))
         yield Family("deniable_invitation_codes", "Codes that were made for a survey.", tuple(codes))

@@ -66,7 +66,7 @@ questions:
 """
 """The smallest survey that shows how one is written."""
 
-TAKEN = Problem("id", "must be a new one: it is another survey's, and a published survey never changes")
+TAKEN = Problem("id", "must be a new one: it is another survey's, which never changes, or looks like another survey's")
 TOO_MANY = Problem("drafts", f"must be at most {MOST} a person: delete one in another window, then do this again")
 
 

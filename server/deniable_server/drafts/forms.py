@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask_wtf import FlaskForm
 from flask_wtf.file import FileField
 from wtforms import (
+    BooleanField,
     HiddenField,
     SubmitField,
     TextAreaField,
@@ -53,6 +54,12 @@ class SourceForm(FlaskForm):  # type: ignore[misc]
 
 
 class PublishForm(FlaskForm):  # type: ignore[misc]
-    """That a draft is to be published. revision: of the text that was asked about."""
+    """That a draft is to be published.
+
+    Attributes:
+        revision: Names the text that was asked about.
+        same_title: Publish it though another owner's survey has a title that looks the same.
+    """
 
     revision = HiddenField()
+    same_title = BooleanField("Publish it with this title")

@@ -17,6 +17,7 @@ from deniable_server.drafts.own_drafts import own
 from deniable_server.pages.routes import Page, routes
 from deniable_server.store.drafts import PREVIEW, Draft
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
+from deniable_server.store.namesakes import namesakes
 from deniable_server.web import lanes
 from deniable_server.web.offload import computed
 
@@ -42,6 +43,8 @@ def publish(draft_id: str) -> Page:
         return redirect(url_for("drafting.edit", draft_id=draft_id))
     if form.revision.data != draft.revision:
         return _asked(draft, survey, meanwhile=True), 409
+    if namesakes(current_store(), survey, g.user).others and not form.same_title.data:
+        return _asked(draft, survey), 409
     try:
         current_store().surveys.publish(survey, owner=g.user)
     except ConflictError:
@@ -51,11 +54,12 @@ def publish(draft_id: str) -> Page:
 
 
 def taken(survey: Survey) -> bool:
-    """Whether its id is not to be had: it is another survey's, or one of those that are tried."""
+    """Whether its id is not to be had: it is another survey's, looks like one, or is one of those that are tried."""
+    surveys = current_store().surveys
     try:
-        return survey.id.startswith(PREVIEW) or current_store().surveys.published(survey.id).survey.digest != survey.digest
+        return survey.id.startswith(PREVIEW) or surveys.published(survey.id).survey.digest != survey.digest
     except UnknownSurveyError:
-        return False
+        return surveys.looks_like(survey.id) is not None
 
 
 def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool = False) -> str:
@@ -72,4 +76,5 @@ def _asked(draft: Draft, survey: Survey, meanwhile: bool = False, refused: bool 
         types=TYPES,
         meanwhile=meanwhile,
         taken=refused or taken(survey),
+        namesakes=namesakes(current_store(), survey, g.user),
     )

@@ -23,6 +23,7 @@ from deniable_server.operate.cli_doctor import doctor_command
 from deniable_server.operate.cli_export import export_command
 from deniable_server.operate.cli_life import Number, archive_command, delete_command, pause_command, settings_command, upkeep_command
 from deniable_server.operate.cli_webhooks import webhook_commands
+from deniable_server.store.namesakes import namesakes
 from deniable_server.store.protocol import Published, Store, by_hand, estimated
 
 _METHOD = (
@@ -118,23 +119,39 @@ def _name_gaps(survey: Survey) -> None:
         click.echo(f"{one.sentence}.", err=True)
 
 
+def _check_title(store: Store, survey: Survey, owner: str | None, same_title: bool) -> None:
+    """Names on standard error surveys of the same owner with such a title. Refuses another owner's, unless `same_title` is given."""
+    alike = namesakes(store, survey, owner)
+    if alike.others and not same_title:
+        rule = "title must not look like the title of another owner's survey, got one that does"
+        raise click.ClickException(f"{rule}; nothing was published. --same-title publishes it all the same.")
+    if alike.own:
+        ids = ", ".join(one.id for one in alike.own[:5]) + (", ..." if len(alike.own) > 5 else "")
+        click.echo(f"The title looks like the title of {_number(len(alike.own), 'survey')} of the same owner: {ids}.", err=True)
+
+
 @main.command()
 @database
 @click.argument("survey_file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--owner", metavar="NAME", help="Whose it is; without it the operators'.")
 @click.option("--yes", is_flag=True, help="Publish it even with sample text in it, without asking.")
+@click.option("--same-title", is_flag=True, help="Publish it even if its title looks like the title of another owner's survey.")
 @json_option
-def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, as_json: bool) -> None:
+def publish(db: Database, survey_file: Path, owner: str | None, yes: bool, same_title: bool, as_json: bool) -> None:
     """Publish a survey file (YAML or JSON). A published survey never changes.
 
     Languages that lack texts are named on standard error. Where sample text is still in it, that is said there, too; at a terminal it
     is published only after a yes.
+
+    A title that looks like the title of another owner's survey is refused without --same-title; one of the same owner's, as waves have,
+    is named on standard error.
     """
     with opened(db) as store:
         survey = Survey.from_file(survey_file)
         known = any(heading.id == survey.id for heading in store.surveys.headings())
         if not known:
             _name_gaps(survey)
+            _check_title(store, survey, owner, same_title)
         if not known and _has_sample_text(survey) and not yes and at_terminal():
             click.confirm("Publish it for good all the same?", abort=True, err=True)
         new = store.surveys.publish(survey, owner)
@@ -176,7 +193,7 @@ def _listed(store: Store, published: Published) -> dict[str, Any]:
     return {
         "id": survey.id,
         "title": survey.title,
-        "state": "paused" if published.paused else "open" if published.is_open else "closed",
+        "state": published.state,
         "published_on": published.published_on,
         "digest": survey.digest,
         "epsilon": survey.epsilon,

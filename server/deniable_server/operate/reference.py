@@ -30,7 +30,7 @@ class Reference:
     @property
     def state(self) -> str:
         published = self._store.surveys.published(self._survey.id)
-        return "paused" if published.paused else "open" if published.is_open else "closed"
+        return published.state
 
     @state.setter
     def state(self, state: str) -> None:

@@ -40,7 +40,7 @@ def access_of(store: Store) -> Iterator[str]:
 
 def _states(store: Store, published: Published) -> list[str]:
     settings = store.life.settings(published.survey.id)
-    state = "paused" if published.paused else "open" if published.is_open else "closed"
+    state = published.state
     days = {"closes on": settings.close_on, "closes with": settings.close_at, "records are deleted on": settings.delete_on}
     return [state, *(f"{words} {value}" for words, value in days.items() if value is not None)]
 

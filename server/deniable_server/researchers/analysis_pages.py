@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from flask import Response, abort, g, render_template, request
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, ModelError
 from deniable.estimate.tables import Waves
 from deniable_server.context import current_store
 from deniable_server.pages.command_lines import command
@@ -15,7 +15,7 @@ from deniable_server.pages.forms import ActionForm
 from deniable_server.pages.routes import Page, routes
 from deniable_server.researchers import chart_downloads
 from deniable_server.researchers.crosstabs import PERCENT_OF, asked, cross_of, table_of
-from deniable_server.researchers.models import fit_of, model_of, outcomes, predictors, words_of
+from deniable_server.researchers.models import WayOn, fit_of, model_of, outcomes, predictors, ways_on, words_of
 from deniable_server.researchers.too_few_records import withheld
 from deniable_server.researchers.waves import called, changed, others, waves_of
 from deniable_server.results.analysis import NobodyError, categorical
@@ -66,7 +66,7 @@ def download(survey_id: str, kind: str) -> Page:
 def model(survey_id: str) -> Page:
     """A regression, as somebody chose it."""
     published = current_store().surveys.published(survey_id)
-    fitted, problem, nobody, said = None, "", "", ""
+    fitted, problem, nobody, said, failure, ways = None, "", "", "", None, list[WayOn]()
     try:
         if chosen := model_of(published.survey, request.args):
             said = command("regress", survey_id, words_of(chosen), {"group": request.args.get("group", "")})
@@ -75,9 +75,19 @@ def model(survey_id: str) -> Page:
         return withheld(published, error)
     except NobodyError as error:
         nobody = str(error)
+    except ModelError as error:
+        problem, failure, ways = str(error), error, ways_on(published.survey, request.args)
     except EstimateError as error:
         problem = str(error)
-    shown = {"published": published, "fitted": fitted, "problem": problem, "nobody": nobody, "command": said}
+    shown = {
+        "published": published,
+        "fitted": fitted,
+        "problem": problem,
+        "nobody": nobody,
+        "command": said,
+        "failure": failure,
+        "ways": ways,
+    }
     return _page("researchers/model.html", {**shown, **_choices(published)}, bool(problem))
 
 

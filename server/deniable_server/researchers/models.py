@@ -54,6 +54,37 @@ class Fitted:
         return self.model.model == "logit"
 
 
+@dataclass(frozen=True)
+class WayOn:
+    """A link from a model that has no estimate: its text, the page's endpoint, and the query."""
+
+    text: str
+    endpoint: str
+    query: dict[str, list[str]]
+
+
+def ways_on(survey: Survey, options: MultiDict[str, str]) -> list[WayOn]:
+    """Returns what may have an estimate where the chosen model has none: a linear model, a table of shares, and fewer predictors."""
+    chosen = [item_of(survey, "predictor", name) for name in dict.fromkeys(options.getlist("predictor"))]
+    query = {key: list(values) for key, values in options.lists()}
+    own, group = options["outcome"].removeprefix(MEAN), {"group": query["group"]} if "group" in query else {}
+    ways = []
+    if options["outcome"] != MEAN + own and MEAN + own in dict(outcomes(survey)):
+        ways.append(WayOn("Fit a linear model of the mean", "building.model", {**query, "outcome": [MEAN + own]}))
+    if any(item.scores and item.required for item in chosen) and options.get("numbers") != "1":
+        ways.append(WayOn("Enter scales as numbers", "building.model", {**query, "numbers": ["1"]}))
+    if own in {item.id for item in categorical(survey)}:
+        for one in chosen:
+            ways.append(
+                WayOn(f"See the shares for each answer: {one.text}", "building.crosstab", {"rows": [one.id], "columns": [own], **group})
+            )
+    if len(chosen) > 1:
+        for item in chosen:
+            rest = [one.id for one in chosen if one is not item]
+            ways.append(WayOn(f"Leave out: {item.text}", "building.model", {**query, "predictor": rest}))
+    return ways
+
+
 def outcomes(survey: Survey) -> list[tuple[str, str]]:
     """What can be an outcome: as it is asked for, and in words. The options of what is no number; the mean of what has scores."""
     options = [(item.id, item.text) for item in predictors(survey)]

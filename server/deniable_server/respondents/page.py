@@ -27,7 +27,7 @@ def survey(survey_id: str) -> str | AnyResponse:
         if (address := repaired(survey_id)) is None:
             raise
         return _redirect(address)
-    taking = published.is_open and not published.paused
+    taking = published.state == "open"
     return page("respondents/survey.html" if taking else "respondents/closed.html", published)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, ModelError
 from deniable.estimate import Perturbed, Regression, analyse, regress
 from deniable.estimate.regression.formula import names_alone, split
 from deniable.survey import Survey
@@ -62,7 +62,9 @@ class Fit:
 def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
     """Fits a model to packed records.
 
-    Raises EstimateError where the library does, for a model that takes longer than SECONDS, and where a busy server has no time for it.
+    Raises:
+        ModelError: The library has no estimate; with what to try instead.
+        EstimateError: The model is refused, takes longer than SECONDS, or the server is too busy.
     """
     head = json.dumps({"bytes": len(survey.definition), "formula": model.formula, "model": model.model, "scored": model.scored}).encode()
     if not _TURN.acquire(timeout=_WAIT):
@@ -79,6 +81,8 @@ def fitted(survey: Survey, reports: bytes, model: Model) -> Fit:
         raise EstimateError(_TOO_LONG)
     done.check_returncode()
     told = json.loads(done.stdout)
+    if "failure" in told:
+        raise ModelError(**told["failure"])
     if "error" in told:
         raise EstimateError(told["error"])
     naive = told["naive"] and {name: tuple(values) for name, values in told["naive"].items()}
@@ -94,6 +98,8 @@ def main() -> None:
     survey = Survey.from_definition(sys.stdin.buffer.read(head["bytes"]))
     try:
         told = _fit(survey, sys.stdin.buffer.read(), Model(head["formula"], head["model"], tuple(head["scored"])))
+    except ModelError as error:
+        told = {"failure": vars(error)}
     except EstimateError as error:
         told = {"error": str(error)}
     sys.stdout.write(json.dumps(told))

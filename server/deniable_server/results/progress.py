@@ -37,12 +37,12 @@ def progress_of(store: Store, published: Published, settings: Settings, *, rough
     counts, together = store.submissions.counts(survey.id), estimated(survey)
     growth = [(span.since, span.until, span.n) for span in store.life.spans(survey.id)]
     n = counted(counts, together)
-    taking = published.is_open and not published.paused
+    taking = published.state == "open"
     found = progress(survey, n, growth, today(), wanted=settings.half_width, expected=settings.expected, is_open=taking, rough=rough)
     made, spent = store.access.invitations(survey.id) if survey.access == "invited" else (None, None)
     return replace(
         found,
-        state="paused" if published.paused else "open" if published.is_open else "closed",
+        state=published.state,
         n_organisation=of_organisations(counts, together),
         n_by_hand=counted(counts, by_hand(survey)),
         may_wait=may_wait(published, together),

@@ -26,6 +26,8 @@ from deniable_server.store.people import People
 from deniable_server.store.roles import Roles
 from deniable_server.store.webhooks import Webhooks
 
+STATES = ("open", "paused", "closed")
+"""What `Published.state` may be."""
 WAIT_SECONDS = 5.0  # for the turn of what is to be written
 ESTIMATED: tuple[Mode, ...] = ("device", "organisation")
 """The ways of perturbing that are estimated together: by a respondent's device, or by an organisation for its people."""
@@ -45,6 +47,11 @@ class Published:
     published_on: str  # a day, YYYY-MM-DD
     paused: bool = False
 
+    @property
+    def state(self) -> str:
+        """Returns the survey's state, one of STATES: the only words for it in lists, replies, metrics and on pages."""
+        return "paused" if self.paused else "open" if self.is_open else "closed"
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -54,6 +61,13 @@ class Heading:
     title: str
     is_open: bool
     published_on: str  # a day, YYYY-MM-DD
+    translated: tuple[str, ...] = ()
+    """The title in other languages, as far as it is translated."""
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """Returns the title in every language."""
+        return (self.title, *self.translated)
 
 
 class Surveys(Protocol):
@@ -63,8 +77,12 @@ class Surveys(Protocol):
         """Publishes a survey, which this account owns from then on; or nobody, and so the operators (`Roles`).
 
         False if exactly this one was published before. Raises ConflictError for other bytes under its id, where `owner` has no role in
-        what was published before, and for an id that begins with `PREVIEW`: those are tried, never published; UnknownAccountError.
+        what was published before, for an id that looks like another survey's (`looks_like`), and for one that begins with `PREVIEW`:
+        those are tried, never published; UnknownAccountError.
         """
+
+    def looks_like(self, survey_id: str) -> str | None:
+        """Returns the id of a published survey that this id looks like, but for itself; None where there is none."""
 
     def published(self, survey_id: str) -> Published:
         """A published survey. Raises UnknownSurveyError."""

@@ -33,6 +33,7 @@ from deniable.plan import (
     power_of_interval,
     private,
     sample_size,
+    smallest_share,
 )
 from deniable.plan.result import points
 from deniable.survey import Survey
@@ -152,6 +153,37 @@ def test_the_table_explains_every_column_to_a_stranger(survey: Survey) -> None:
     ):
         assert f"\n{column}" in table, column
     assert all(len(line) <= 140 for line in table.splitlines())
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
+def test_every_figure_of_a_plan_is_of_the_confidence_that_was_asked_for(survey: Survey, confidence: float) -> None:
+    """What will show kept 95% and 5%, whatever the confidence."""
+    usual, made = plan(survey, n=2_000), plan(survey, n=2_000, confidence=confidence)
+    less = (confidence > 0.95) - (confidence < 0.95)
+    for one, other in zip(made.rows, usual.rows, strict=True):
+        for name in ("half_width", "difference_half_width", "cell_half_width", "smallest_share", "smallest_difference"):
+            assert np.sign(getattr(one, name) - getattr(other, name)) == less, name
+        coins = private(Channel.for_epsilon(one.epsilon, one.options))
+        assert one.smallest_share == smallest_share(coins, 2_000, alpha=1 - confidence)
+        assert power_of_interval(coins, 2_000, one.smallest_share, confidence=confidence) == pytest.approx(0.8)
+    table = made.to_table()
+    assert f"the {100 * confidence:g}% interval of its estimate lies above 0" in table
+    assert f"(two-sided test, {100 * (1 - confidence):.3g}%)" in table
+    assert "95%" not in table.split("column ")[1]
+
+
+@pytest.mark.parametrize("n", [1, 3, 200])
+def test_so_little_confidence_that_anything_shows_is_a_plan_all_the_same(survey: Survey, n: int) -> None:
+    assert all(0 <= (row.smallest_share or 0) <= 1 for row in plan(survey, n=n, confidence=0.01).rows)
+
+
+def test_a_number_without_shares_has_no_chance_of_a_negative_one() -> None:
+    made = plan(Survey.from_text(FILE + "  - {id: hours, text: Hours?, type: number, low: 0, high: 14}\n"), n=500)
+    number = next(row for row in made.rows if row.question == "hours")
+    assert number.chance_negative is None
+    assert all(row.chance_negative is not None for row in made.rows if row is not number)
+    assert "none" not in next(line for line in made.to_table().split("What will show")[1].splitlines() if line.startswith("hours"))
+    assert json.loads(made.to_json())
 
 
 def test_the_table_of_a_wanted_precision_says_how_many_to_ask(survey: Survey) -> None:
@@ -300,7 +332,8 @@ def test_whatever_epsilon_and_however_many_people_a_plan_has_figures_that_are_po
             assert 0 <= row.half_width <= 0.5
             assert row.smallest_group is None or 1 <= row.smallest_group <= 10**12
         assert 0 <= found.rows[0].half_width_curator <= 0.5
-        assert 0 <= found.rows[0].chance_negative <= 1
+        negative = found.rows[0].chance_negative
+        assert negative is None if kind["type"] == "number" else 0 <= negative <= 1
     if epsilon != "10":
         assert outlook(survey, 1)[0].smallest_group is None
         assert people_needed(survey, 0.5) == 1  # half of what is possible is known before anybody is asked

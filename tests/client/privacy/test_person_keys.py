@@ -91,3 +91,12 @@ def test_every_door_reads_a_person_as_the_same_key(tmp_path: Path) -> None:
     pd.read_csv(table).to_csv(tmp_path / "again.csv", index=False)
     doors = [lines, table, tmp_path / "again.csv", pd.DataFrame({"who": [17, None]})[:1], [{"who": 17}, {"who": "17.0"}, {"who": 17.0}]]
     assert [{known_by(cell) for cell in cells(door)} for door in doors] == [{"17"}] * len(doors)
+
+
+def test_a_minus_sign_is_a_minus() -> None:
+    assert known_by("\u221217") == known_by("-17") == known_by(-17) == "-17"
+
+
+def test_a_number_has_at_most_4000_digits() -> None:
+    assert known_by("1" * 4000) == "1" * 4000
+    assert (known_by("1" * 4001), refusal("1" * 4001)) == (None, "must have at most 4,000 digits")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 
+import httpx
 import pytest
+import rfc8785
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deniable import SurveyClient
 from deniable.cli import main
-from deniable.errors import SurveyError
+from deniable.delivery import transport
+from deniable.errors import RefusedError, SurveyError
 from deniable.survey import Survey
 from deniable.survey.lookalikes import alike, invisible, looks
 
@@ -29,7 +35,7 @@ translations:
 PARTS = {"title": "A study", "groups": "North, South", "options": "Red, Blue", "german": "Eine Studie", "german_options": "Rot, Blau"}
 HIDDEN = [
     *("\u00ad", "\u200b", "\u200c", "\u200d", "\u200e", "\u200f", "\u2060", "\u202e", "\u2066", "\u061c", "\ufeff", "\ufe0f", "\U000e0061"),
-    *("\u00a0", "\u2009", "\u3000", "\u034f", "\u3164", "\U000e0100", "\ue000"),
+    *("\u00a0", "\u2009", "\u3000", "\u034f", "\u3164", "\U000e0100", "\ue000", "\u0378"),
 ]
 SAME = [
     *(
@@ -91,9 +97,62 @@ def test_two_hundred_groups_that_all_read_north_are_refused_by_the_command(tmp_p
     assert not any(mark in done.output for mark in marks)
 
 
-def test_a_definition_that_was_published_before_is_read_as_it_is() -> None:
-    survey = Survey.from_dict({**Survey.from_text(text()).to_dict(), "groups": ["North", "north"]})
-    assert Survey.from_definition(survey.definition) == survey
+BINS = {"id": "age", "text": "Age?", "type": "number", "low": 0, "high": 99, "epsilon": 1}
+
+
+def served(one: str, other: str, part: str) -> bytes:
+    """Returns the definition that a hostile server makes: right in every byte but for two labels that it puts in place of others."""
+    bins = {**BINS, "bins": [{"name": "First", "from": 0}, {"name": "Second", "from": 50}]}
+    right = Survey.from_text(text()).to_dict()
+    definition = json.loads(Survey.from_dict({**right, "questions": [*right["questions"], bins]}).definition)
+    party, age = definition["questions"]
+    if part == "groups":
+        definition["groups"] = [one, other]
+    elif part == "options":
+        party["options"] = party["categories"] = [one, other]
+    elif part == "bins":
+        age["categories"] = [one, other]
+        age["bins"] = [{**bin_, "name": name} for bin_, name in zip(age["bins"], (one, other), strict=True)]
+    else:
+        definition["translations"]["de"]["questions"]["party"]["options"] = [one, other]
+    return rfc8785.dumps(definition)
+
+
+PLACES = ["groups", "options", "bins", "german_options"]
+
+
+@pytest.mark.parametrize(("one", "other"), [*SAME, *((f"N{mark}o", "No") for mark in HIDDEN)], ids=ascii)
+@pytest.mark.parametrize("part", PLACES)
+def test_a_fetched_definition_with_labels_that_look_alike_is_refused(part: str, one: str, other: str) -> None:
+    with pytest.raises(RefusedError, match=r"must not look like the other|must have no characters that do not show"):
+        Survey.from_definition(served(one, other, part))
+
+
+@pytest.mark.parametrize("part", PLACES)
+def test_a_fetched_definition_with_labels_that_differ_is_read(part: str) -> None:
+    assert Survey.from_definition(served("One", "Other", part)).definition == served("One", "Other", part)
+
+
+@pytest.mark.parametrize("mark", HIDDEN, ids=ascii)
+def test_a_fetched_title_with_a_character_that_does_not_show_is_refused(mark: str) -> None:
+    definition = json.loads(Survey.from_text(text()).definition)
+    with pytest.raises(RefusedError, match="title: must have no characters that do not show"):
+        Survey.from_definition(rfc8785.dumps({**definition, "title": f"A{mark} study"}))
+
+
+def test_a_client_refuses_what_a_server_serves_and_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests: list[str] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        requests.append(request.method)
+        return httpx.Response(200, stream=httpx.ByteStream(served("North", "N\u043erth", "groups")))
+
+    monkeypatch.setattr(transport, "_opened", lambda url, timeout: httpx.Client(base_url=url, transport=httpx.MockTransport(reply)))
+    client = SurveyClient("https://survey.example", outbox=tmp_path / "outbox")
+    with pytest.raises(RefusedError, match="must not look like the other"):
+        client.submit("towns", {"party": "Red"})
+    client.close()
+    assert requests == ["GET"]
 
 
 @settings(deadline=None)
@@ -107,3 +166,9 @@ def test_a_mark_that_does_not_show_never_makes_another_look(label: str, mark: st
 )
 def test_labels_that_differ_are_no_twins(labels: list[str]) -> None:
     assert list(alike(labels)) == []
+
+
+def test_letters_without_capitals_have_the_look_of_the_same_letters_with_them() -> None:
+    """The browser compares by `toLowerCase`: where it says alike, Python must, so that no page refuses what this package publishes."""
+    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    assert [ascii(one) for one in characters if one.lower().casefold() != one.casefold()] == []

@@ -171,3 +171,65 @@ def test_the_command_line_names_sample_text_too_and_asks_whoever_is_at_a_termina
     path = tmp_path / "own.db"
     file.write_text(OWN)
     assert published() == (0, False, True)
+
+
+def titled(title: str, id_: str = "other") -> Survey:
+    return Survey.from_dict({**Survey.from_text(OWN).to_dict(), "title": title, "id": id_})
+
+
+def test_a_title_like_another_owners_is_published_only_after_a_tick(ada: FlaskClient, store: Store, draft: Draft) -> None:
+    store.accounts.set_password("eve", "x")
+    store.surveys.publish(titled(Survey.from_text(OWN).title.upper()), "eve")
+    path = f"/manage/drafts/{draft.id}/publish"
+    page = ada.get(path).text
+    assert "looks like the title of another researcher" in page
+    assert "other" not in re.findall("<code>([^<]+)</code>", page), "a survey that is not hers is not named"
+    sent = filled(page, "publishing")
+    refused = ada.post(path, data=sent)
+    assert (refused.status_code, "looks like the title of" in refused.text, ids(store)) == (409, True, ["other", "study"])
+    assert ada.post(path, data=sent | {"same_title": "y"}).status_code == 302
+    assert ids(store) == ["affairs", "other", "study"]
+
+
+def test_a_title_like_one_of_ones_own_is_noticed_and_published(ada: FlaskClient, store: Store, draft: Draft) -> None:
+    store.surveys.publish(titled(Survey.from_text(OWN).title), "ada")
+    path = f"/manage/drafts/{draft.id}/publish"
+    page = ada.get(path).text
+    assert "(<code>other</code>)" in page
+    assert 'name="same_title"' not in page
+    assert ada.post(path, data=filled(page, "publishing")).status_code == 302
+
+
+def test_an_id_that_looks_like_another_surveys_is_refused_by_every_page(ada: FlaskClient, store: Store) -> None:
+    store.surveys.publish(titled("Another", "modem"), "ada")
+    draft = store.drafts.begin("ada", OWN.replace("id: affairs", "id: modern"))
+    path = f"/manage/drafts/{draft.id}"
+    page = ada.get(f"{path}/publish").text
+    assert ("must be a new one" in page, "Publish for good</button>" in page) == (True, False)
+    assert ada.post(f"{path}/publish", data=filled(page, "publishing")).status_code == 409
+    for kind, form in (("", "editor"), ("/source", "source-file")):
+        sent = filled(ada.get(path + kind).text, form)
+        reply = ada.post(path + kind, data={**sent, "do": "publish", "publish": "Publish"})
+        assert "must be a new one" in reply.text
+    assert ids(store) == ["modem", "study"]
+
+
+def test_the_command_refuses_another_owners_title_and_names_ones_own(tmp_path: Path) -> None:
+    path, file = tmp_path / "deniable.db", tmp_path / "survey.yaml"
+    store = open_store(path)
+    store.accounts.set_password("eve", "x")
+    store.surveys.publish(titled(Survey.from_text(OWN).title), "eve")
+    store.close()
+
+    def publish(id_: str, *words: str) -> tuple[int, str]:
+        file.write_text(OWN.replace("id: affairs", f"id: {id_}"), encoding="utf-8")
+        done = CliRunner().invoke(cli.main, ["publish", "--db", str(path), str(file), *words])
+        return done.exit_code, done.stderr
+
+    code, said = publish("first", "--yes")
+    assert (code, "nothing was published" in said, "--same-title" in said) == (1, True, True)
+    assert publish("first", "--same-title") == (0, "")
+    assert publish("second", "--owner", "eve")[0] == 1, "the first one is the operators'"
+    named = "The title looks like the title of 1 survey of the same owner: other.\n"
+    assert publish("second", "--owner", "eve", "--same-title") == (0, named)
+    assert publish("first") == (0, ""), "it was published before: nothing is asked again"

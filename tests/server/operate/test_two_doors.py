@@ -74,6 +74,7 @@ def make_doors(logged_in: Callable[[Flask], FlaskClient], tmp_path: Path) -> Ite
         for user in ("eve", "vic"):
             set_password(store.accounts, user, PASSWORD)
         store.roles.grant("clinic", "vic", Role.VIEWER)
+        store.surveys.publish(Survey.from_dict({**SURVEY, "id": "eves", "title": "Eve's study"}), owner="eve")
         for survey in ("clinic", "staff"):
             store.roles.grant(survey, "ada", Role.OWNER)
         return made
@@ -128,16 +129,16 @@ def published(store: Store) -> object:
     return [(heading.id, heading.title) for heading in store.surveys.headings()]
 
 
-def publish_page(doors: Doors, text: str) -> object:
+def publish_page(doors: Doors, text: str, **ticked: str) -> object:
     draft = doors.store.drafts.begin("ada", text)
     address = f"/manage/drafts/{draft.id}/publish"
-    return doors.post(address, **dict(filled(doors.client.get(address).text, "publishing"), revision=draft.revision))
+    return doors.post(address, **dict(filled(doors.client.get(address).text, "publishing"), revision=draft.revision), **ticked)
 
 
-def publish_command(doors: Doors, text: str) -> object:
+def publish_command(doors: Doors, text: str, *words: str) -> object:
     file = doors.db.with_name("survey.yaml")
     file.write_text(text)
-    return doors.run("publish", str(file), "--owner", "ada", "--yes")
+    return doors.run("publish", str(file), "--owner", "ada", "--yes", *words)
 
 
 def survey_text(**keys: Any) -> str:
@@ -287,8 +288,22 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
             "title: nothing more",
             "",
             survey_text(id="A B"),
+            survey_text(id="c1inic"),
+            survey_text(id="copy", title="Eve's study"),
+            survey_text(id="copy", title="EVE'S  STUDY"),
+            survey_text(id="copy", title="Ev\u0435\u2019s study"),
+            survey_text(id="copy", translations={"de": {"title": "Eve's study"}}),
         ],
-        [survey_text(id="fresh")],
+        [survey_text(id="fresh"), survey_text(id="fresh", title="T"), survey_text(id="fresh", title="Adam's study")],
+    ),
+    "publish --same-title": (
+        (
+            lambda doors, text: publish_page(doors, text, same_title="y"),
+            lambda doors, text: publish_command(doors, text, "--same-title"),
+            published,
+        ),
+        [survey_text(id="c1inic", title="Eve's study")],
+        [survey_text(id="copy", title="Eve's study")],
     ),
 }
 

@@ -22,7 +22,7 @@ from werkzeug.datastructures import MultiDict
 
 from deniable.device.entropy import os_words
 from deniable.device.randomize import randomize
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, ModelError
 from deniable.estimate import analyse
 from deniable.estimate.tables import conditional_share, cramers_v, independence
 from deniable.survey import Survey
@@ -340,3 +340,48 @@ def test_below_the_number_that_is_set_neither_builder_shows_anything(store: Stor
         assert "shown from 2,401 records on" in text_of(ada.get(f"{PAGE}/{page}"))
     for page in ("crosstab.json", "crosstab.csv", "model.json?outcome=smokes&predictor=party"):
         assert ada.get(f"{PAGE}/{page}").status_code == 403
+
+
+@pytest.fixture
+def split(store: Store) -> str:
+    """The page of a survey in which all of Red smoke and are in a good mood, and others differ."""
+    survey = Survey.from_dict({**SURVEY.to_dict(), "id": "split"})
+    store.surveys.publish(survey)
+    party, other = np.arange(300) % 3, np.arange(300) // 3
+    answers = [np.where(party == 0, 0, other % 2), party, np.where(party == 0, 2, other % 3), *(other % 2 for _ in range(3))]
+    *kept, hours = survey.items
+    bits = [np.eye(item.k, dtype=bool)[one] for item, one in zip(kept, answers, strict=False)]
+    raw = pack(survey, [*bits, randomize(hours.channel, answers[-1], os_words)])
+    store.submissions.add("split", Submission(os.urandom(16), survey.digest, 300, raw, "North"))
+    return "/manage/surveys/split"
+
+
+def test_a_model_without_an_estimate_is_explained_in_plain_words_with_links_that_lead_on(ada: FlaskClient, split: str) -> None:
+    reply = ada.get(f"{split}/model?outcome=mood&predictor=party&predictor=smokes&group=North")
+    assert reply.status_code == 400
+    words = text_of(reply)
+    assert "No result for this model" in words
+    assert "The model has no estimate: these reports say too little about party = Green, party = Blue" in words
+    assert "Collect more answers." in words
+    assert "interior maximum" not in words.split("In statistics")[0], "not before the words for statisticians"
+    links = [html.unescape(link) for link in re.findall(r'<li><a href="([^"]*)"', reply.text.split('id="no-model"')[1])]
+    assert [re.sub(r".*/", "", link) for link in links] == [
+        "model?outcome=mean:mood&predictor=party&predictor=smokes&group=North",
+        "crosstab?rows=party&columns=mood&group=North",
+        "crosstab?rows=smokes&columns=mood&group=North",
+        "model?outcome=mood&predictor=smokes&group=North",
+        "model?outcome=mood&predictor=party&group=North",
+    ]
+    tables = [ada.get(link) for link in links if "crosstab" in link]
+    assert [reply.status_code for reply in tables] == [200, 200]
+
+
+def test_the_page_and_the_library_explain_a_model_without_an_estimate_in_the_same_words(store: Store, split: str) -> None:
+    records = analysis.records_of(store, "split", MultiDict())
+    with pytest.raises(ModelError) as library:
+        analyse(records.survey, analysis.reports_of(records)).regress("smokes ~ party")
+    with pytest.raises(ModelError) as page:
+        fit_of(store, "split", MultiDict([("outcome", "smokes"), ("predictor", "party")]))
+    assert str(page.value) == str(library.value)
+    assert vars(page.value) == vars(library.value)
+    assert "among people with party = Red" in str(page.value)

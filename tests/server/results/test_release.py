@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -15,6 +17,7 @@ import deniable_server
 from deniable.survey import Survey
 from deniable.wire.part import Mode, Part
 from deniable_server.results.release import Release
+from deniable_server.web.errors import WithheldError
 
 LEAST = 10
 GROUPS = [f"g{i}" for i in range(6)]
@@ -80,6 +83,64 @@ def test_of_two_hundred_schools_with_three_small_ones_the_others_are_shown() -> 
     assert len(one.groups) == 197
 
 
+def with_store(device: list[int], organisation: list[int] | None = None, gone: int = 0) -> Release:
+    """Returns a release whose store counts its parts as it does, less `gone` records that were withdrawn since."""
+    one = release(device, organisation)
+
+    def tally(_: str, parts: list[Part]) -> Any:
+        return SimpleNamespace(n=sum(one.counts.get(part, 0) for part in parts) - gone, parts=tuple(parts))
+
+    return replace(one, store=cast(Any, SimpleNamespace(submissions=SimpleNamespace(tally=tally))))
+
+
+@pytest.mark.parametrize(("n", "is_shown"), [(0, True), (1, False), (LEAST - 1, False), (LEAST, True)])
+def test_all_records_are_shown_from_the_minimum_on(n: int, is_shown: bool) -> None:
+    one = with_store([n, 0, 0, 0, 0, 0])
+    for figures in (one.require, one.tally, one.clusters, one.slices):
+        if is_shown:
+            figures()
+        else:
+            with pytest.raises(WithheldError, match=f"from {LEAST} records on"):
+                figures()
+
+
+@pytest.mark.parametrize(("group", "rule"), [("g1", "3 are counted of g1"), ("g3", "all groups less the others would show fewer")])
+def test_a_group_that_is_withheld_has_no_figure_and_no_row_for_its_reason(group: str, rule: str) -> None:
+    one = with_store([40, 3, 40, 11, 40, 40])
+    for figures in (one.require, one.tally, one.slices):
+        with pytest.raises(WithheldError, match=rule):
+            figures(group)
+    assert one.tally("g0").n == 40
+
+
+def test_records_that_are_withdrawn_before_they_are_read_count_as_few() -> None:
+    for gone, is_shown in ((0, True), (1, False), (LEAST, True)):  # of none that are left nothing is told
+        one = with_store([LEAST, 0, 0, 0, 0, 0], gone=gone)
+        if is_shown:
+            assert one.tally().n == LEAST - gone
+        else:
+            with pytest.raises(WithheldError):
+                one.tally()
+
+
+def test_groups_that_are_withheld_are_one_cluster_and_no_record_is_left_out() -> None:
+    one = with_store([40, 3, 9, 11, 40, 40])
+    assert {group: tally.n for group, tally in one.clusters().items()} == {"g0": 40, "g1": 12, "g3": 11, "g4": 40, "g5": 40}
+
+
+@pytest.mark.parametrize(("few", "is_told"), [(LEAST - 1, False), (LEAST, True)])
+def test_rows_say_who_perturbed_them_where_each_way_has_enough(few: int, is_told: bool) -> None:
+    one = release([40] * 6, [few, *[0] * 5])
+    assert ("g0" not in one.unlabelled) == is_told
+    assert ({part.mode for part in one.slices() if part.group == "g0"} == {"device", "organisation"}) == is_told
+    assert {part.mode for part in one.slices("g0")} == ({"device", "organisation"} if is_told else {None})
+
+
+def test_groups_without_a_label_in_another_table_have_none_in_this_one() -> None:
+    one = release([40] * 6)
+    assert {part.group for part in one.slices(unlabelled=frozenset({"g2"}))} == {*GROUPS, None} - {"g2"}
+
+
 def test_only_the_release_reads_tallies_and_records() -> None:
     """A way out that forgets the minimum has to read them itself. `restore` counts anew, and prints how many there are."""
     readers = set()
@@ -96,3 +157,9 @@ def test_only_the_release_reads_tallies_and_records() -> None:
                 readers.add((path.relative_to(PACKAGE).as_posix(), node.attr))
     gate = "results/release.py"
     assert readers == {(gate, "tally"), (gate, "reports_by_part"), ("operate/integrity.py", "tally"), ("operate/integrity.py", "recount")}
+
+
+def test_rows_without_a_label_of_two_ways_do_not_say_which() -> None:
+    few = LEAST - 4
+    pooled = release([few, *[40] * 5], [few, *[40] * 5]).slices()[-1]
+    assert (pooled.group, pooled.mode, len(pooled.parts)) == (None, None, 2)

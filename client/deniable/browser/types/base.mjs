@@ -108,7 +108,7 @@ export function labelProblem(labels, key) {
   for (const [index, label] of labels.entries()) {
     const broken = optionProblem(label, seen);
     if (broken) return `${key}[${index}] ${broken}`;
-    seen.add(label);
+    seen.add(look(label));
   }
   return undefined;
 }
@@ -117,8 +117,13 @@ function optionProblem(option, seen) {
   if (typeof option !== "string") return "must be text";
   if (option === "" || option !== strip(option)) return "must not be empty, nor begin or end with a space";
   if (characters(option) > MAX_OPTION_LENGTH) return `must be at most ${MAX_OPTION_LENGTH} characters`;
-  if (seen.has(option)) return "must differ from the other options";
+  if (seen.has(look(option))) return "must not look like the other options";
   return printable(option) ? undefined : "must not contain control characters";
+}
+
+/** What texts that look alike have in common, but for letters of other scripts: their table (UTS 39) is Python's alone. Twin: `lookalikes.py`. */
+function look(text) {
+  return text.replace(/[\p{Cf}\p{DI}]/gu, "").normalize("NFKC").toLowerCase().replace(/\s+/g, " ");
 }
 
 /** A text without the space around it. */

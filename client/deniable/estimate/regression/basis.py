@@ -15,6 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression import failures
 
 _Floats = NDArray[np.float64]
 
@@ -99,10 +100,10 @@ class Naming:
     names: tuple[str, ...]
     matrix: _Floats
 
-    def along(self, direction: _Floats, part: float) -> str:
+    def along(self, direction: _Floats, part: float) -> tuple[str, ...]:
         """Returns the names of what moves at least this part of the most that anything moves."""
         moved = np.abs(self.matrix @ direction)
-        return ", ".join(name for name, size in zip(self.names, moved, strict=True) if size > part * moved.max())
+        return tuple(name for name, size in zip(self.names, moved, strict=True) if size > part * moved.max())
 
 
 def orthogonal(columns: _Floats) -> _Floats:
@@ -144,7 +145,7 @@ def _largest(rows: _Floats, names: list[str]) -> _Floats:
         raise EstimateError("the terms must be finite numbers in every row")
     largest = np.abs(rows).max(axis=0)
     if empty := [name for name, size in zip(names, largest, strict=True) if not size]:
-        raise EstimateError(f"formula must have terms that are not 0 in every row, got {', '.join(empty)}: no row has it")
+        raise failures.empty(empty)
     if ((largest > _LARGEST) | (largest < 1 / _LARGEST)).any():
         name = names[int(np.abs(np.log(largest)).argmax())]
         raise EstimateError(
@@ -172,7 +173,5 @@ def _refuse_collinear(triangle: _Floats, moved: _Floats, rows: _Floats, names: l
         if "Intercept" in names and spread[j] <= _ROUNDING * size[j]:
             share = np.array([float(name == "Intercept") for name in names[:j]])
         named = [name for name, part in zip(names, share, strict=False) if part > 1e-3 * share.max(initial=0)]
-        far = ""
-        if any(0 < _FAR * one < whole for one, whole in zip(spread[1 : j + 1], size[1 : j + 1], strict=True)):
-            far = ". Centre numbers that are far from 0 beside their spread, as with center()"
-        raise EstimateError(f"the terms must not be collinear: one of {', '.join([*named, names[j]])} follows from the others{far}")
+        far = any(0 < _FAR * one < whole for one, whole in zip(spread[1 : j + 1], size[1 : j + 1], strict=True))
+        raise failures.collinear([*named, names[j]], far)

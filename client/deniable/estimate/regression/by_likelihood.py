@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
-from deniable.estimate.regression import likelihood
+from deniable.errors import EstimateError, ModelError
+from deniable.estimate.regression import failures, likelihood
 from deniable.estimate.regression.cells import latent_cells
 from deniable.estimate.regression.families import FAMILIES, proportional
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
@@ -45,7 +45,10 @@ def fit(request: Request) -> Coefficients:
         constraint=constraint,
     )
     naming = terms.basis.naming([_told(name, outcomes) for name in names], constraint, len(outcomes))
-    maximum = likelihood.maximize(reports, naming, start)
+    try:
+        maximum = likelihood.maximize(reports, naming, start)
+    except likelihood.NoMaximumError as error:
+        raise _separation(error, reports, terms, request.outcome, outcomes) from None
     covariance = np.asarray(np.linalg.inv(maximum.at.observed), dtype=np.float64)
     b, carried = reports.coefficients, terms.basis.carried(constraint, len(outcomes))
     if request.errors != "observed":
@@ -67,6 +70,16 @@ def fit(request: Request) -> Coefficients:
         answered=answered,
         likelihood=Likelihood(terms, reports, maximum, covariance, carried, outcome, outcomes, request.drawn, size, start, latent),
     )
+
+
+def _separation(
+    error: likelihood.NoMaximumError, reports: likelihood.Reports, terms: Terms, name: str, outcomes: Sequence[str]
+) -> ModelError:
+    """Returns the error of a model whose likelihood has no maximum, with the categories whose people have a share of 0 or 1."""
+    columns = terms.layout.matrix(*terms.everywhere())
+    change = np.abs(terms.basis.columns(columns) @ reports.slopes(error.step).T).max(axis=1)
+    outcome = f"answers {name} = {outcomes[0]}" if len(outcomes) == 2 else f"gives some answer to {name}"
+    return failures.separation(outcome, failures.at_limit(columns, terms.names, change, terms.layout.categories), error.terms)
 
 
 def _outcomes(outcome: Perturbed, model: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
-from deniable.estimate.regression import cells, left_out
+from deniable.estimate.regression import cells, failures, left_out
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients
 from deniable.estimate.regression.layout import Terms
@@ -71,15 +71,11 @@ def fit(request: Request) -> Coefficients:
 
 def _refuse_few(asked: int, terms: int, perturbed: bool) -> None:
     if asked < terms + FEWEST:
-        raise EstimateError(
-            f"a linear model must have at least {FEWEST} respondents more than terms, got {asked} and {terms}: fewer tell its "
-            f"errors too badly"
-        )
+        rule = f"a linear model must have at least {FEWEST} respondents more than terms, got {asked} and {terms}"
+        raise failures.too_few(asked, terms + FEWEST, terms, rule)
     if perturbed and asked < terms * FEWEST_PERTURBED:
-        raise EstimateError(
-            f"a linear model with perturbed predictors must have at least {FEWEST_PERTURBED} respondents for each of its {terms} terms, "
-            f"got {asked}: fewer tell its errors too badly"
-        )
+        rule = f"a linear model with perturbed predictors must have at least {FEWEST_PERTURBED} respondents for each of its {terms} terms"
+        raise failures.too_few(asked, terms * FEWEST_PERTURBED, terms, f"{rule}, got {asked}")
 
 
 def _solve(
@@ -140,15 +136,15 @@ def _refuse_certain(covariance: _Floats, beta: _Floats, a: _Floats, terms: Terms
         return
     own, there = shares(turn) <= nothing, np.abs(np.linalg.solve(turn.T, rows[certain[0]])) > 1e-9 * terms.basis.reach
     named = [name for name, one in zip(terms.names, own if own.any() else there, strict=True) if one]
-    raise EstimateError(f"the reports that tell {', '.join(named)} must not be all alike: nothing tells its error")
+    raise failures.alike(named)
 
 
 def _refuse_indefinite(a: _Floats, x: _Floats, naming: Naming) -> None:
     scale = np.abs(x).max(axis=(0, 1))
     values, vectors = np.linalg.eigh(a / np.outer(scale, scale))
     if values[0] <= 1e-10 * values[-1]:
-        raise EstimateError(
-            f"the reports say too little about {naming.along(vectors[:, 0] / scale, 0.1)}: the predictors' estimated second moments must "
-            f"be positive definite, got a smallest eigenvalue of {values[0]:.1e} beside a largest of {values[-1]:.1e}. Leave a term out, "
-            "or collect more reports"
+        raise failures.indistinct(
+            naming.along(vectors[:, 0] / scale, 0.1),
+            "the predictors' estimated second moments must be positive definite, "
+            f"got a smallest eigenvalue of {values[0]:.1e} beside a largest of {values[-1]:.1e}",
         )

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import EstimateError
+from deniable.estimate.regression import failures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,10 +62,7 @@ class Drawn:
             return
         between, alone = np.diagonal(self.meat(scores, which)), np.diagonal(Drawn(self.weights).meat(scores, which))
         if certain := [name for name, one, other in zip(names, between, alone, strict=True) if one <= _NOTHING * other]:
-            raise EstimateError(
-                f"clusters must differ within the terms, got {', '.join(certain)}: it is fitted to single clusters, so that nothing "
-                "tells its error. Leave the term or the clusters out"
-            )
+            raise failures.within_clusters(certain)
 
     def meat(self, scores: _Floats, which: NDArray[np.int64]) -> _Floats:
         """What is between the two inverses, shape (p, p). scores: of one respondent of each kind, (R, p). which: (n,), everybody's kind."""
@@ -97,5 +95,5 @@ def _clusters(table: pd.DataFrame, name: str) -> NDArray[np.int64]:
     if (codes < 0).any():
         raise EstimateError(f"the clusters {name} must not be missing in any row, got {int((codes < 0).sum()):,} missing of {len(codes):,}")
     if len(found) < 2:
-        raise EstimateError(f"there must be at least 2 clusters, got {len(found)} in {name}: one says nothing of how they differ")
+        raise failures.few_clusters(name, len(found))
     return np.asarray(codes, dtype=np.int64)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from deniable.errors import EstimateError
 from deniable.estimate.limits import normal
 from deniable.estimate.limits.normal import HypothesisTest
-from deniable.estimate.regression import cells, likelihood
+from deniable.estimate.regression import cells, failures, likelihood
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.fitted import Coefficients, Likelihood
 from deniable.estimate.regression.variable import Perturbed
@@ -71,7 +71,10 @@ def likelihood_ratio(fit: Coefficients, terms: Sequence[str]) -> HypothesisTest:
     reports = replace(found.reports, constraint=every @ free)
     naming = Naming(tuple(fit.names[place][1] for place in kept), (found.carried @ free)[kept])
     if reports.parameters:
-        restricted = likelihood.maximize(reports, naming, free.T @ found.start).at.objective
+        try:
+            restricted = likelihood.maximize(reports, naming, free.T @ found.start).at.objective
+        except likelihood.NoMaximumError as error:
+            raise failures.separation(f"gives some answer to {fit.request.outcome}", (), error.terms) from None
     else:
         restricted = likelihood.derivatives(reports, np.zeros(0)).objective
     return normal.chi_squared(_what(terms), max(0.0, 2 * (found.maximum.at.objective - restricted)), len(places))

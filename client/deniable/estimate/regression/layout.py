@@ -57,6 +57,12 @@ class Layout:
         return [str(name) for name in self.spec.column_names]
 
     @property
+    def categories(self) -> dict[str, list[str]]:
+        """The categories of each factor that has some."""
+        states = {text: state.get("categories") for text, (_, state) in self.spec.encoder_state.items()}
+        return {text: [str(one) for one in levels] for text, levels in states.items() if levels is not None}
+
+    @property
     def parts(self) -> dict[str, list[str]]:
         """The columns of each term of the formula."""
         slices = self.spec.term_slices

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
+from deniable.estimate.regression import failures
 from deniable.estimate.regression.basis import Naming
 
 _Floats = NDArray[np.float64]
@@ -111,7 +111,4 @@ def _refuse_alone(own: _Floats, white: _Floats, of: Equation) -> None:
     values, vectors = np.linalg.eigh(much)
     if values[worst := int(values[:, -1].argmax()), -1] >= _ALL:
         named = of.naming.along(vectors[worst, :, -1] @ white, 0.1)
-        raise EstimateError(
-            f"a linear model must stand without any one of its respondents, and without one there would be nothing to tell "
-            f"{named} by. Leave a term out, or collect more reports"
-        )
+        raise failures.one_respondent(named)

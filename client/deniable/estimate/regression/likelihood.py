@@ -19,7 +19,7 @@ uses the complete data's; either is halved until the objective grows. Nothing is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -27,7 +27,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, ModelError
+from deniable.estimate.regression import failures
 from deniable.estimate.regression.basis import Naming
 from deniable.estimate.regression.families import Family
 
@@ -43,6 +44,14 @@ Without it a rare combination is often estimated as 0, at the end of its range, 
 _CHUNK = 1 << 21  # scores held at a time
 _CERTAIN = 30.0  # log odds, beyond which a share is 0 or 1 to the last bit of a report
 _SINGULAR = 1e-11  # smallest eigenvalue of the information, scaled to a diagonal of 1
+
+
+class NoMaximumError(EstimateError):
+    """The likelihood has no interior maximum. terms: the coefficients that run to infinity; step: their direction, in the basis."""
+
+    def __init__(self, terms: Sequence[str], step: _Floats) -> None:
+        self.terms, self.step = tuple(terms), step
+        super().__init__(f"no interior maximum: the likelihood keeps growing as {', '.join(terms)} runs to infinity (separation)")
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,7 @@ class Maximum(NamedTuple):
 def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
     """The maximum from fixed starting values: beta = start, gamma = 0. naming: of the coefficients, for messages.
 
-    Raises EstimateError where there is no interior maximum or the information is singular there.
+    Raises NoMaximumError, and ModelError where the information is singular or the search does not end.
     """
     parameters, at, before = np.append(start, np.zeros(reports.parameters - len(start))), None, np.inf
     for steps in range(1, MAX_STEPS + 1):
@@ -122,17 +131,17 @@ def maximize(reports: Reports, naming: Naming, start: _Floats) -> Maximum:
         change = float(np.abs(step).max())
         if change < TOLERANCE:
             if not newton:
-                raise EstimateError(_singular(at.observed, naming))
+                raise _singular(at.observed, naming)
             return Maximum(parameters, at, steps)
         if newton and gain < 1e-9 and change > before / 2:
-            raise EstimateError(_runaway(step[: reports.coefficients], naming))
+            raise NoMaximumError(naming.along(step[: reports.coefficients], 0.1), step)
         before = change if newton else np.inf
         parameters, at = _uphill(reports, parameters, step, at)
     if (
         step is not None and float(np.abs(parameters[: reports.coefficients]).max()) > _CERTAIN
     ):  # where all is explained, no step is a Newton step
-        raise EstimateError(_runaway(step[: reports.coefficients], naming))
-    raise EstimateError(f"the fit did not converge in {MAX_STEPS} steps: the reports say too little about the model")
+        raise NoMaximumError(naming.along(step[: reports.coefficients], 0.1), step)
+    raise failures.unfinished(f"the fit did not converge in {MAX_STEPS} steps")
 
 
 def derivatives(reports: Reports, parameters: _Floats) -> Derivatives:
@@ -272,7 +281,7 @@ def _solve(information: _Floats, score: _Floats) -> _Floats | None:
 def _em_step(at: Derivatives, naming: Naming) -> _Floats:
     step = _solve(at.complete, at.score)
     if step is None:
-        raise EstimateError(_singular(at.complete, naming))
+        raise _singular(at.complete, naming)
     return step
 
 
@@ -285,22 +294,14 @@ def _uphill(reports: Reports, parameters: _Floats, step: _Floats, at: Derivative
         if there.objective >= at.objective - slack:
             return parameters + step, there
         step = step / 2
-    raise EstimateError("the fit did not converge: no step makes the reports more likely, though the slope is not zero")
+    raise failures.unfinished("the fit did not converge: no step makes the reports more likely, though the slope is not zero")
 
 
-def _runaway(step: _Floats, naming: Naming) -> str:
-    return (
-        f"no interior maximum: the likelihood keeps growing as {naming.along(step, 0.1)} runs to infinity, "
-        "since the reports of some group are best explained by a share of 0 or 1 there (separation). "
-        "Leave the term out, join categories, or collect more reports"
-    )
-
-
-def _singular(information: _Floats, naming: Naming) -> str:
+def _singular(information: _Floats, naming: Naming) -> ModelError:
     scale = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     direction = (vectors[:, 0] / scale)[: naming.matrix.shape[1]]
-    return (
-        f"the information must not be singular, got a smallest eigenvalue of {values[0]:.1e} (scaled): "
-        f"the reports cannot tell {naming.along(direction, 1 / 3)} apart from the rest. Leave a term out, or collect more reports"
+    return failures.indistinct(
+        naming.along(direction, 1 / 3),
+        f"the information must not be singular, got a smallest eigenvalue of {values[0]:.1e} (scaled)",
     )

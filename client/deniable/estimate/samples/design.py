@@ -24,7 +24,8 @@ class Design:
 
     parts: of each stratum what part of its population was drawn, 0 where that is not known. weights: what one report stands for, by group.
     replicates: numbers that each group's reports are multiplied by, shape (replicates, G). df: degrees of freedom of the errors: clusters
-    less strata, where clusters of different sizes count as fewer; without end where people were drawn one by one. wider: how many times too
+    less strata, where clusters of different sizes count as fewer and a stratum with all of its clusters as none; without end where people
+    were drawn one by one, or all clusters. wider: how many times too
     small the errors tend to be, for that reason.
     """
 
@@ -55,13 +56,24 @@ class Design:
         return [self._margin(name, side) for name in self.sample.margins]
 
     @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which strata have reports of all that there are of what was drawn, shape (strata,)."""
+        return self.parts >= 1
+
+    @property
+    def endless(self) -> tuple[float, float]:
+        """`df` and `wider` of errors that do not use the population's size."""
+        return self._as_if_alike(np.zeros(len(self.parts), dtype=np.bool_)) if self.sample.clusters else (self.df, self.wider)
+
+    @property
     def words(self) -> str:
         """What figures assume, in a line."""
         sample, parts = self.sample, ["people drawn one by one"]
         if sample.clusters:
             drawn = int(self.clusters.max()) + 1
             missing = f" and {self._every - drawn} without reports" if self._every > drawn else ""
-            parts = [f"{drawn} clusters ({sample.clusters}){missing}, t with {self.df:.3g} degrees of freedom"]
+            errors = "all that there are, so that only the coins differ" if self.whole.all() else f"t with {self.df:.3g} degrees of freedom"
+            parts = [f"{drawn} clusters ({sample.clusters}){missing}, {errors}"]
         if sample.replicates:
             parts = [f"{len(sample.replicates)} replicate weights, t with {self.df:.3g} degrees of freedom"]
         parts += [f"strata by {sample.strata}"] if sample.strata else []
@@ -105,7 +117,7 @@ class Design:
 
     def _certainty(self) -> tuple[float, float]:
         if not len(self.replicates):
-            return (math.inf, 1.0) if self.sample.clusters is None else self._as_if_alike()
+            return (math.inf, 1.0) if self.sample.clusters is None else self._as_if_alike(self.whole)
         df = replicate_weights.degrees_of_freedom(self.replicates)
         if df < 1:
             raise EstimateError(
@@ -113,16 +125,19 @@ class Design:
             )
         return df, 1.0
 
-    def _as_if_alike(self) -> tuple[float, float]:
+    def _as_if_alike(self, whole: NDArray[np.bool_]) -> tuple[float, float]:
         """Degrees of freedom, and how many times too small errors are on average, of clusters whose means differ alike whatever their size.
 
         With w a cluster's part of its stratum, a stratum counts as 1 / sum w^2 clusters: as many as there are, where all are alike
         (A. Carter, K. Schnepel and D. Steigerwald, Rev. Econ. Stat. 99 (2017)). A cluster pulls the estimate its own way, so the square of
         its distance is too small by 1 - 2 w + sum w^2 (the leverage of R. Bell and D. McCaffrey, Survey Methodology 28 (2002)). Raises
-        EstimateError where so many clusters are fewer than 2 for each stratum.
+        EstimateError where so many clusters are fewer than 2 for each stratum. A stratum with all of its clusters has no error but its
+        coins', whose variance is known: it adds nothing, and without any other stratum there are degrees of freedom without end.
         """
         mass, df, true, seen = self.weights * self.sizes, 0.0, 0.0, 0.0
-        for stratum in range(int(self.strata.max()) + 1):
+        if whole.all():
+            return math.inf, 1.0
+        for stratum in np.flatnonzero(~whole).tolist():
             inside = self.strata == stratum
             sums = np.bincount(self.clusters[inside], mass[inside])
             parts = sums[sums > 0] / sums.sum()

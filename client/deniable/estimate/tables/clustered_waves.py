@@ -41,7 +41,8 @@ def change(first: Drawn, second: Drawn, question: str, option: str, interval: In
     """
     before, after = (_line(wave, question, option) for wave in (first, second))
     variance = max(_spread(first, before, second, after), float(before.coins[0, 0] + after.coins[0, 0]), NO_VARIANCE)
-    df, wider = min(wave.design.df for wave in (first, second)), max(wave.design.wider for wave in (first, second))
+    certainty = [wave.design.endless for wave in (first, second)]
+    df, wider = min(one for one, _ in certainty), max(one for _, one in certainty)
     reach = 1.0 if option else _range(first, question)
     value, known = float(after.shares[0] - before.shares[0]), replace(interval, df=df, wider=wider)
     found = normal.limited("second wave less first", before.n + after.n, value, variance, known, (-reach, reach))

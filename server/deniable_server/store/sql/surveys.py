@@ -8,6 +8,7 @@ from deniable.survey import Survey
 from deniable_server.store.audit import doing
 from deniable_server.store.drafts import PREVIEW
 from deniable_server.store.errors import ClosedError, ConflictError, StoreError
+from deniable_server.store.namesakes import id_like
 from deniable_server.store.protocol import Heading, Published
 from deniable_server.store.roles import Role
 from deniable_server.store.sql import clock
@@ -39,6 +40,8 @@ class SurveyShelf:
                 )
             if row:
                 return False
+            if _looks_like(connection, survey.id) is not None:
+                raise ConflictError("the id must not look like another survey's; an address with it would be taken for that one's")
             connection.execute("INSERT INTO surveys VALUES (?, ?, 1, ?)", [survey.id, survey.definition, clock.today()])
             self._database.intake.prepare(connection, survey)
             if owner is not None:
@@ -48,6 +51,10 @@ class SurveyShelf:
             return True
 
         return self._database.writer.run(work)
+
+    def looks_like(self, survey_id: str) -> str | None:
+        with self._database.reading() as connection:
+            return _looks_like(connection, survey_id)
 
     def published(self, survey_id: str) -> Published:
         with self._database.reading() as connection:
@@ -61,7 +68,7 @@ class SurveyShelf:
     def headings(self) -> list[Heading]:
         with self._database.reading() as connection:
             rows = connection.execute("SELECT id, definition, is_open, published_on FROM surveys ORDER BY id").fetchall()
-        return [Heading(row[0], json.loads(bytes(row[1]))["title"], row[2] > 0, str(row[3])) for row in rows]
+        return [_heading(*row) for row in rows]
 
     def set_open(self, survey_id: str, is_open: bool) -> None:
         did = doing("survey.reopen" if is_open else "survey.close", survey_id)
@@ -93,3 +100,13 @@ class SurveyShelf:
             append(connection, did)
 
         self._database.writer.run(work)
+
+
+def _looks_like(connection: Connection, survey_id: str) -> str | None:
+    return id_like(survey_id, (other for (other,) in connection.execute("SELECT id FROM surveys ORDER BY id").fetchall()))
+
+
+def _heading(survey_id: str, definition: bytes, is_open: int, published_on: str) -> Heading:
+    texts = json.loads(bytes(definition))
+    translated = tuple(own["title"] for own in texts.get("translations", {}).values() if "title" in own)
+    return Heading(survey_id, texts["title"], is_open > 0, str(published_on), translated)

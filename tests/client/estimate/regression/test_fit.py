@@ -14,10 +14,10 @@ from statsmodels.genmod.families.links import Link
 from tests.kit.benchmarks import benchmark
 
 from deniable.device.randomize import randomize
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, ModelError
 from deniable.estimate import Perturbed, regress
 from deniable.estimate.designs import Design
-from deniable.estimate.regression import likelihood, perturbed
+from deniable.estimate.regression import failures, likelihood, perturbed
 from deniable.estimate.regression.families import FAMILIES, proportional
 from deniable.mechanism import Channel
 from deniable.survey import Survey
@@ -187,7 +187,7 @@ def test_the_errors_of_a_linear_model_are_fits_without_each_respondent() -> None
 
 def test_a_linear_model_that_one_respondent_decides_is_refused() -> None:
     data = pd.DataFrame({"x": [1.0] + [0.0] * 9, "y": np.sin(np.arange(10.0))})
-    with pytest.raises(EstimateError, match="without one there would be nothing to tell x by"):
+    with pytest.raises(EstimateError, match="a single respondent decides x, and without them nothing says how large it is"):
         regress("y ~ x", data, model="linear")
     alike = Perturbed(np.tile([True, False], (10, 1)), Channel.for_epsilon(2.0, 2), ("yes", "no"))
     with pytest.raises(EstimateError, match="the reports that tell Intercept must not be all alike"):
@@ -383,6 +383,27 @@ def test_a_group_where_everybody_seems_to_say_no_is_refused_as_separation() -> N
     with pytest.raises(EstimateError, match=r"no interior maximum: .*group.*runs to infinity.*\(separation\)"):
         regress("y ~ 0 + group", data, private)
     assert regress("y ~ 1", data, private).params["Intercept"] < 0
+
+
+@pytest.mark.parametrize("right", ["group", "0 + group", "C(group)", "C(group, contr.treatment('middle'))", "group + x", "group * x"])
+@pytest.mark.parametrize("extreme", ["high", "low"])
+def test_separation_names_the_group_however_its_term_is_written(right: str, extreme: str) -> None:
+    """Coefficients run to infinity for other categories, too, where the extreme one is the reference."""
+    group = np.repeat(["high", "low", "middle"], 100)
+    reported = np.tile(np.arange(100) < 50, 3) & ~((group == extreme) & (np.tile(np.arange(100), 3) >= 20))
+    private = {"y": Perturbed(np.column_stack([reported, ~reported]), FAIR_COINS, YES_NO)}
+    with pytest.raises(ModelError) as raised:
+        regress(f"y ~ {right}", pd.DataFrame({"group": group, "x": np.arange(300) % 7}), private)
+    assert raised.value.concerned == (("group", (extreme,)),)
+    assert f"among people with group = {extreme}, nobody or everybody answers y = yes" in str(raised.value)
+    assert "join categories of group with others; use a table of shares (`crosstab`)" in str(raised.value)
+
+
+def test_a_restriction_without_an_estimate_is_explained_in_the_same_words() -> None:
+    """The likelihood-ratio test fits a smaller model, which may have no maximum where the whole has one."""
+    error = failures.separation("gives some answer to y", (), ["Intercept", "group[T.b] (yes)", "C(sex)[T.f]:x"])
+    assert "among people with some values of group, sex, x, nobody or everybody" in str(error)
+    assert error.ways[2] == "leave out group or sex or x"
 
 
 @pytest.mark.parametrize("values", [2, 3])

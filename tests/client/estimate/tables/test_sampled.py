@@ -72,6 +72,37 @@ def test_people_drawn_one_by_one_have_the_figures_that_everybody_has() -> None:
     assert independence(other_table).p_value == pytest.approx(independence(table).p_value, abs=0.02)
 
 
+def test_all_clusters_of_a_population_have_the_interval_of_coins_whose_variance_is_known() -> None:
+    """Nothing is left that clusters would tell, and so no Student's t."""
+    every = analyse(SURVEY, tallies(), sample=Sample(clusters="group", population=8))
+    people = analyse(SURVEY, tallies(), sample=Sample(strata="group", population=dict.fromkeys(GROUPS, 120)))
+    for one, other in zip(every.results, people.results, strict=True):
+        assert (one.estimate, one.std_error) == (pytest.approx(other.estimate), pytest.approx(other.std_error))
+        assert (one.low, one.high) == (pytest.approx(other.low, abs=1e-3), pytest.approx(other.high, abs=1e-3))
+    assert "only the coins differ" in every.drawn.design.words
+    partly = analyse(SURVEY, tallies(), sample=Sample(clusters="group", population=9))
+    assert partly.drawn.design.df == pytest.approx(7)
+
+
+def test_a_stratum_with_all_of_its_clusters_lends_no_degrees_of_freedom() -> None:
+    """The error is of the other stratum alone: with 7 + 1 degrees of freedom it was covered in 87% of surveys."""
+    strata = {"half": {group: "whole" if group in GROUPS[:5] else "part" for group in GROUPS}}
+    sample = Sample(clusters="group", strata="half", population={"whole": 5, "part": 40}, attributes=strata)
+    drawn = analyse(SURVEY, tallies(), sample=sample).drawn
+    assert drawn.design.df == pytest.approx(2), "of 3 clusters in the stratum of which only a part was drawn"
+    assert drawn.design.endless[0] == pytest.approx(6), "where the population's size is not used"
+
+
+def test_waves_of_all_clusters_keep_the_errors_that_clusters_tell() -> None:
+    """Their errors do not use the population's size."""
+    two = Survey.from_dict({**SURVEY.to_dict(), "id": "again"})
+    known, unknown = (
+        analyse(SURVEY, tallies(1.0), sample=sample).compare_waves(analyse(two, tallies(0.5, two), sample=sample))
+        for sample in (Sample(clusters="group", population=8), CLUSTERS)
+    )
+    assert [change.difference for change in known.changes] == [change.difference for change in unknown.changes]
+
+
 def test_a_whole_population_leaves_the_coins() -> None:
     everybody = analyse(SURVEY, tallies(), sample=Sample(population=960))
     respondents = analyse(SURVEY, tallies(), target="respondents")
