@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from deniable.errors import DeliveryError, RejectedError
+from deniable.errors import DeliveryError, RefusedError, RejectedError
 from deniable.forked import PerProcess
 from deniable.survey.document import strict_json
 from deniable.survey.types.base import printable
@@ -43,10 +43,18 @@ class Transport:
         self.url = url.rstrip("/")
         self._retries, self._timeout = retries, timeout
         self._http = PerProcess(lambda: _opened(self.url, timeout))
+        self._closed = False
 
     def close(self) -> None:
+        """Closes connections, for good."""
+        self._closed = True
         if http := self._http.given_up():
             http.close()
+
+    def refuse_closed(self) -> None:
+        """Raises RefusedError once this is closed."""
+        if self._closed:
+            raise RefusedError("the client is closed: make another one")
 
     def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
         """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
@@ -70,6 +78,7 @@ class Transport:
     def _request(self, method: str, path: str, *, limit: int, expected: Any = None, **options: Any) -> bytes:
         attempt = 0
         while True:
+            self.refuse_closed()
             asked = 0.0
             try:
                 status, headers, body = self._once(method, path, limit, **options)
