@@ -8,14 +8,17 @@ DeniableError
 ├── DeliveryError      the server could not be reached, or kept failing; the outbox keeps the bytes
 ├── RejectedError      the server answered, and said no
 ├── EstimateError      no estimate exists for this design or these counts
+│   └── UnknownNameError  there is no question, option or figure of that name; also a KeyError
 ├── ExportError        a folder is not a whole export of a survey's records
 └── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
 """
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 class DeniableError(Exception):
@@ -94,6 +97,20 @@ class RejectedError(DeniableError):
 
 class EstimateError(DeniableError):
     """The design or the counts admit no estimate; the message says why."""
+
+
+class UnknownNameError(EstimateError, KeyError):
+    """There is no question, option or figure of that name; the message lists some that there are, and one that is like it."""
+
+    __str__ = Exception.__str__  # a KeyError shows itself in quotes
+
+    @classmethod
+    def of(cls, what: str, name: Any, known: Iterable[str]) -> Self:
+        """Returns the error for a name that is not among those known; `what` says what it must be the name of."""
+        there = list(dict.fromkeys(known))
+        near = difflib.get_close_matches(name, there, 1) if isinstance(name, str) else []
+        some = f"{', '.join(there[:8])}{', …' if len(there) > 8 else ''}" or "none"
+        return cls(f"{what} ({some}), got {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
 
 
 class ExportError(DeniableError):

@@ -142,4 +142,7 @@ def _status(path: str | Path) -> os.stat_result:
             raise
     except ValueError:  # no name of a file has a zero byte, or half a character
         pass
-    raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
+    rule = "rows must be the path of a file that exists, a data frame or an iterable of mappings"
+    error = FileNotFoundError(f"{rule}, got a text and no file has that name; it is not quoted, since it may be an answer")
+    error.errno = errno.ENOENT
+    raise error

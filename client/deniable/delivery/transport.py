@@ -184,7 +184,10 @@ def _reason(status: int, headers: httpx.Headers, body: bytes) -> str:
         return _clean(f"it has moved to {headers.get('Location', 'another address')}; use that address")
     reply = _parsed(body)
     detail = reply.get("detail") if isinstance(reply, dict) else None
-    return _clean(detail) if isinstance(detail, str) and detail else "no reason given"
+    if isinstance(detail, str) and detail:
+        return _clean(detail)
+    wrong = "; is it the address of a server of surveys, without a path to one of its pages?" if status == 404 else ""
+    return f"no reason given{wrong}"
 
 
 def _clean(text: str) -> str:
