@@ -9,6 +9,7 @@ DeniableError
 ├── RejectedError      the server answered, and said no
 ├── EstimateError      no estimate exists for this design or these counts
 │   └── ModelError     no estimate of a regression exists: what happened, why, and what else to try
+│   └── UnknownNameError  there is no question, option or figure of that name; also a KeyError
 ├── ExportError        a folder is not a whole export of a survey's records
 └── MissingExtraError  something needs an extra that is not installed; also a ModuleNotFoundError
 """
@@ -16,8 +17,10 @@ DeniableError
 from __future__ import annotations
 
 from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 
 class DeniableError(Exception):
@@ -123,6 +126,20 @@ class ModelError(EstimateError):
         self.concerned, self.terms = tuple((name, tuple(categories)) for name, categories in concerned), tuple(terms)
         parts = [what, why, f"What you can do: {'; '.join(ways)}" if ways else "", f"In statistics: {statistics}" if statistics else ""]
         super().__init__(". ".join(part for part in parts if part))
+
+
+class UnknownNameError(EstimateError, KeyError):
+    """There is no question, option or figure of that name; the message lists some that there are, and one that is like it."""
+
+    __str__ = Exception.__str__  # a KeyError shows itself in quotes
+
+    @classmethod
+    def of(cls, what: str, name: Any, known: Iterable[str]) -> Self:
+        """Returns the error for a name that is not among those known; `what` says what it must be the name of."""
+        there = list(dict.fromkeys(known))
+        near = difflib.get_close_matches(name, there, 1) if isinstance(name, str) else []
+        some = f"{', '.join(there[:8])}{', …' if len(there) > 8 else ''}" or "none"
+        return cls(f"{what} ({some}), got {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
 
 
 class ExportError(DeniableError):

@@ -7,11 +7,15 @@ import inspect
 import multiprocessing
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from deniable import errors
-from deniable.errors import DeniableError, MissingExtraError, ModelError, Problem, RejectedError, SubmissionError, SurveyError
+from deniable.errors import DeniableError, MissingExtraError, ModelError, Problem, RejectedError, SubmissionError, SurveyError, UnknownNameError
+from deniable.estimate.analysis import Analysis
+from deniable.simulate import simulate
+from deniable.survey import Survey
 
 PROBLEMS = [Problem("questions[0].id", "must be 1 to 64 of a-z", 7), Problem("title", "is missing")]
 MADE = {
@@ -78,3 +82,38 @@ def test_a_pool_tells_what_a_worker_was_told_and_does_not_wait_for_ever():
     with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(RejectedError, match="there is no such survey") as caught:
         pool.apply_async(turned_down).get(timeout=60)
     assert caught.value.status == 404
+
+
+def test_an_unknown_name_is_a_key_error_that_reads_as_a_sentence() -> None:
+    error = UnknownNameError.of("the question must be one of survey s", "smoke", ["smokes", "party"])
+    assert isinstance(error, KeyError)
+    assert str(error) == "the question must be one of survey s (smokes, party), got 'smoke'; did you mean 'smokes'?"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(UnknownNameError.of("the figure must be one of these", 5, [])) == "the figure must be one of these (none), got 5"
+
+
+LOOKUPS: dict[str, Callable[[Analysis], Any]] = {
+    "results": lambda analysis: analysis.results["smoke"],
+    "a result": lambda analysis: analysis.results["smoke", "yes"],
+    "an option": lambda analysis: analysis.results["smokes", "ye"],
+    "mean": lambda analysis: analysis.mean("smoke", [0, 1]),
+    "quantile": lambda analysis: analysis.quantile("smoke"),
+    "crosstab": lambda analysis: analysis.crosstab("smokes", "part"),
+    "joint table": lambda analysis: analysis.crosstab("smokes", "party", "part"),
+    "shown": lambda analysis: analysis.shown("smoke"),
+    "between": lambda analysis: analysis.between("smoke", "yes", "party", "Red"),
+    "between options": lambda analysis: analysis.between("smokes", "ye", "party", "Red"),
+    "plot": lambda analysis: analysis.plot("smoke"),
+}
+
+
+@pytest.mark.parametrize("look_up", LOOKUPS.values(), ids=LOOKUPS)
+def test_every_look_up_by_an_unknown_name_is_a_key_error_with_one_that_is_like_it(look_up: Callable[[Analysis], Any]) -> None:
+    questions = [
+        {"id": "smokes", "text": "Q", "type": "yes_no"},
+        {"id": "party", "text": "Q", "type": "choice", "options": ["Red", "Blue"]},
+    ]
+    survey = Survey.from_dict({"deniable": 1, "id": "s", "title": "T", "about": "A", "epsilon": 6, "questions": questions})
+    simulated = simulate(survey, {"smokes": {"yes": 0.4, "no": 0.6}, "party": {"Red": 0.3, "Blue": 0.7}}, 200)
+    with pytest.raises(KeyError, match=r"got 'smoke'; did you mean 'smokes'|got 'ye'; did you mean 'yes'|got 'part'; did you mean 'party'"):
+        look_up(Analysis(survey, simulated.tally, simulated.bits))

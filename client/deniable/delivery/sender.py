@@ -11,7 +11,7 @@ from deniable.delivery.credentials import Key
 from deniable.delivery.outbox import Job, Outbox, default_path
 from deniable.delivery.per_process import PerProcess
 from deniable.delivery.transport import Transport
-from deniable.errors import DeliveryError, RejectedError
+from deniable.errors import DeliveryError, RefusedError, RejectedError
 from deniable.privacy.private_files import MEMORY
 from deniable.wire import access_codes
 from deniable.wire.submission import Submission
@@ -32,7 +32,13 @@ class Delivery:
 
     @property
     def outbox(self) -> Outbox:
+        """The outbox. Raises RefusedError once the client is closed."""
+        self.refuse_closed()
         return self._outbox.get()
+
+    def refuse_closed(self) -> None:
+        """Raises RefusedError once the client is closed."""
+        self._transport.refuse_closed()
 
     def close(self) -> None:
         """Closes the outbox."""
@@ -53,7 +59,9 @@ class Delivery:
         except BaseException:
             self.outbox.release([submission.id])
             raise
-        with suppress(DeliveryError):  # a full disk, say: it is counted all the same, and once however often it is sent
+        with suppress(
+            DeliveryError, RefusedError
+        ):  # a full disk, or a client that was closed meanwhile: it is counted all the same, and once however often it is sent
             self.outbox.acknowledged(submission.id)
 
     def send_all(self, survey_id: str, submissions: Iterable[Submission]) -> None:
@@ -79,6 +87,7 @@ class Delivery:
 
     def withdraw(self, survey_id: str, secret: bytes) -> None:
         """Erases a submission here and on the server, which does not say whether it had one."""
+        self.refuse_closed()
         if self._path == MEMORY or Path(self._path or default_path()).exists():
             self.outbox.remove(access_codes.submission_id(secret))
         body = b'{"code":"%s"}' % base64.urlsafe_b64encode(secret)  # 15 bytes need no padding

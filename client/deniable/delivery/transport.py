@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from deniable.delivery.per_process import PerProcess
-from deniable.errors import DeliveryError, RejectedError
+from deniable.errors import DeliveryError, RefusedError, RejectedError
 from deniable.survey.document import strict_json
 from deniable.survey.types.base import printable
 
@@ -43,10 +43,18 @@ class Transport:
         self.url = url.rstrip("/")
         self._retries, self._timeout = retries, timeout
         self._http = PerProcess(lambda: _opened(self.url, timeout))
+        self._closed = False
 
     def close(self) -> None:
+        """Closes connections, for good."""
+        self._closed = True
         if http := self._http.given_up():
             http.close()
+
+    def refuse_closed(self) -> None:
+        """Raises RefusedError once this is closed."""
+        if self._closed:
+            raise RefusedError("the client is closed: make another one")
 
     def get(self, path: str, params: Mapping[str, Any] | None = None, auth: httpx.Auth | None = None, limit: int | None = None) -> bytes:
         """The body of a 200, of at most `limit` bytes or MAX_REPLY. Raises DeliveryError, RejectedError."""
@@ -70,6 +78,7 @@ class Transport:
     def _request(self, method: str, path: str, *, limit: int, expected: Any = None, **options: Any) -> bytes:
         attempt = 0
         while True:
+            self.refuse_closed()
             asked = 0.0
             try:
                 status, headers, body = self._once(method, path, limit, **options)
@@ -175,7 +184,10 @@ def _reason(status: int, headers: httpx.Headers, body: bytes) -> str:
         return _clean(f"it has moved to {headers.get('Location', 'another address')}; use that address")
     reply = _parsed(body)
     detail = reply.get("detail") if isinstance(reply, dict) else None
-    return _clean(detail) if isinstance(detail, str) and detail else "no reason given"
+    if isinstance(detail, str) and detail:
+        return _clean(detail)
+    wrong = "; is it the address of a server of surveys, without a path to one of its pages?" if status == 404 else ""
+    return f"no reason given{wrong}"
 
 
 def _clean(text: str) -> str:

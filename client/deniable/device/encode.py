@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Set
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,10 @@ def encode(question: Encodable, answer: Answer, words: Words | None = None) -> i
 
 def chosen(answer: Answer, label: str, labels: Set[str]) -> Answer:
     """What a multiple choice's answer says of one of its items: yes, no, nothing where nothing was answered, or what no item allows."""
-    if answer is None or (not isinstance(answer, list | tuple | set | frozenset) and _blank(answer)):
-        return None
-    if not isinstance(answer, list | tuple | set | frozenset) or not all(isinstance(option, str) and option in labels for option in answer):
-        return _NOT_AN_ANSWER
-    return label in answer
+    if isinstance(answer, list | tuple | set | frozenset | np.ndarray):
+        options = list(answer)
+        return label in options if all(isinstance(option, str) and option in labels for option in options) else _NOT_AN_ANSWER
+    return None if answer is None or _blank(answer) else _NOT_AN_ANSWER
 
 
 @sealed
@@ -51,36 +50,18 @@ def encode_column(question: Encodable, answers: Iterable[Answer], words: Words |
 
 
 def positions(question: Encodable, answers: Iterable[Answer]) -> NDArray[np.float64]:
-    """Where many answers stand among the categories, shape (n,); -1 for those that stand nowhere."""
-    answers, known = list(answers), _Known(question)
-    try:
-        return np.fromiter(map(known.__getitem__, answers), dtype=np.float64, count=len(answers))
-    except TypeError:  # what cannot be looked up, such as a list
-        return np.fromiter(map(known.place, answers), dtype=np.float64, count=len(answers))
+    """Where many answers stand among the categories, shape (n,); -1 for those that stand nowhere. Each different one is looked at once."""
+    answers = list(answers)
 
-
-class _Known(dict[Any, float]):
-    """Where the answers to one question stand; a text is looked at once. 1, 1.0 and True are equal and may mean different things."""
-
-    def __init__(self, question: Encodable) -> None:
-        super().__init__()
-        self._question = question
-        self._numbers: dict[tuple[type, Answer], float] = {}
-
-    def __missing__(self, answer: Answer) -> float:
-        if isinstance(answer, str):
-            self[answer] = place = self.place(answer)
-            return place
-        if not isinstance(answer, int | float):
-            return self.place(answer)
-        key = (type(answer), answer)
-        if key not in self._numbers:
-            self._numbers[key] = self.place(answer)
-        return self._numbers[key]
-
-    def place(self, answer: Answer) -> float:
-        found = _position(self._question, None if answer is MISSING and not self._question.required else answer)
+    def place(answer: Answer) -> float:
+        found = _position(question, None if answer is MISSING and not question.required else answer)
         return -1 if found is None else found
+
+    once = lru_cache(None, typed=True)(place)  # 1, 1.0 and True are equal and may mean different things
+    try:
+        return np.fromiter(map(once, answers), dtype=np.float64, count=len(answers))
+    except TypeError:  # what cannot be looked up, such as a list
+        return np.fromiter(map(place, answers), dtype=np.float64, count=len(answers))
 
 
 def round_stochastically(question: Encodable, places: NDArray[np.float64], words: Words | None) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from deniable.survey import Survey
 from deniable.survey.question import Question
 from deniable.survey.types.base import Answer
 
+Lists = Mapping[str, tuple[str, Set[str]]]
 _BOTH = object()
 """No answer to any question."""
 
@@ -34,12 +35,17 @@ def item_lists(names: Sequence[str]) -> dict[str, tuple[str, Set[str]]]:
     return found
 
 
-def lookup(row: Mapping[str, Answer], name: str, lists: Mapping[str, tuple[str, Set[str]]]) -> Answer:
+def lookup(row: Mapping[str, Answer], name: str, lists: Lists) -> Answer:
     """What a row says of one item; what it says in both forms is no answer, since nobody knows which was meant."""
     if name not in lists or lists[name][0] not in row:
         return row.get(name, MISSING)
+    return _BOTH if name in row else item_of(row[lists[name][0]], name, lists)
+
+
+def item_of(answer: Answer, name: str, lists: Lists) -> Answer:
+    """Returns what the answer to a whole multiple choice says of one of its items."""
     whole, labels = lists[name]
-    return _BOTH if name in row else chosen(row[whole], name[len(whole) + 1 : -1], labels)
+    return chosen(answer, name[len(whole) + 1 : -1], labels)
 
 
 class Keys:
@@ -50,12 +56,17 @@ class Keys:
         self._like = {name.strip().casefold(): name for name in self._known}
 
     def checked(self, row: Any) -> Any:
-        """The row, as it came. Raises AnswerError, which names what is looked for and no key of the row: a key may be an answer."""
-        if isinstance(row, Mapping) and not self._known.issuperset(row):
-            for key in row.keys() - self._known:
-                name = self._like.get(key.strip().casefold()) if isinstance(key, str) else None
-                if name is None:
-                    self._known.add(key)
-                elif name not in row:
-                    raise AnswerError(f"rows must have a key for each question, as written; missing (but for capitals or spaces): {name}")
-        return row
+        """Returns the row without blanks around its keys. Raises AnswerError, which names what is looked for: a key may be an answer."""
+        if not isinstance(row, Mapping) or self._known.issuperset(row):
+            return row
+        bare = dict(row)
+        for key in row.keys() - self._known:
+            name = self._like.get(key.strip().casefold()) if isinstance(key, str) else None
+            if name is None:
+                self._known.add(key)
+            elif (same := key.strip() == name.strip()) and name not in bare:
+                bare[name] = row[key]
+            elif same or name not in row:
+                how = "more than once" if same else "missing"
+                raise AnswerError(f"rows must have a key for each question, as written; {how} (but for capitals or spaces): {name}")
+        return bare

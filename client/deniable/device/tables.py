@@ -25,6 +25,7 @@ from deniable.survey import Survey
 from deniable.survey.exclusive import contradictions
 from deniable.survey.question import Question
 from deniable.survey.rules import allowed
+from deniable.survey.types.base import label_of
 from deniable.wire.public import some_of
 
 
@@ -63,16 +64,12 @@ class Beside(NamedTuple):
     def check(self, survey: Survey, names: Sequence[str]) -> None:
         """Raises AnswerError where one is the column of a question, or both are one."""
         questions = {*names, *(question.id for question in survey.questions)}
-        if self.group in questions:
-            raise AnswerError(f"group_column must be a column of its own, got that of a question, {self.group}: a group is public")
-        if self.person in questions:
-            raise AnswerError(f"person_column must be a column of its own, got that of a question, {self.person}")
-        if self.row in questions:
-            raise AnswerError(f"row_key must be a column of its own, got that of a question, {self.row}: its hashes are kept")
-        if self.row is not None and self.row == self.group:
-            raise AnswerError(f"row_key must be another column than group_column, {self.group}")
-        if self.person is not None and self.person == self.group:
-            raise AnswerError(f"person_column must be another column than group_column, {self.group}: a group is sent, a key never")
+        reasons = {"group_column": "a group is public", "person_column": "a key is no answer", "row_key": "its hashes are kept"}
+        for (argument, why), column in zip(reasons.items(), self, strict=True):
+            if column in questions:
+                raise AnswerError(f"{argument} must be a column of its own, got that of a question, {column}: {why}")
+            if column is not None and column == self.group and argument != "group_column":
+                raise AnswerError(f"{argument} must be another column than group_column, {column}: a group is sent, a key never")
 
 
 def batches(
@@ -141,8 +138,7 @@ def _refused(cells: Sequence[Any], what: str) -> dict[int, str]:
 def _group_places(survey: Survey, column: Any) -> NDArray[np.int64]:
     """Where each row's group stands among the survey's, -1 for nowhere. A label may be written as a whole number."""
     known = {label: place for place, label in enumerate(survey.groups)}
-    found = [known.get(str(cell).strip(), -1) if isinstance(cell, str | int | np.integer) else -1 for cell in column]
-    return np.array(found, dtype=np.int64)
+    return np.array([known.get(label_of(cell, known), -1) for cell in column], dtype=np.int64)
 
 
 def _reasons(

@@ -169,7 +169,7 @@ class SurveyClient:
         self.close()
 
     def close(self) -> None:
-        """Closes connections, the outbox and the ledger. With a ledger, whoever goes on is refused: it charges nobody more."""
+        """Closes connections, the outbox and the ledger, for good: every later call raises RefusedError, those of sessions too."""
         self._transport.close()
         self._delivery.close()
         if self._ledger:
@@ -177,7 +177,7 @@ class SurveyClient:
 
     @property
     def outbox(self) -> Outbox:
-        """The outbox, opened when it is first needed."""
+        """The outbox, opened when it is first needed. Raises RefusedError once the client is closed."""
         return self._delivery.outbox
 
     @redacts()
@@ -219,6 +219,7 @@ class SurveyClient:
 
     def _published(self, survey_id: str) -> Survey:
         """The same, however much it gives away: for whoever reads what others sent."""
+        self._transport.refuse_closed()
         if _checked_id(survey_id) not in self._surveys:
             survey = Survey.from_definition(self._transport.get(f"/api/v1/surveys/{survey_id}", limit=MAX_DEFINITION))
             self._refuse_another(survey, survey_id)

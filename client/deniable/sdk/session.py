@@ -92,6 +92,7 @@ class Session:
     @redacts("person")
     def keep(self, perturbed: Sealed[tuple[Submission, str]], public: Public, person: str | int | None) -> Unsent:
         """Charges the person, tosses the coins under the seal, and puts what came out into the outbox, owned by this process."""
+        self.delivery.refuse_closed()  # before a coin is tossed
         check_named("person", person is not None, self.ledger)
         check_person(person)
         charged = self.ledger.hashed(person) if self.ledger else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -217,7 +218,8 @@ class _Verification:
         if self.link.digest not in (None, survey.digest):
             self.find("differs", self.data, f"must have the digest that the link says, {self.link.digest}, got {survey.digest}")
         pinned = "as the link says" if self.link.digest else "the link names none to compare it with"
-        told = f"the definition: {len(survey.questions)} questions, their coins computed again; epsilon {survey.epsilon!r} in all"
+        most = f"{math.ceil(survey.epsilon * 1e4) / 1e4:.4f}".rstrip("0").rstrip(".")  # as `deniable check` says it
+        told = f"the definition: {len(survey.questions)} questions, their coins computed again; epsilon {most} at most in all"
         return survey, f"{told}; digest {survey.digest}, {pinned}"
 
     def others(self, survey: Survey, state: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from deniable.wire import access_codes
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 _PATH = re.compile(r"(.*)/s/([^/]+)/?")
+_PAGES = re.compile(r"/(s|manage|api)(?=/|$)")
 _KEYS = ("digest", "group", "code")
 _PORTS = {"http": 80, "https": 443}
 _SECRET = re.compile(r"[#?]|%23|%3f", re.IGNORECASE)
@@ -57,6 +58,11 @@ def server_address(url: str) -> str:
     Raises ValueError for what is no such address, or has a name or a password in it, which would travel with every submission.
     """
     parts = _of_a_server(url, "url must have no name or password in it; give them as auth=")
+    if parts and (page := _PAGES.search(parts.path)):
+        server = f"{parts.scheme}://{parts.netloc}{parts.path[: page.start()]}"
+        hint = "SurveyClient.from_link takes it" if page[1] == "s" else f"the server's own is {server}"
+        kind = "a respondent's link" if page[1] == "s" else "that of one of its pages"
+        raise ValueError(f"url must be the address of a server alone, got {kind}: {hint}")
     if not parts or parts.query or parts.fragment:
         raise ValueError(f"url must be the address of a server, such as https://example.org, got {_quotable(url)!r}")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname

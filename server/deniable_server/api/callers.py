@@ -81,7 +81,8 @@ def _researcher(otherwise: str) -> str:
     name = sent.username or "" if sent is not None and sent.type == "basic" else None
     if name is None or sent is None or not _holds(name, sent.password or ""):
         challenge = WWWAuthenticate("basic", {"realm": "deniable"})
-        raise Unauthorized(f"a researcher's name and password are needed, or {otherwise}", www_authenticate=challenge)
+        rule = "the name or the password is wrong" if name is not None else f"a researcher's name and password are needed, or {otherwise}"
+        raise Unauthorized(rule, www_authenticate=challenge)
     if current_store().factors.any(name):
         raise Forbidden("this account has a second factor: a program needs a key in place of the password")
     return name

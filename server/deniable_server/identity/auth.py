@@ -74,9 +74,10 @@ def code() -> Page:
 
 
 def _ask_factor(form: CodeForm, user: str) -> str:
-    known = current_store().factors.passkeys(user)
+    factors = current_store().factors
+    known = factors.passkeys(user)
     options = passkeys.request_options(known) if known and passkeys.site() else ""
-    return render_template("identity/code.html", form=form, options=options)
+    return render_template("identity/code.html", form=form, options=options, has_app=factors.secret(user) is not None)
 
 
 def _passkey_held(user: str, answer: str) -> bool:

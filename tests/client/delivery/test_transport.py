@@ -56,6 +56,9 @@ def test_a_no_without_a_reason_is_still_told(server, connect, fault, body):
     server.always = fault(status=400, body=body)
     with pytest.raises(RejectedError, match="answered 400: no reason given"):
         connect(0).get(PATH)
+    server.always = fault(status=404, body=body)
+    with pytest.raises(RejectedError, match=r"answered 404: no reason given; is it the address of a server of surveys, without a path"):
+        connect(0).get(PATH)
 
 
 def test_a_reason_cannot_write_to_the_terminal(server, connect, fault):

@@ -60,13 +60,15 @@ def test_numbers_and_truths_of_a_data_frame_answer_yes_or_no(answer: Any, catego
 
 
 @pytest.mark.parametrize(
-    ("answer", "category"), [(1, 1), (np.int64(1), 1), (np.uint8(1), 1), (np.str_("red"), 0), ("None", 2), ("nan", 3)], ids=repr
+    ("answer", "category"),
+    [(1, 1), (1.0, 1), ("1.0", 1), (np.float64(1), 1), (np.int64(1), 1), (np.uint8(1), 1), (np.str_("red"), 0), ("None", 2), ("nan", 3)],
+    ids=repr,
 )
 def test_an_integer_stands_for_the_option_written_so(answer: Any, category: int) -> None:
     assert encode(COLOUR, answer) == category
 
 
-@pytest.mark.parametrize("answer", [True, np.True_, 1.0, 7.0, np.float64(7), None, float("nan")], ids=repr)
+@pytest.mark.parametrize("answer", [True, np.True_, 1.5, 0.0, np.float64(8), None, float("nan"), float("inf")], ids=repr)
 def test_a_fraction_a_truth_or_nothing_stands_for_no_option(answer: Any) -> None:
     with pytest.raises(AnswerError):
         encode(COLOUR, answer)

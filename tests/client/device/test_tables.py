@@ -155,7 +155,7 @@ def lines(rows) -> JsonRows:
     ("survey", "key", "columns", "wanted"),
     [
         (MOODS, "Mood", {}, "mood"),
-        (MOODS, " mood ", {}, "mood"),
+        (MOODS, " Mood ", {}, "mood"),
         (MOODS, "stimmung", {"mood": "Stimmung"}, "Stimmung"),
         (DRUGS, "Drugs", {}, "drugs"),
         (DRUGS, "drugs[Tea]", {}, "drugs[tea]"),

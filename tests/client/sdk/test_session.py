@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from deniable.client import SurveyClient
+from deniable.device.sealed import Sealed
 from deniable.errors import AnswerError, DeliveryError, RefusedError
-from deniable.sdk.client import SurveyClient
+from deniable.session import Session
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id, written
 from deniable.wire.link import Link
@@ -107,3 +109,46 @@ def test_a_session_refuses_what_the_client_refuses(client, server, tmp_path, out
         with pytest.raises(RefusedError, match="above person_cap"):
             other.survey("study").perturb(ANSWERS, person="4711")
     assert server.posts == []
+
+
+AFTER_CLOSING = {
+    "submit": lambda client, session, unsent: client.submit("study", ANSWERS),
+    "submit_many": lambda client, session, unsent: client.submit_many("study", [ANSWERS]),
+    "survey": lambda client, session, unsent: client.survey("study"),
+    "surveys": lambda client, session, unsent: list(client.surveys()),
+    "results": lambda client, session, unsent: client.results("study"),
+    "progress": lambda client, session, unsent: client.progress("study"),
+    "analysis": lambda client, session, unsent: client.analysis("study"),
+    "bundle": lambda client, session, unsent: client.bundle("study", "never.zip"),
+    "resend": lambda client, session, unsent: client.resend(),
+    "withdraw": lambda client, session, unsent: client.withdraw("study", CODE),
+    "outbox": lambda client, session, unsent: client.outbox,
+    "Session.submit": lambda client, session, unsent: session.submit(ANSWERS),
+    "Session.perturb": lambda client, session, unsent: session.perturb(ANSWERS),
+    "Session.keep": lambda client, session, unsent: session.keep(Sealed(pytest.fail, "coins were tossed"), session.public(), None),
+    "Session.send": lambda client, session, unsent: session.send(unsent),
+}
+HARMLESS = {"close", "from_link", "pinned", "Session.public"}
+"""These reach neither a server nor a file."""
+
+
+def test_every_public_method_is_among_those_that_are_called_after_closing():
+    methods = {name for name, value in vars(SurveyClient).items() if not name.startswith("_") and hasattr(value, "__doc__")}
+    methods |= {f"Session.{name}" for name, value in vars(Session).items() if not name.startswith("_") and callable(value)}
+    assert methods == {*AFTER_CLOSING, *HARMLESS}
+
+
+@pytest.mark.parametrize("call", AFTER_CLOSING.values(), ids=AFTER_CLOSING)
+@pytest.mark.parametrize("leaves", [False, True], ids=["closed", "left"])
+def test_a_client_that_is_closed_does_nothing_more(server, outbox, call, leaves):
+    client = SurveyClient(server.url, outbox=outbox, retries=0, key=server.key)
+    with client:
+        session = client.survey("study")
+        unsent = session.perturb(ANSWERS)
+        if not leaves:
+            client.close()
+            client.close()
+    posts, waiting = list(server.posts), outbox.read_bytes()
+    with pytest.raises(RefusedError, match="the client is closed: make another one"):
+        call(client, session, unsent)
+    assert (server.posts, outbox.read_bytes()) == (posts, waiting)

@@ -106,3 +106,14 @@ def test_an_address_has_one_spelling(spelled):
 @pytest.mark.parametrize("url", ["http://a:443", "https://a:80/b", "https://[::1]:8000", "https://a.example/Path", "http://b\u00e9"])
 def test_what_leads_elsewhere_stays_apart(url):
     assert server_address(url) == url
+
+
+@pytest.mark.parametrize(
+    "page", ["/s/health", "/s/health/", "/s/health#digest=ab", "/s/health?a=b", "/manage", "/manage/surveys/x", "/api/v1/surveys"]
+)
+@pytest.mark.parametrize("server", ["https://a.example", "http://127.0.0.1:8000", "https://a.example/below"])
+def test_the_address_of_a_page_is_refused_with_what_to_do_instead(server, page):
+    advice = "a respondent's link: SurveyClient.from_link takes it" if "/s/" in page else f"one of its pages: the server's own is {server}"
+    with pytest.raises(ValueError, match=r"^url must be the address of a server alone, got ") as caught:
+        server_address(server + page)
+    assert str(caught.value).endswith(advice)

@@ -160,8 +160,10 @@ def test_results_need_a_researchers_password(client: FlaskClient, submissions: M
     send(client, submissions(500).to_json(), **key)
     assert client.get(url).status_code == 401
     assert "Basic" in client.get(url).headers["WWW-Authenticate"]
-    assert client.get(url, auth=("ada", "wrong password")).status_code == 401
-    assert client.get(url, auth=("eve", "correct horse battery")).status_code == 401
+    assert "a researcher's name and password are needed, or a key" in client.get(url).text
+    for wrong in (("ada", "wrong password"), ("eve", "correct horse battery")):
+        reply = client.get(url, auth=wrong)
+        assert (reply.status_code, reply.get_json()["detail"]) == (401, "the name or the password is wrong")
     reply = client.get(url, auth=("ada", "correct horse battery"))
     assert reply.status_code == 200
     assert [row["question"] for row in reply.get_json()["rows"]].count("party") == 7

@@ -70,6 +70,8 @@ def test_who_has_a_passkey_alone_gets_in_by_recovery_codes_once_each(app: Flask,
     assert len(codes) == 10
     for code, status in ((codes[0], 302), (codes[0], 401), ("123456", 401), (codes[1], 302)):
         client, page = half_way(app)
+        assert "If you cannot use your passkey, a recovery code:" in page.text
+        assert "app shows" not in page.text
         assert client.post("/login/code", data={"csrf_token": token(page), "code": code}).status_code == status
     assert store.factors.recovery_left("ada") == 8
     new = re.findall(r"<code>([a-z2-7-]{19})</code>", add(logged_in(app), Device(ORIGIN)).text)

@@ -32,6 +32,8 @@ def as_rows(rows: Any) -> Rows:
         return _KINDS[rows.kind](rows)
     if isinstance(rows, str | os.PathLike) or callable(getattr(rows, "read", None)):  # a column of a data frame may be called read
         return as_rows(File(rows))
+    if callable(getattr(rows, "collect", None)):  # a frame of polars whose rows are yet to be computed
+        return as_rows(rows.collect())
     if hasattr(rows, "columns") and (hasattr(rows, "iloc") or (hasattr(rows, "slice") and hasattr(rows, "__len__"))):
         return Frame(rows)
     if isinstance(rows, Iterable) and not isinstance(rows, Mapping | bytes):

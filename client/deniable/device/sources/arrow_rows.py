@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from deniable.device.columns import of_arrow
-from deniable.device.items import item_lists
-from deniable.device.sources.file_rows import FileRows, certain
+from deniable.device.sources.file_rows import FileRows
 from deniable.device.sources.rows import Raw, columns_of
 from deniable.extras import missing
 
@@ -21,7 +20,7 @@ class ArrowRows(FileRows):
         if error := missing(f"{self.label}", "parquet"):
             raise error
         with ExitStack() as stack:
-            parts = certain(lambda: self._parts(stack, names, size), self.label, "a Parquet or Arrow file, as its name says")
+            parts = self.certain(lambda: self._parts(stack, names, size), "a Parquet or Arrow file, as its name says")
             # by map, so that no part is in this frame when the file is closed
             yield from map(partial(_columns, self.label, names), _behind(parts, skip, size))
 
@@ -31,12 +30,11 @@ class ArrowRows(FileRows):
 
         if self._told.kind == "parquet":
             file = stack.enter_context(parquet.ParquetFile(self._file))
-            present = file.schema_arrow.names
-            wanted = {*names, *(whole for whole, _ in item_lists(names).values())}
-            columns_of(self.label, names, present, lambda name: [])
-            return iter(file.iter_batches(batch_size=size, columns=[name for name in dict.fromkeys(present) if name in wanted]))
+            present, wanted = file.schema_arrow.names, list[Any]()
+            columns_of(self.label, names, present, lambda place: wanted.append(present[place]) or [])  # type: ignore[func-returns-value]
+            return iter(file.iter_batches(batch_size=size, columns=wanted))
         reader = stack.enter_context(ipc.open_file(stack.enter_context(pyarrow.OSFile(str(self._file)))))
-        columns_of(self.label, names, reader.schema.names, lambda name: [])
+        columns_of(self.label, names, reader.schema.names, lambda place: [])
         return map(reader.get_batch, range(reader.num_record_batches))
 
 
@@ -49,4 +47,4 @@ def _behind(parts: Iterator[Any], skip: int, size: int) -> Iterator[Any]:
 
 
 def _columns(label: str, names: Sequence[str], part: Any) -> Raw:
-    return Raw(part.num_rows, columns_of(label, names, part.schema.names, lambda name: of_arrow(part.column(name))))
+    return Raw(part.num_rows, columns_of(label, names, part.schema.names, lambda place: of_arrow(part.column(place))))

@@ -8,8 +8,8 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from deniable.device.sources.file_rows import FileRows, certain
-from deniable.device.sources.rows import Raw, require_columns, row_by_row
+from deniable.device.sources.file_rows import FileRows
+from deniable.device.sources.rows import Raw, places_of, row_by_row
 from deniable.errors import AnswerError
 from deniable.extras import missing
 from deniable.extras.openpyxl_warnings import without_warnings
@@ -29,11 +29,10 @@ class ExcelRows(FileRows):
         if error := missing(f"{self.label}", "xlsx"):
             raise error
         with ExitStack() as stack:
-            rows = certain(lambda: self._rows(stack), self.label, "a workbook (.xlsx)")
+            rows = self.certain(lambda: self._rows(stack), "a workbook (.xlsx)")
             filled = filter(_is_filled, iter(lambda: _quietly(lambda: next(rows, None)), None))
-            header = ["" if cell.value is None else str(cell.value).strip() for cell in next(filled, ())]
-            require_columns(self.label, names, header)
-            places = [header.index(name) for name in names]
+            header = ["" if cell.value is None else cell.value for cell in next(filled, ())]
+            places = places_of(self.label, names, header)
             yield from map(partial(_values, places), filled)
 
     def _rows(self, stack: ExitStack) -> Iterator[Any]:

@@ -14,7 +14,12 @@ from typing import IO, Any, NamedTuple, Self
 
 from deniable.device.redacted import Unshown
 
-_KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".xlsx": "xlsx"}
+_KINDS = {
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
+    **dict.fromkeys((".arrow", ".feather"), "arrow"),
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
+}
 _OPTIONS = {"csv": ("encoding", "delimiter", "decimal"), "jsonl": ("encoding",), "xlsx": ("sheet",)}
 _TEXT = "text, or left out"
 _RULES = {
@@ -40,7 +45,7 @@ def _input(given: Any) -> Any:
 class File:
     """A file with a respondent a row, by its path or open.
 
-    The path's ending says what it is: .jsonl or .ndjson, .parquet, .arrow or .feather, .xlsx, and else CSV.
+    The path's ending says what it is: .jsonl, .ndjson or .json (an object a line), .parquet, .arrow or .feather, .xlsx, and else CSV.
 
     Args:
         file: The path, or the open file.
@@ -137,4 +142,7 @@ def _status(path: str | Path) -> os.stat_result:
             raise
     except ValueError:  # no name of a file has a zero byte, or half a character
         pass
-    raise FileNotFoundError(errno.ENOENT, "rows is a text, and no file has that name; it is not quoted, since it may be an answer")
+    rule = "rows must be the path of a file that exists, a data frame or an iterable of mappings"
+    error = FileNotFoundError(f"{rule}, got a text and no file has that name; it is not quoted, since it may be an answer")
+    error.errno = errno.ENOENT
+    raise error

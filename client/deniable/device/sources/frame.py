@@ -30,5 +30,8 @@ class Frame:
         of_pandas = hasattr(frame, "iloc")
         part = frame.iloc[start : start + size] if of_pandas else frame.slice(start, size)
         present = list(getattr(frame, "column_names", frame.columns))
-        columns = columns_of("the data frame", names, present, lambda name: part[name] if of_pandas else of_arrow(part[name]))
-        return Raw(len(part), columns)
+
+        def column(place: int) -> Any:
+            return part.iloc[:, place] if of_pandas else of_arrow(part[present[place]])
+
+        return Raw(len(part), columns_of("the data frame", names, present, column))

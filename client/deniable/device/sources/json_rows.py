@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from deniable.device.sources.mappings import of_mappings
@@ -18,9 +18,12 @@ class JsonRows(TextRows):
     """JSON Lines."""
 
     def _stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
-        lines = without_text_errors(self.lines(), lambda: self.label)
-        rows = islice(map(_json_or_none, filter(str.strip, lines)), skip, None)
-        return of_mappings(lambda: islice(rows, size), names, _RULE)
+        lines = filter(str.strip, without_text_errors(self.lines(), lambda: self.label))
+        first = list(islice(lines, 1))
+        if "".join(first).lstrip().startswith("["):
+            self.refuse_another_kind(b"[", "JSON with one object a line", text=True)
+        rows = islice(map(_json_or_none, chain(first, lines)), skip, None)
+        return of_mappings(rows, names, size, _RULE)
 
 
 def _each_name_once(pairs: list[tuple[str, Any]]) -> Any:

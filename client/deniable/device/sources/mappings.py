@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from deniable.device.items import Keys, item_lists, lookup
 from deniable.device.sealed import callers_own
-from deniable.device.sources.rows import Raw, raw_of
+from deniable.device.sources.rows import PART, Raw, row_by_row
 
 
 class Mappings:
@@ -26,14 +25,15 @@ class Mappings:
 
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         rows = callers_own(itertools.islice, self._given(), skip, None)
-        return of_mappings(lambda: callers_own(list, itertools.islice(rows, size)), names, "must be a mapping from question to answer")
+        parts: Iterator[list[Any]] = iter(lambda: callers_own(list, itertools.islice(rows, min(size, PART))), [])
+        return of_mappings(itertools.chain.from_iterable(parts), names, size, "must be a mapping from question to answer")
 
 
-def of_mappings(taken: Callable[[], Iterable[Any]], names: Sequence[str], rule: str) -> Iterator[Raw]:
-    """Stretches of the rows that `taken` gives; of the first, the keys are looked at, too. What is no mapping is told `rule`."""
-    lists, first = item_lists(names), [partial(map, Keys(names).checked)]
+def of_mappings(rows: Iterable[Any], names: Sequence[str], size: int, rule: str) -> Iterator[Raw]:
+    """Stretches of rows. What is no mapping breaks `rule`."""
+    lists = item_lists(names)
 
     def cells(row: Any) -> list[Any] | str:
         return [lookup(row, name, lists) for name in names] if isinstance(row, Mapping) else rule
 
-    return iter(lambda: raw_of(list(map(cells, (first.pop() if first else iter)(taken()))), len(names)), None)
+    return row_by_row(map(cells, map(Keys(names).checked, rows)), len(names), size)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from deniable.device.columns import Coded, listed
-from deniable.device.encode import chosen
-from deniable.device.items import item_lists
+from deniable.device.items import item_lists, item_of
 from deniable.errors import AnswerError
 from deniable.survey.question import Question
+
+PART = 500
+"""Rows that are taken at a time."""
 
 
 @dataclass
@@ -51,52 +53,60 @@ class Rows(Protocol):
 def row_by_row(rows: Iterator[Sequence[Any] | str], width: int, size: int, skip: int = 0) -> Iterator[Raw]:
     """Stretches of rows that come one by one: each its cells, or in words why it is no row."""
     left = itertools.islice(rows, skip, None)
-    return iter(lambda: raw_of(list(itertools.islice(left, size)), width), None)
+    return iter(lambda: _stretch(left, width, size), None)
 
 
-def raw_of(part: Sequence[Sequence[Any] | str], width: int) -> Raw | None:
-    """A stretch of rows, each its cells, or in words why it is no row; None at the end."""
-    broken = {i: row for i, row in enumerate(part) if isinstance(row, str)}
-    whole = [[""] * width if isinstance(row, str) else row for row in part]
-    return Raw(len(part), [list(cells) for cells in zip(*whole, strict=True)], broken) if part else None
+def _stretch(rows: Iterator[Sequence[Any] | str], width: int, size: int) -> Raw | None:
+    """Up to `size` rows, some hundred at a time, which stay in the processor's cache; None at the end."""
+    columns, broken, done, nothing = [list[Any]() for _ in range(width)], dict[int, str](), 0, [""] * width
+    while part := list(itertools.islice(rows, min(PART, size - done))):
+        broken |= {done + number: row for number, row in enumerate(part) if isinstance(row, str)}
+        for column, cells in zip(columns, zip(*(nothing if isinstance(row, str) else row for row in part), strict=True), strict=True):
+            column += cells
+        done += len(part)
+    return Raw(done, columns, broken) if done else None
 
 
-def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[str], Any]) -> list[Any]:
+def columns_of(label: str, names: Sequence[str], present: Sequence[Any], column: Callable[[int], Any]) -> list[Any]:
     """Returns the columns of a table whose cells may be lists: the items of a multiple choice stand in columns of their own or in one.
 
-    column: Gives the column of a name, with Python's own values where it is one of lists. Raises AnswerError as `require_columns`.
+    column: Gives the column at a place, with Python's own values where it is one of lists. Raises AnswerError as `places_of`.
     """
-    lists, there = item_lists(names), set(map(str, present))
+    lists, there = item_lists(names), set(map(_bare, present))
     wholes = {whole for whole, _ in lists.values() if whole in there}
     if both := sorted(wholes & {lists[name][0] for name in names if name in lists and name in there}):
         rule = "must have one column for a multiple choice or one for each of its items"
         raise AnswerError(f"{label} {rule}, got both for {', '.join(both)}")
-    split = [name for name in names if name in lists and lists[name][0] in wholes]
-    require_columns(label, [name for name in names if name not in split], present)
-    cells = {whole: [_cell(one) for one in listed(column(whole))] for whole in wholes}
-
-    def item(name: str) -> list[Any]:
-        whole, labels = lists[name]
-        return [chosen(cell, name[len(whole) + 1 : -1], labels) for cell in cells[whole]]
-
-    return [item(name) if name in split else column(name) for name in names]
+    sought = [lists[name][0] if name in lists and lists[name][0] in wholes else name for name in names]
+    columns = map(column, places_of(label, sought, present))
+    return [
+        cells if name == whole else [item_of(cell, name, lists) for cell in listed(cells)]
+        for name, whole, cells in zip(names, sought, columns, strict=True)
+    ]
 
 
-def _cell(cell: Any) -> Any:
-    """A cell that may be a list of NumPy's."""
-    return cell.tolist() if hasattr(cell, "tolist") else cell
+def places_of(label: str, names: Sequence[str], present: Sequence[Any]) -> list[int]:
+    """Returns the places of columns among those present. Blanks around a name do not count.
 
-
-def require_columns(label: str, names: Sequence[str], present: Sequence[Any]) -> None:
-    """Names only what is looked for: a file without a header begins with somebody's answers."""
-    like = {str(name).strip().casefold() for name in present}
-    if absent := [f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in names if name not in present]:
-        found = [name for name in names if name in present]
+    Raises:
+        AnswerError: One is missing or there twice. Only what is looked for is named: a file without a header begins with answers.
+    """
+    there = list(map(_bare, present))
+    wanted = list(map(_bare, names))
+    like = {name.casefold() for name in there}
+    if absent := [f"{name}{' (but for capitals or spaces)' if name.casefold() in like else ''}" for name in wanted if name not in there]:
+        found = [name for name in dict.fromkeys(wanted) if name in there]
         rule = f"{label} must have a column for each question (a file's first line names them)"
-        there = ", ".join([*found, *_unnamed(len(present) - len(found))]) or "no column"
-        raise AnswerError(f"{rule}; missing: {', '.join(absent)}; found: {there}")
-    if twice := [name for name in names if list(present).count(name) > 1]:
+        columns = ", ".join([*found, *_unnamed(len(there) - len(found))]) or "no column"
+        raise AnswerError(f"{rule}; missing: {', '.join(dict.fromkeys(absent))}; found: {columns}")
+    if twice := [name for name in dict.fromkeys(wanted) if there.count(name) > 1]:
         raise AnswerError(f"{label} must have each column once; more than once: {', '.join(twice)}")
+    return list(map(there.index, wanted))
+
+
+def _bare(name: Any) -> str:
+    """The name of a column without a byte order mark and blanks around it."""
+    return str(name).removeprefix("\ufeff").strip()
 
 
 def _unnamed(others: int) -> list[str]:

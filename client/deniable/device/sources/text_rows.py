@@ -14,7 +14,6 @@ from deniable.device.sources.file_rows import FileRows
 from deniable.errors import AnswerError
 
 _MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-_NO_TEXT = {b"PK\3\4": ".xlsx", b"PAR1\x15": ".parquet", b"ARROW1\0\0": ".arrow", b"\xd0\xcf\x11\xe0": ".xls", b"\x1f\x8b": ".gz"}
 
 
 class TextRows(FileRows, ABC):
@@ -41,8 +40,7 @@ class TextRows(FileRows, ABC):
                         layers.pop().detach()
 
     def encoding(self, start: bytes) -> str:
-        if found := next((suffix for mark, suffix in _NO_TEXT.items() if start.startswith(mark)), None):
-            raise AnswerError(f"{self.label}: must be text, and begins as {found} files do; if it is one, say so by its name")
+        self.refuse_another_kind(start, "text")
         told = self._told.encoding
         mark = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
         if told and mark and not self._told.codec.startswith(mark[:6].rstrip("-")):

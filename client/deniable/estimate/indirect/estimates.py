@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 
-from deniable.errors import EstimateError
+from deniable.errors import UnknownNameError
 from deniable.estimate.limits.normal import Estimate, HypothesisTest
 from deniable.estimate.present.table import Table, footnotes, told
 from deniable.estimate.present.tabular import Tabular
@@ -25,11 +25,11 @@ class Estimates(Tabular):
     tests: tuple[HypothesisTest, ...] = ()
 
     def __getitem__(self, what: str) -> Estimate:
-        """The estimate of that name. Raises EstimateError."""
+        """The estimate of that name. Raises UnknownNameError, a KeyError."""
         for figure in self.figures:
             if figure.what == what:
                 return figure
-        raise EstimateError(f"the figure must be one of {', '.join(one.what for one in self.figures)}, got {what!r}")
+        raise UnknownNameError.of("the figure must be one of these estimates", what, (one.what for one in self.figures))
 
     def __iter__(self) -> Iterator[Estimate]:
         return iter(self.figures)

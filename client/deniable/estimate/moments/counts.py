@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, UnknownNameError
 from deniable.survey import Survey
 from deniable.survey.layout import Field
 from deniable.survey.question import Question
@@ -51,15 +51,13 @@ def place_of(survey: Survey, name: str) -> Field:
         return survey.record.field(name)
     except (KeyError, TypeError):  # TypeError: of what is no text, and may be unhashable
         pass
-    known = ", ".join(item.id for item in survey.items[:8])
-    raise EstimateError(f"the question must be one of survey {survey.id} ({known}), got {name!r}")
+    raise UnknownNameError.of(f"the question must be one of survey {survey.id}", name, (item.id for item in survey.items))
 
 
 def option_index(question: Question, option: str) -> int:
     """The category of that label. Raises EstimateError."""
     if option not in question.categories:
-        known = ", ".join(question.categories[:8])
-        raise EstimateError(f"the option must be one of question {question.id} ({known}), got {option!r}")
+        raise UnknownNameError.of(f"the option must be one of question {question.id}", option, question.categories)
     return question.categories.index(option)
 
 

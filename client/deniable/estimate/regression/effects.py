@@ -95,12 +95,18 @@ def predictions(fit: Coefficients, rows: pd.DataFrame | Mapping[str, Any], confi
 def _table(rows: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
     import pandas as pd
 
-    if isinstance(rows, pd.DataFrame):
-        return rows.reset_index(drop=True)
-    if not isinstance(rows, Mapping):
+    if not isinstance(rows, pd.DataFrame | Mapping):
         raise EstimateError(f"rows must be a DataFrame or a mapping of columns, got {type(rows).__name__}")
-    single = all(isinstance(value, str) or np.ndim(value) == 0 for value in rows.values())
-    return pd.DataFrame(dict(rows), index=[0] if single else None)
+    if isinstance(rows, Mapping):
+        sizes = {name: np.size(value) for name, value in rows.items() if np.ndim(value)}
+        if len(set(sizes.values())) > 1:
+            raise EstimateError(
+                f"rows must be columns of one length, got {', '.join(f'{size:,} for {name}' for name, size in sizes.items())}"
+            )
+        rows = pd.DataFrame({name: list(value) if np.ndim(value) else value for name, value in rows.items()}, index=None if sizes else [0])
+    if not len(rows):
+        raise EstimateError("rows must be one or more, got none")
+    return rows.reset_index(drop=True)
 
 
 def _values(fit: Coefficients, table: pd.DataFrame) -> pd.DataFrame:

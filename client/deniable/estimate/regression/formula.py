@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
 import inspect
 import keyword
 import re
@@ -157,7 +158,11 @@ def refuse_unknown(expressions: Collection[Expression], columns: Collection[str]
         others = one.names - set(columns)
         if unknown := sorted((others if one.by_name else others - functions) | (one.called - functions)):
             listed = ", ".join([*columns][:_SHOWN]) + (f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else "")
-            raise EstimateError(f"formula must name questions and columns that there are ({listed or 'there are none'}), got {unknown[0]}")
+            near = difflib.get_close_matches(unknown[0], columns, 1)
+            like = f"; did you mean {near[0]}?" if near else ""
+            raise EstimateError(
+                f"formula must name questions and columns that there are ({listed or 'there are none'}), got {unknown[0]}{like}"
+            )
 
 
 def parsed(right: str) -> Any:

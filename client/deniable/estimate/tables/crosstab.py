@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, UnknownNameError
 from deniable.estimate.checks import few
 from deniable.estimate.limits import effective_sample_size, equivalent, normal
 from deniable.estimate.limits.interval import Interval
@@ -104,7 +104,7 @@ class Crosstab(Tabular):
             axis = self.axis(name)
             labels = _labels(name, wanted)
             if unknown := [label for label in labels if label not in self.options[axis]]:
-                raise EstimateError(f"the option must be one of question {name} ({', '.join(self.options[axis][:8])}), got {unknown[0]!r}")
+                raise UnknownNameError.of(f"the option must be one of question {name}", unknown[0], self.options[axis])
             along = np.array([label in labels for label in self.options[axis]], dtype=np.float64)
             inside *= along.reshape([-1 if i == axis else 1 for i in range(inside.ndim)])
         return inside

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from deniable.errors import EstimateError
+from deniable.errors import EstimateError, UnknownNameError
 from deniable.estimate.checks.made_up_reports import MadeUp
 from deniable.estimate.limits.interval import require_confidence
 from deniable.estimate.limits.origin import Origin
@@ -198,19 +198,21 @@ class Results(Tabular):
     def __getitem__(self, key: str | tuple[str, str]) -> Results | Row:
         """The results of one question, all items of a multiple choice together; or the row of a question and an option.
 
-        Raises EstimateError where there is none.
+        Raises UnknownNameError, a KeyError, where there is none.
         """
         if isinstance(key, tuple):
             found = {(row.question, row.option): row for row in self.rows}
             if key not in found:
-                known = ", ".join(option for question, option in found if question == key[0]) or "none: the question is not there"
-                raise EstimateError(f"the option must be one of question {key[0]} ({known}), got {key[1]!r}")
+                if not any(question == key[0] for question, _ in found):
+                    raise UnknownNameError.of("the question must be one of the results", key[0], (question for question, _ in found))
+                options = (option for question, option in found if question == key[0])
+                raise UnknownNameError.of(f"the option must be one of question {key[0]}", key[1], options)
             return found[key]
         rows = tuple(row for row in self.rows if key in _names(row.question))
         means = tuple(row for row in self.means if key in _names(row.question))
         if not rows and not means:
-            known = ", ".join(list(dict.fromkeys(row.question for part in (self.rows, self.means) for row in part))[:8])
-            raise EstimateError(f"the question must be one of {known}, got {key!r}")
+            known = (row.question for part in (self.rows, self.means) for row in part)
+            raise UnknownNameError.of("the question must be one of the results", key, known)
         return replace(self, rows=rows, means=means)
 
     def __iter__(self) -> Iterator[Row]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from deniable.mechanism import Channel
 
@@ -13,6 +16,7 @@ MAX_OPTION_LENGTH = 200
 MAX_NUMBER = 1_000_000_000
 MIN_SPREAD = Fraction(1, 10**9)
 MIN_PART = Fraction(1, 10_000)  # of the number that is further from 0: less, and the variance of a mean loses its digits in doubles
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0+")
 NO_ANSWER = "no answer"  # one more category of every question that is not required: skipping is randomized too
 
 Answer = Any
@@ -113,6 +117,19 @@ def label_problem(label: Any) -> str | None:
     if len(label) > MAX_OPTION_LENGTH:
         return f"must be at most {MAX_OPTION_LENGTH} characters, got {len(label):,}"
     return None if printable(label) else "must not contain control characters"
+
+
+def label_of(answer: Answer, labels: Container[str]) -> str:
+    """Returns the label that an answer means; the answer as text where it means none, empty for what is neither text nor a whole number.
+
+    A whole number may be written with zeros behind a point: pandas makes 1.0 of each 1 in a column where a number is missing.
+    """
+    if isinstance(answer, float | np.floating) and answer.is_integer():
+        answer = int(answer)
+    if isinstance(answer, bool) or not isinstance(answer, str | int | np.integer):
+        return ""
+    text = str(answer).strip()
+    return text if text in labels or not (written := _WHOLE.fullmatch(text)) else written[1]
 
 
 def number(written: Any) -> float | None:

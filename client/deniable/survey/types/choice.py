@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from deniable.survey.types.base import MAX_OPTIONS, Answer, QuestionType, label_problems
+from deniable.survey.types.base import MAX_OPTIONS, Answer, QuestionType, label_of, label_problems
 
 
 class Choice(QuestionType):
-    """One of several options. Answers: an option's text, or an integer written as an option."""
+    """One of several options. Answers: an option's text, or a whole number written as an option."""
 
     title = "one of several options"
     required_keys: Mapping[str, Mapping[str, Any]] = {
@@ -34,9 +32,5 @@ class Choice(QuestionType):
         return tuple(settings["options"])
 
     def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
-        if isinstance(answer, int | np.integer) and not isinstance(answer, bool):
-            answer = str(answer)
-        if not isinstance(answer, str):
-            return None
-        text = answer.strip()
-        return categories.index(text) if text in categories else None
+        label = label_of(answer, categories)
+        return categories.index(label) if label in categories else None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.survey.types.base import Answer, QuestionType
+from deniable.survey.types.base import Answer, QuestionType, label_of
 
 
 class YesNo(QuestionType):
@@ -21,7 +21,7 @@ class YesNo(QuestionType):
 
     def position(self, settings: Mapping[str, Any], categories: tuple[str, ...], answer: Answer) -> float | None:
         if isinstance(answer, str):
-            return self._meaning.get(answer.strip().lower())
+            return self._meaning.get(label_of(answer.lower(), self._meaning))
         if not isinstance(answer, int | float | np.bool_ | np.number):
             return None
         return 0 if answer == 1 else 1 if answer == 0 else None

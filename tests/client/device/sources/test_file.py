@@ -71,6 +71,7 @@ def test_a_file_does_not_show_what_it_was_made_of():
 def test_a_text_that_is_no_files_name_is_not_quoted(made, text):
     with pytest.raises(FileNotFoundError, match="no file has that name; it is not quoted, since it may be an answer") as caught:
         as_rows(made(text))
+    assert str(caught.value).startswith("rows must be the path of a file that exists, a data frame or an iterable of mappings, got a text")
     assert TOKEN not in repr(vars(caught.value)) + str(caught.value) + repr(caught.value.filename)
 
 

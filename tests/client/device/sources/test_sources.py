@@ -166,9 +166,9 @@ def test_a_header_that_more_than_one_delimiter_could_mean_is_refused(tmp_path):
         (text([("", "yes", "Käse", 10)]).encode("cp1252"), "must be UTF-8 text, and is not: say its encoding, such as cp1252"),
         (text([("", "yes", "CANARY", 10)]).encode("utf-16-le"), "has zero bytes, as UTF-16 without a mark has"),
         (text([("", "yes", "CANARY", 10)]).encode("utf-16-be"), "has zero bytes, as UTF-16 without a mark has"),
-        (b"PK\x03\x04CANARY", "begins as .xlsx files do"),
+        (b"PK\x03\x04CANARY", "begins as .xlsx, .ods or .zip files do: if it is a workbook"),
         (b"PAR1\x15CANARY", "begins as .parquet files do"),
-        (b"\xd0\xcf\x11\xe0CANARY", "begins as .xls files do"),
+        (b"\xd0\xcf\x11\xe0CANARY", "begins as .xls or, with a password, .xlsx files do: save it"),
     ],
 )
 def test_text_of_an_unknown_encoding_and_what_is_no_text_are_refused(tmp_path, raw, told):

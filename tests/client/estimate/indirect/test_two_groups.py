@@ -87,7 +87,7 @@ def test_where_nobody_seems_to_say_yes_honesty_is_left_out_and_the_reason_told()
     found = indirect.stochastic_lie_detector(Group(90, 100, 1 / 6), Group(10, 100, 5 / 6))
     assert [figure.what for figure in found] == ["yes"]
     assert found["yes"].warning.endswith("nobody's honesty shows")
-    with pytest.raises(EstimateError, match="the figure must be one of yes, got 'honest among them'"):
+    with pytest.raises(EstimateError, match=r"the figure must be one of these estimates \(yes\), got 'honest among them'"):
         found["honest among them"]
 
 

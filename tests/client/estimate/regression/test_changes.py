@@ -112,6 +112,9 @@ def test_no_interval_has_no_width() -> None:
         ({"z": [1.0, None], "town": ["a", "b"]}, "z must not be missing in any row, got 1 missing of 2"),
         ({"z": 1.0, "town": "elsewhere"}, "town must be one of a, b, got another value"),
         ([1.0], "rows must be a DataFrame or a mapping of columns, got list"),
+        ({"z": [], "town": []}, "rows must be one or more, got none"),
+        (pd.DataFrame({"z": [], "town": []}), "rows must be one or more, got none"),
+        ({"z": [1.0, 2.0], "town": ["a"]}, "rows must be columns of one length, got 2 for z, 1 for town"),
     ],
 )
 def test_rows_that_cannot_be_predicted_are_refused_by_name(rows: Any, message: str) -> None:

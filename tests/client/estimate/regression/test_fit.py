@@ -436,6 +436,7 @@ PUBLIC = pd.DataFrame({"x": np.arange(2000) % 7 - 1.0, "hole": [np.nan] + [1.0] 
         ({"formula": "y"}, "formula must be `outcome ~ terms`.*got 'y'"),
         ({"formula": "y ~ a ~ x"}, "formula must be `outcome ~ terms`"),
         ({"formula": "y ~ a +* x"}, "formula cannot be read"),
+        ({"formula": "y ~ wrod"}, r"formula must name questions and columns that there are .*, got wrod; did you mean word\?"),
         ({"formula": "y ~ nothing"}, r"formula must name questions and columns that there are \(a, x, hole, word, one\), got nothing"),
         ({"formula": "nothing ~ a"}, "the outcome must be a perturbed variable or a column of the data, got 'nothing'"),
         ({"formula": "y ~ hole"}, "hole must not be missing in any row, got 1 missing of 2,000"),

@@ -279,9 +279,10 @@ def test_the_items_of_a_multiple_choice_are_found_together_or_alone() -> None:
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        ("drinks", "the question must be one of smokes, got 'drinks'"),
+        ("drinks", "the question must be one of the results .smokes., got 'drinks'"),
+        ("smoke", "the question must be one of the results .smokes., got 'smoke'; did you mean 'smokes'"),
         (("smokes", "maybe"), "the option must be one of question smokes .yes, no., got 'maybe'"),
-        (("drinks", "yes"), "the option must be one of question drinks .none: the question is not there., got 'yes'"),
+        (("drinks", "yes"), "the question must be one of the results .smokes., got 'drinks'"),
     ],
 )
 def test_what_is_not_in_the_results_is_refused_by_name(key: str, message: str) -> None:
