@@ -16,9 +16,8 @@ DeniableError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 

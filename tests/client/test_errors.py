@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 from deniable import errors
-from deniable.errors import DeniableError, MissingExtraError, ModelError, Problem, RejectedError, SubmissionError, SurveyError, UnknownNameError
+from deniable.errors import (
+    DeniableError,
+    MissingExtraError,
+    ModelError,
+    Problem,
+    RejectedError,
+    SubmissionError,
+    SurveyError,
+    UnknownNameError,
+)
 from deniable.estimate.analysis import Analysis
 from deniable.simulate import simulate
 from deniable.survey import Survey

@@ -137,7 +137,7 @@ def test_a_record_whose_confirmation_was_lost_is_found_to_have_arrived(
 
 def test_a_closed_page_whose_script_does_not_run_still_says_that_the_survey_is_closed(page: Any, proxy: Any, survey: Survey) -> None:
     proxy.site.close_survey(survey)
-    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", b"const  MODULES")
+    proxy.alter["/browser/respond.mjs"] = (b"// form.mjs", b"//  form.mjs")
     assert page.open(proxy.link(survey)) == "closed"
     assert "This survey is closed" in page.text()
     assert "Contact" not in page.text()

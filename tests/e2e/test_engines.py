@@ -58,7 +58,7 @@ def walk(visit: Visit, layout: str) -> None:
 
 def test_a_page_asks_for_five_files_and_runs_its_script_only_as_it_was_released(visit: Visit, proxy: Any) -> None:
     survey = proxy.site.publish(id=next(names), **EVERYTHING)
-    proxy.alter["/browser/respond.mjs"] = (b"const MODULES = ", b"0;const MODULES = ")
+    proxy.alter["/browser/respond.mjs"] = (b"// form.mjs", b"0;// form.mjs")
     assert visit.page.open(proxy.link(survey)) == "broken"
     proxy.unsealed.add(f"/s/{survey.id}")  # the control
     visit.go("about:blank")

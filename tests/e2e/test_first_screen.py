@@ -97,8 +97,8 @@ def test_a_group_and_a_code_of_the_link_leave_both_buttons_on_the_first_screen_i
 @pytest.mark.parametrize(
     ("more", "fields", "told"),
     [
-        ("", ["group", "code"], "Where are you taking part? This is sent openly with your record."),
-        ("&group=North", ["code"], "your group: North. If it is wrong, do not start."),
+        ("", ["group", "code"], "Where are you taking part? This is sent openly with your record. It is one of 2 groups."),
+        ("&group=North", ["code"], "your group: North. It is one of 2 groups. If it is wrong, do not start."),
     ],
     ids=["group and code", "code"],
 )

@@ -105,6 +105,8 @@ QUESTIONS = [
     {"id": "a", "text": "Do you drink?", "type": "yes_no"},
     {"id": "b", "text": "How often?", "type": "choice", "options": ["Often", "Never"]},
 ]
+NAMES = "/browser/language_names.json"
+LOADED = "return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith(arguments[0])).length"
 MARKS = """return [...document.querySelectorAll(arguments[0])]
     .map((e) => [e.closest("[lang]").lang, getComputedStyle(e).direction, e.textContent]);"""
 
@@ -157,8 +159,8 @@ def test_every_language_of_a_survey_is_one_link_away_and_what_it_leads_to_is_in_
     driver = new_browser(arguments=("--accept-lang=en",))
     page = make_page(driver)
     assert page.open(site.link(survey)) == "consent"
-    offered = [link.text for link in driver.find_elements(By.CSS_SELECTOR, ".languages a")]
-    assert offered == [*(language.name for language in LANGUAGES.values()), "Ikinyarwanda", "Kiswahili", "اردو"]
+    tongues = [*(language.name for language in LANGUAGES.values()), "Ikinyarwanda", "Kiswahili", "اردو"]
+    patient(driver).until(lambda d: [link.text for link in d.find_elements(By.CSS_SELECTOR, ".languages a")] == tongues)
     driver.find_element(By.LINK_TEXT, "اردو").click()
     patient(driver).until(lambda d: "lang=ur" in d.current_url)
     assert page.step("loading") == "consent"
@@ -166,6 +168,22 @@ def test_every_language_of_a_survey_is_one_link_away_and_what_it_leads_to_is_in_
     assert urlsplit(driver.current_url).fragment == f"digest={survey.digest}"
     about = driver.execute_script("return [...document.querySelectorAll('main a[href*=definition]')].map((link) => link.search)")
     assert set(about) == {"?lang=ur"}
+
+
+def test_languages_whose_names_do_not_come_are_offered_by_their_tags(browser: Chrome, page: Any, proxy: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), title="Languages", questions=QUESTIONS, translations=BEYOND)
+    proxy.alter[NAMES] = (b"{", b"[")
+    assert page.open(proxy.link(survey)) == "consent"
+    patient(browser).until(lambda d: d.execute_script(LOADED, NAMES) == 1)
+    offered = [link.text for link in browser.find_elements(By.CSS_SELECTOR, ".languages a")]
+    assert offered[-3:] == ["rw", "sw", "ur"]
+    assert browser.find_element(By.ID, "consent").is_displayed()
+
+
+def test_a_survey_in_the_languages_of_the_pages_loads_no_names(browser: Chrome, page: Any, site: Any) -> None:
+    survey = site.publish(id=next(names), title="Languages", questions=QUESTIONS, translations={"de": {"title": "Sprachen"}})
+    assert page.open(site.link(survey)) == "consent"
+    assert browser.execute_script(LOADED, NAMES) == 0
 
 
 @pytest.mark.parametrize("query", ["lang=ur-p17", "lang=sw&id=17", "lang="])

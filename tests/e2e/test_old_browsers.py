@@ -128,10 +128,10 @@ def test_newer_syntax_is_noticed(line: str) -> None:
 # What does not arrive, or cannot run.
 
 
-@pytest.mark.parametrize("wrong", [b"#broken const MODULES", b"undefined.nothing(); const MODULES"])
+@pytest.mark.parametrize("wrong", [b"#broken // language.mjs", b"undefined.nothing(); // language.mjs"])
 def test_a_script_that_the_browser_cannot_run_is_told_and_not_awaited_for_ever(page: Any, proxy: Any, survey: Survey, wrong: bytes) -> None:
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", wrong)
+    proxy.alter["/browser/respond.mjs"] = (b"// language.mjs", wrong)
     assert answer(page, proxy.link(survey)) == "broken"
     assert page.driver.find_element(By.CSS_SELECTOR, "#broken [data-slot=detail]").text == "respond.mjs"
 
@@ -139,7 +139,7 @@ def test_a_script_that_the_browser_cannot_run_is_told_and_not_awaited_for_ever(p
 def test_without_the_check_such_a_page_would_be_awaited_for_ever(page: Any, proxy: Any, survey: Survey) -> None:
     """The control of the test above."""
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/respond.mjs"] = (b"const MODULES", b"#broken const MODULES")
+    proxy.alter["/browser/respond.mjs"] = (b"// language.mjs", b"#broken // language.mjs")
     proxy.alter["/browser/support.js"] = (b'window.addEventListener("', b'window.addEventListener("no-')
     page.driver.get(proxy.link(survey))
     patient(page.driver).until(lambda d: d.execute_script("return document.readyState") == "complete")
@@ -169,7 +169,7 @@ def place_of(page: Any) -> tuple[str, str]:
     found = re.search(r"(\w+), respond\.mjs:(\d+):\d+", page.text())
     assert found
     above = "\n".join(joined(read_modules()).splitlines()[: int(found[2])])
-    return found[1], re.findall(r'^MODULES\["([^"]+)"\]', above, re.MULTILINE)[-1]
+    return found[1], re.findall(r"^// ([\w/.]+\.mjs)$", above, re.MULTILINE)[-1]
 
 
 BROKEN_FETCH = "const f = fetch; window.fetch = (u, o) => { if (o.method) throw new TypeError(`canary ${o.body}`); return f(u, o); };"
@@ -199,7 +199,7 @@ def test_a_fault_that_nothing_catches_is_told_and_the_answers_are_still_there(
     browser: Chrome, page: Any, proxy: Any, survey: Survey
 ) -> None:
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
-    proxy.alter["/browser/respond.mjs"] = (b"  #review() {", b"  #review() { if (!window.mended) null.answer;")
+    proxy.alter["/browser/respond.mjs"] = (b"#review() {", b"#review() { if (!window.mended) null.answer;")
     page.open(f"{proxy.link(survey)}&group=North")
     page.choose(0, 1)
     page.press("next")

@@ -18,7 +18,7 @@ names = (f"files{i}" for i in itertools.count())
 SUPPORT, SCRIPT = "/browser/support.js", "/browser/respond.mjs"
 STYLES = ("/static/base.css", "/static/respond.css")
 FAULTS = ("altered", "missing", "dropped")
-LINES = {SUPPORT: (b'"use strict";', b'"use strict";;'), SCRIPT: (b"const MODULES = ", b"0;const MODULES = ")}
+LINES = {SUPPORT: (b'"use strict";', b'"use strict";;'), SCRIPT: (b"// form.mjs", b"0;// form.mjs")}
 LATE = "return getComputedStyle(document.querySelector('#loading .late')).visibility"
 LATE_NOW = "document.querySelector('#loading .late').getAnimations().forEach((one) => one.finish()); " + LATE
 

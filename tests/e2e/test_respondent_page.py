@@ -274,7 +274,7 @@ def test_the_definition_of_another_survey_is_refused(page: Any, proxy: Any, site
     assert f"the survey must be {survey.id}" in refusal(page, f"{proxy.url}/s/{survey.id}")
 
 
-@pytest.mark.parametrize(("name", "line"), [("respond.mjs", b"const MODULES = "), ("support.js", b'"use strict";')])
+@pytest.mark.parametrize(("name", "line"), [("respond.mjs", b"// form.mjs"), ("support.js", b'"use strict";')])
 def test_a_page_whose_script_has_one_more_statement_does_not_run_and_says_so(
     page: Any, proxy: Any, survey: Survey, name: str, line: bytes
 ) -> None:
@@ -287,7 +287,7 @@ def test_a_page_whose_script_has_one_more_statement_does_not_run_and_says_so(
 
 def test_without_integrity_such_a_script_would_run(page: Any, proxy: Any, survey: Survey) -> None:
     """The control of the test above."""
-    proxy.alter["/browser/respond.mjs"] = (b"const MODULES = ", b"0;const MODULES = ")
+    proxy.alter["/browser/respond.mjs"] = (b"// form.mjs", b"0;// form.mjs")
     proxy.alter[f"/s/{survey.id}"] = (b"integrity", b"unheeded")
     assert page.open(proxy.link(survey)) == "consent"
 

@@ -89,8 +89,8 @@ def without_the_mend(study: Study) -> None:
 def with_a_telling_title(study: Study) -> None:
     """The page with a title that counts the questions answered."""
     study.proxy.alter["/browser/respond.mjs"] = (
-        b"    const last =",
-        b"    document.title = `${answered} of ${visible.length}`;\n    const last =",
+        b"const last =",
+        b"document.title = `${answered} of ${visible.length}`;\nconst last =",
     )
     study.proxy.unsealed.add(f"/s/{study.survey.id}")
 

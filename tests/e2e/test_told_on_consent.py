@@ -13,10 +13,19 @@ from tests.kit.patience import patient
 
 from deniable.survey import Survey
 from deniable.wire.submission import Submission
+from deniable_server.web.languages import LANGUAGES
 
 pytestmark = pytest.mark.browser
 
 QUESTIONS = [{"id": "smokes", "text": "Do you smoke?", "type": "yes_no"}]
+FEW = "If few people are in your group, others may know which record is yours."
+ONE_OF = {
+    "en": ("It is one of 2 groups.", "It is one of 12 groups."),
+    "de": ("Es ist eine von 2 Gruppen.", "Es ist eine von 12 Gruppen."),
+    "es": ("Es uno de 2 grupos.", "Es uno de 12 grupos."),
+    "fr": ("C’est l’un des 2 groupes.", "C’est l’un des 12 groupes."),
+    "ar": ("هي واحدة من مجموعتين.", "هي واحدة من 12 مجموعةً."),
+}
 names = (f"told{i}" for i in itertools.count())
 
 
@@ -31,7 +40,9 @@ def clinics(site: Any) -> Survey:
 
 def test_the_group_of_a_link_is_shown_before_agree_at_the_last_look_and_after_sending(page: Any, proxy: Any, clinics: Survey) -> None:
     assert page.open(f"{proxy.link(clinics)}&group=Clinic%20A") == "consent"
-    assert "Sent openly with your record, your group: Clinic A. If it is wrong, do not start." in page.text()
+    told = "Sent openly with your record, your group: Clinic A. It is one of 2 groups. If it is wrong, do not start."
+    assert told in page.text()
+    assert FEW in page.text()
     page.choose(0)
     page.press("next")
     assert page.step("questions") == "review"
@@ -44,7 +55,8 @@ def test_the_group_of_a_link_is_shown_before_agree_at_the_last_look_and_after_se
 
 def test_a_group_that_the_respondent_chooses_is_shown_at_the_last_look(page: Any, proxy: Any, clinics: Survey) -> None:
     page.open(proxy.link(clinics))
-    assert "Where are you taking part? This is sent openly with your record." in page.text()
+    assert "Where are you taking part? This is sent openly with your record. It is one of 2 groups." in page.text()
+    assert FEW in page.text()
     assert "your group:" not in page.text()
     page.driver.find_elements(By.CSS_SELECTOR, "[data-field=group] option")[2].click()
     page.choose(1)
@@ -54,6 +66,24 @@ def test_a_group_that_the_respondent_chooses_is_shown_at_the_last_look(page: Any
     page.press("send")
     assert page.step("review") == "thanks"
     assert Submission.from_json(proxy.bodies[0]).group == "Clinic B"
+
+
+@pytest.mark.parametrize("groups", [["A", "B"], [f"Clinic {place}" for place in "ABCDEFGHIJKL"]], ids=["two", "twelve"])
+def test_consent_says_in_every_language_of_how_many_groups_the_sent_one_is(page: Any, site: Any, groups: list[str]) -> None:
+    """Where the link names the group, where it is chosen, and on the form for two coins; and nothing where there are no groups."""
+    coins = site.publish(id=next(names), questions=QUESTIONS, groups=groups, epsilon="ln 3")
+    plain = site.publish(id=next(names), questions=QUESTIONS, epsilon="ln 3")
+    assert set(ONE_OF) == set(LANGUAGES)
+    for language, counts in ONE_OF.items():
+        said = counts[len(groups) > 2]
+        for named in ("", f"&group={groups[1].replace(' ', '%20')}"):
+            assert page.open(f"{site.url}/s/{coins.id}?lang={language}#digest={coins.digest}{named}") == "consent"
+            assert page.text().count(said) == 1, language
+        page.driver.get(f"{site.url}/s/{coins.id}/by-hand?lang={language}")
+        assert said in " ".join(page.driver.find_element(By.TAG_NAME, "main").text.split()), language
+        assert page.open(f"{site.url}/s/{plain.id}?lang={language}#digest={plain.digest}") == "consent"
+        assert said not in page.text()
+        assert not page.driver.find_element(By.CLASS_NAME, "grouped").is_displayed()
 
 
 @pytest.mark.parametrize("label", ["clinic a", "Clinic A ", "CLINIC  A."])

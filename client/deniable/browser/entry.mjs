@@ -3,7 +3,7 @@
 import { labelOf } from "./address.mjs";
 import { read } from "./codes.mjs";
 import { RefusedError } from "./definition.mjs";
-import { latinDigits, t } from "./language.mjs";
+import { latinDigits, t, tn } from "./language.mjs";
 import { fill } from "./page.mjs";
 import { unchanged } from "./unchanged.mjs";
 
@@ -21,6 +21,10 @@ export class Entry {
     this.#offer("code", survey.access === "invited" && !fragment.get("code"));
     const [first] = this.#field("group").options;
     this.#field("group").replaceChildren(first, ...survey.groups.map((group) => Object.assign(new Option(group), { lang: survey.language })));
+    const step = root.closest("section");
+    const oneOf = tn("It is one of {count} group.", "It is one of {count} groups.", survey.groups.length);
+    for (const place of step.querySelectorAll(".one-of")) place.textContent = oneOf;
+    step.querySelector(".grouped").hidden = survey.groups.length === 0;
     this.#field("code").value = fragment.get("code") ?? "";
     unchanged(root);
   }

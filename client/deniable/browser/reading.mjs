@@ -3,7 +3,10 @@
  * survey's texts need none, so the two languages can differ.
  */
 
+import { download } from "./delivery.mjs";
 import { isRightToLeft, nameOf } from "./tongues.mjs";
+
+const NAMES = "/browser/language_names.json"; // loaded only where a survey has a language of which the server has no catalog
 
 /** The tags of the languages that a survey's texts are in: its own first. */
 export function languagesOf({ language, translations }) {
@@ -38,14 +41,22 @@ export function negotiate(wanted, offered) {
 export function offerLanguages(survey, reading, hash) {
   const links = document.querySelector(".languages");
   const known = new Set([...links.querySelectorAll("a")].map(({ hreflang }) => hreflang));
-  links.append(...languagesOf(survey).filter((tag) => !known.has(tag)).map((tag) => linkTo(tag, hash)));
+  const more = languagesOf(survey).filter((tag) => !known.has(tag)).map((tag) => linkTo(tag, hash));
+  links.append(...more);
+  if (more.length) nameAll(more);
   if (known.has(reading)) return;
   for (const link of links.querySelectorAll("a")) link.toggleAttribute("aria-current", link.hreflang === reading);
   links.querySelector("[aria-current]").setAttribute("aria-current", "true");
   for (const link of document.querySelectorAll("main a[href^='/s/']")) link.search = new URLSearchParams({ lang: reading });
 }
 
+/** Names the languages of links; where their names do not come, the tags stay. */
+async function nameAll(links) {
+  const names = await download(NAMES).then((bytes) => JSON.parse(new TextDecoder().decode(bytes))).catch(() => ({}));
+  for (const link of links) link.textContent = nameOf(link.hreflang, names);
+}
+
 function linkTo(tag, hash) {
   const link = document.createElement("a");
-  return Object.assign(link, { href: `?lang=${tag}`, lang: tag, hreflang: tag, dir: isRightToLeft(tag) ? "rtl" : "auto", textContent: nameOf(tag), hash });
+  return Object.assign(link, { href: `?lang=${tag}`, lang: tag, hreflang: tag, dir: isRightToLeft(tag) ? "rtl" : "auto", textContent: tag, hash });
 }

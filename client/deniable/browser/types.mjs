@@ -5,11 +5,11 @@
 
 import { choice } from "./types/choice.mjs";
 import { multiChoice } from "./types/multi_choice.mjs";
-import { number } from "./types/number.mjs";
+import { numeric } from "./types/number.mjs";
 import { scale } from "./types/scale.mjs";
 import { yesNo } from "./types/yes_no.mjs";
 
-export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", number], ["multi_choice", multiChoice]]);
+export const TYPES = new Map([["yes_no", yesNo], ["choice", choice], ["scale", scale], ["number", numeric], ["multi_choice", multiChoice]]);
 
 /** The type of a question or item. */
 export function typeOf({ type }) {

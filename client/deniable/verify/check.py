@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import posixpath
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -18,6 +19,7 @@ from deniable.verify import loads
 from deniable.verify.reference import Reference, masked, reference
 from deniable.verify.released import FILE, Released, belongs, fingerprint, name, sha384
 from deniable.verify.replies import REQUIRED, Browser, Reply, broken_headers, no_reply
+from deniable.verify.visits import Kind as VisitKind
 from deniable.verify.visits import Visit, other_pages, survey_pages, translated_pages
 from deniable.wire.link import Link
 
@@ -26,8 +28,11 @@ _TYPES = {
     ".mjs": "text/javascript; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
     "": "text/html; charset=utf-8",
 }
+_KINDS: Mapping[str, VisitKind] = {".css": "style", ".json": "data"}
+"""How a browser asks for files that are no scripts."""
 _SHOWN = 3
 
 
@@ -105,9 +110,9 @@ class _Verification:
         return Verdict(self.link.url, self.link.survey, digest, tuple(checked), tuple(self.findings), left, ran, self.script)
 
     def count_of_files(self) -> str:
-        styles = sum(path.endswith(".css") for path in self.released.files)
-        scripts = f"{len(self.released.files) - styles} scripts, of which {FILE} is compared with what the modules make"
-        return f"{scripts}, and {styles} style sheets, and what they load"
+        kinds = Counter(posixpath.splitext(path)[1] for path in self.released.files)
+        scripts = f"{kinds['.js'] + kinds['.mjs']} scripts, of which {FILE} is compared with what the modules make"
+        return f"{scripts}, {kinds['.css']} style sheets, the names of languages, and what they load"
 
     def further(self, survey: Survey | None) -> list[str]:
         """The languages of the survey that have no released page of their own."""
@@ -179,7 +184,8 @@ class _Verification:
     def files(self) -> None:
         got: dict[str, bytes] = {}
         for path, known in self.released.files.items():
-            body = self.get(Visit("style" if path.endswith(".css") else "module", path), _TYPES[posixpath.splitext(path)[1]])
+            suffix = posixpath.splitext(path)[1]
+            body = self.get(Visit(_KINDS.get(suffix, "module"), path), _TYPES[suffix])
             if body is not None:
                 self.file(path, known, body)
                 got |= {path: body} if path == FILE or sha384(body) == known else {}  # nobody joins what a stranger has written

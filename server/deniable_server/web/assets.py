@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +12,19 @@ from flask import Response
 
 from deniable_server.web.compression import gzipped, negotiated
 
-_MIME = {".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_MIME = {
+    ".mjs": "text/javascript",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
+_STYLE_COMMENT = re.compile(r"""("[^"\n]*"|'[^'\n]*')|[ \t]*/\*.*?\*/""", re.DOTALL)  # or a text, which may look like one
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A module, the classic script or a style sheet: its bytes, the same compressed, and what the browser checks the bytes against."""
+    """A file that pages load: its bytes, the same compressed, and what the browser checks the bytes against."""
 
     body: bytes
     compressed: bytes
@@ -29,8 +37,14 @@ class Asset:
 
 
 def load(folder: Path, suffix: str) -> dict[str, Asset]:
-    """The files of a folder, and of folders in it, that end in `suffix`, by their path from there."""
-    return {file.relative_to(folder).as_posix(): asset(file.read_bytes(), suffix) for file in sorted(folder.rglob(f"*{suffix}"))}
+    """The files of a folder, and of folders in it, that end in `suffix`, by their path from there. Style sheets go without comments."""
+    served = plain_style if suffix == ".css" else bytes
+    return {file.relative_to(folder).as_posix(): asset(served(file.read_bytes()), suffix) for file in sorted(folder.rglob(f"*{suffix}"))}
+
+
+def plain_style(style: bytes) -> bytes:
+    """Returns a style sheet without its comments, which are for those who write it."""
+    return _STYLE_COMMENT.sub(lambda found: found[1] or "", style.decode()).encode()
 
 
 def asset(body: bytes, suffix: str) -> Asset:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response, abort, url_for
 from markupsafe import Markup
 
-from deniable.verify.page_bundle import NAME, joined, read_modules
+from deniable.verify.page_bundle import NAME, joined, read_modules, without_comments
 from deniable_server import paths
 from deniable_server.context import current_config
 from deniable_server.web import assets
@@ -13,14 +13,16 @@ from deniable_server.web.audience import Audience, Routes
 from deniable_server.web.lanes import Lane
 
 bp = Routes("files", __name__, Audience(login=False, forms=False, csrf=False, translated=True), Lane.RESPONDENTS)
+_FIRST = "support.js"
 _BROWSER = {
     **assets.load(paths.BROWSER, ".mjs"),
-    **assets.load(paths.BROWSER, ".js"),
+    **assets.load(paths.BROWSER, ".json"),
+    _FIRST: assets.asset(without_comments(_FIRST, (paths.BROWSER / _FIRST).read_text(encoding="utf-8")).encode(), ".js"),
     NAME: assets.asset(joined(read_modules(paths.BROWSER)).encode(), ".mjs"),
 }
 _STATIC = {**assets.load(paths.STATIC, ".css"), **assets.load(paths.STATIC, ".mjs"), **assets.load(paths.STATIC, ".svg")}
 SCRIPTS = {name: asset.integrity for name, asset in _BROWSER.items()}
-"""The hashes of what is below /browser/: the one file and the first script, which run as they are or not at all, and the modules."""
+"""The hashes of what is below /browser/: the one file and the first script, which run as they are or not at all, and the rest."""
 STYLES = {name: asset.integrity for name, asset in _STATIC.items()}
 
 

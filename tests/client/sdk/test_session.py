@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.client import SurveyClient
 from deniable.device.sealed import Sealed
 from deniable.errors import AnswerError, DeliveryError, RefusedError
-from deniable.session import Session
+from deniable.sdk.client import SurveyClient
+from deniable.sdk.session import Session
 from deniable.survey import Survey
 from deniable.wire.access_codes import read, submission_id, written
 from deniable.wire.link import Link

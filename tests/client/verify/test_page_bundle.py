@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from deniable.verify.page_bundle import ENTRY, FOLDER, JoinError, joined, read_modules
+from deniable.verify.page_bundle import ENTRY, FOLDER, JoinError, joined, read_modules, without_comments
 from deniable.verify.released import Released, sha384
 
 MODULES = read_modules()
@@ -16,8 +16,8 @@ FILE = joined(MODULES)
 SMALL = {
     "form.mjs": (
         "/** Starts. */\n\n"
-        'import { one as first, two } from "./parts/a.mjs";\nimport { b } from "./b.mjs";\nimport { c } from "./c.mjs";\n\n'
-        "export const sum = first + two(b); // a sum\nexport async function start() {\n  // now\n  return sum;\n}\n"
+        'import { one, two } from "./parts/a.mjs";\nimport { b } from "./b.mjs";\nimport { c } from "./c.mjs";\n\n'
+        "export const sum = one + two(b); // a sum\nexport async function start() {\n  // now\n  return sum;\n}\n"
     ),
     "parts/a.mjs": (
         'import { b } from "../b.mjs";\n/**\n * Two things.\n */\nexport const one = b;\n\nexport function two(x) {\n  return x;\n}\n'
@@ -26,37 +26,35 @@ SMALL = {
     "c.mjs": "export class c {}\n",
 }
 WHOLE = """\
-const MODULES = Object.create(null);
-
-MODULES["b.mjs"] = (() => {
+// b.mjs
+const { b } = (() => {
 const b = `*/ ${1}`;
 return { b };
 })();
 
-MODULES["parts/a.mjs"] = (() => {
-const { b } = MODULES["b.mjs"];
+// parts/a.mjs
+const { one, two } = (() => {
 const one = b;
 
 function two(x) {
-  return x;
+return x;
 }
 return { one, two };
 })();
 
-MODULES["c.mjs"] = (() => {
+// c.mjs
+const { c } = (() => {
 class c {}
 return { c };
 })();
 
-MODULES["form.mjs"] = (() => {
+// form.mjs
+const { sum, start } = (() => {
 
-const { one: first, two } = MODULES["parts/a.mjs"];
-const { b } = MODULES["b.mjs"];
-const { c } = MODULES["c.mjs"];
 
-const sum = first + two(b); // a sum
+const sum = one + two(b);
 async function start() {
-  return sum;
+return sum;
 }
 return { sum, start };
 })();
@@ -64,9 +62,9 @@ return { sum, start };
 
 
 def code(source: str) -> list[str]:
-    """The lines of a module as it is written that are code of its own, without `export`."""
+    """The lines of a module as it is written that are code of its own, without `export`, comments and indentation."""
     kept = re.sub(r"^ */\*.*?\*/\n|^ *//[^\n]*\n|^import [^\n]*\n", "", source, flags=re.DOTALL | re.MULTILINE)
-    return [line.removeprefix("export ") for line in kept.splitlines() if line]
+    return [line.partition(" // ")[0].strip().removeprefix("export ") for line in kept.splitlines() if line]
 
 
 def test_each_module_becomes_a_function_that_stands_after_those_that_it_imports() -> None:
@@ -75,10 +73,10 @@ def test_each_module_becomes_a_function_that_stands_after_those_that_it_imports(
 
 def test_every_line_of_every_module_is_in_it_once_in_its_order_and_nothing_else_is() -> None:
     """Another reading of the same modules: what is left of the file without the lines that join is all code, a module after the other."""
-    function = re.compile(r'\nMODULES\["([^"]+)"\] = \(\(\) => \{\n(.*?)\nreturn \{[^\n]*\};\n\}\)\(\);\n', re.DOTALL)
-    found = {name: [line for line in text.splitlines() if line and " = MODULES[" not in line] for name, text in function.findall(FILE)}
+    function = re.compile(r"// (\S+)\n(?:const (\{.*?\}) = )?\(\(\) => \{\n(.*?)\n(?:return \2;\n)?\}\)\(\);\n", re.DOTALL)
+    found = {name: [line for line in text.splitlines() if line] for name, _, text in function.findall(FILE)}
     assert found == {name: code(source) for name, source in MODULES.items()}
-    assert function.sub("", FILE) == "const MODULES = Object.create(null);\n"
+    assert function.sub("", FILE).strip() == ""
 
 
 def test_it_is_the_same_on_every_machine_and_the_one_that_was_released() -> None:
@@ -96,13 +94,32 @@ def test_a_module_with_a_statement_more_makes_another_file() -> None:
     assert len({FILE, *changed.values()}) == 1 + len(MODULES)
 
 
-def test_a_comment_in_lines_of_its_own_changes_nothing() -> None:
+def test_a_comment_in_lines_of_its_own_or_behind_code_changes_nothing() -> None:
     assert joined({**SMALL, "b.mjs": f"// a word\n{SMALL['b.mjs']}/* more\n of them */\n"}) == WHOLE
+    assert joined({**SMALL, "b.mjs": SMALL["b.mjs"].replace("\n", ' // a "word", it\'s `one` // of many\n')}) == WHOLE
+
+
+@pytest.mark.parametrize("text", ['"a // b"', "'a // b'", "`a // ${1} b`", 'f("c", "a // b")', '/["]/.test(a) // "'])
+def test_what_may_be_a_text_with_slashes_is_never_taken_for_a_comment(text: str) -> None:
+    with pytest.raises(JoinError, match=r"^c\.mjs:2 has // behind a quote"):
+        joined({**SMALL, "c.mjs": f"export class c {{}}\nconst text = {text};\n"})
+
+
+def test_two_modules_export_no_name_alike() -> None:
+    with pytest.raises(JoinError, match=r"^c\.mjs exports one, as parts/a\.mjs does"):
+        joined({**SMALL, "c.mjs": "export class c {}\nexport const one = 1;\n"})
+
+
+def test_the_first_script_is_served_without_comments_and_otherwise_as_it_is() -> None:
+    source = (FOLDER / "support.js").read_text(encoding="utf-8")
+    lines = re.sub(r"^ */\*.*?\*/\n|^ *//[^\n]*\n|(?<=[;{,]) // [^\n]*", "", source, flags=re.DOTALL | re.MULTILINE)
+    assert without_comments("support.js", source) == lines
 
 
 @pytest.mark.parametrize(
     ("line", "rule"),
     [
+        ('import { two as b } from "../b.mjs";', "must be"),
         ('import b from "./b.mjs";', "must be"),
         ('import * as b from "./b.mjs";', "must be"),
         ('import "./b.mjs";', "must be"),
@@ -124,7 +141,6 @@ def test_a_comment_in_lines_of_its_own_changes_nothing() -> None:
         ('const text = "a \\', "one line"),
         ("/* a comment */ const b = 1;", "a line of its own"),
         ("/* a comment", "ends nowhere"),
-        ("const MODULES = 1;", "must not be used"),
         ("const b = 1;\r", "line ends"),
         ("const b = '\u2028';", "line ends"),
     ],
@@ -146,5 +162,32 @@ def test_without_the_module_that_starts_there_is_nothing_to_join() -> None:
         joined({})
 
 
-def test_the_modules_folder_has_nothing_but_modules_that_are_joined_and_the_first_script() -> None:
-    assert {file.relative_to(FOLDER).as_posix() for file in FOLDER.rglob("*.*")} == {*MODULES, "support.js"}
+def test_the_modules_folder_has_nothing_but_modules_that_are_joined_the_first_script_and_names_of_languages() -> None:
+    assert {file.relative_to(FOLDER).as_posix() for file in FOLDER.rglob("*.*")} == {*MODULES, "support.js", "language_names.json"}
+
+
+def unimported(modules: dict[str, str]) -> set[tuple[str, str]]:
+    """The functions and classes of other modules that a module uses without importing them: (module, name)."""
+    exports = {name: set(re.findall(r"^export (?:async )?(?:function|class) (\w+)", text, re.MULTILINE)) for name, text in modules.items()}
+    everything = set().union(*exports.values())
+    found = set()
+    for name, text in modules.items():
+        source = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', "\n".join(code(text)))
+        own = set(re.findall(r"\b(?:function|class|const|let) (\w+)|^(\w+)\([^\n]*\) \{$", source, re.MULTILINE))
+        lists = re.findall(r"\bconst (\{.*?\}) =|\(([^()\n]*)\) (?:=>|\{)", source)  # of what is taken apart, and of parameters
+        local = {one for pair in own for one in pair} | set(re.findall(r"\w+", " ".join(f"{a} {b}" for a, b in lists)))
+        imported = set(re.findall(r"\w+", " ".join(re.findall(r"^import \{ (.*?) \}", text, re.MULTILINE))))
+        used = set(re.findall(r"(?<![.\w#$])(\w+)\(|\binstanceof (\w+)", source))
+        found |= {(name, one) for pair in used for one in pair if one in everything - imported - local - exports[name]}
+    return found
+
+
+def test_every_module_imports_what_it_uses_though_the_file_would_run_without() -> None:
+    assert unimported(MODULES) == set()
+
+
+@pytest.mark.parametrize(("module", "name"), [("consent.mjs", "people"), ("faults.mjs", "DeliveryError"), ("types/number.mjs", "t")])
+def test_an_import_that_is_missing_is_noticed(module: str, name: str) -> None:
+    lines = MODULES[module].splitlines()
+    without = [re.sub(rf"(?<=[{{,]) {name}(,| \}})", r" \1", line, count=1) if line.startswith("import ") else line for line in lines]
+    assert unimported({**MODULES, module: "\n".join(without)}) == {(module, name)}

@@ -222,10 +222,10 @@ def test_the_result_as_json_says_what_was_compared(site: Site, run: Callable[...
     assert (found["right"], found["findings"], found["survey"]) == (True, [], "study")
     assert found["digest"] in link(site, "study")
     files = json.loads(sources.read_text())["files"]
-    scripts = sum(path.startswith("/browser/") for path in files)
+    scripts, styles = (sum(path.endswith(suffixes) for path in files) for suffixes in ((".js", ".mjs"), (".css",)))
     assert found["words"] == {"survey": six_words(found["digest"]), "script": six_words(files["/browser/respond.mjs"])}
     made = "of which /browser/respond.mjs is compared with what the modules make"
-    assert found["checked"][1] == f"{scripts} scripts, {made}, and {len(files) - scripts} style sheets, and what they load"
+    assert found["checked"][1] == f"{scripts} scripts, {made}, {styles} style sheets, the names of languages, and what they load"
 
 
 def test_every_language_is_asked_for_by_the_browsers_and_by_the_visitors_choice(
@@ -375,7 +375,7 @@ def test_what_only_a_real_browser_is_served_is_found(
             return no_policy(trapped(reply))
         if change == "code in the page":
             return no_policy(changed(b"</main>", b"<script>1 + 1</script></main>")(reply)) if "html" in kind else reply
-        if change == "an import" and b"const MODULES" in reply.body:
+        if change == "an import" and b"// form.mjs\n" in reply.body:
             return replace(reply, body=b'import "/static/copy.mjs";\n' + reply.body)
         if change == "a request" and "html" in kind:
             return no_policy(changed(b"</main>", b"<img src='/pixel.png'></main>")(reply))

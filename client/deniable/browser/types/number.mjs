@@ -1,12 +1,12 @@
 /** A number in [low, high], through a window over levels, as a level of a grid with both ends, or as one of named bins. Answers: a number, or its text. */
 
-import { number as written, t } from "../language.mjs";
+import { number, t } from "../language.mjs";
 import { channelForEpsilon, windowForEpsilon } from "../randomize.mjs";
 import { MAX_NUMBER, MAX_OPTIONS, labelProblem, oneOf } from "./base.mjs";
 
 const DECIMAL = /^[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?$/;
 
-export const number = {
+export const numeric = {
   ...oneOf,
   keys: ["low", "high"],
   either: ["levels", "bins"],
@@ -37,7 +37,7 @@ export const number = {
   },
 
   labels(source) {
-    return source.bins ? this.options(source) : this.categories(source).map((level) => written(Number(level), { maximumFractionDigits: 20 }));
+    return source.bins ? this.options(source) : this.categories(source).map((level) => number(Number(level), { maximumFractionDigits: 20 }));
   },
 
   rounds({ bins }) {
@@ -80,7 +80,7 @@ function near({ levels, window }, { outputs, k }, said, labels, place) {
   const places = outputs - (k - levels);
   if (place === places) return t("Your record says: {named}. By chance alone, so do {chance} of {of} records of people who choose something else.", { ...said, named: labels[levels] });
   const ends = { low: labels[Math.max(0, place - window + 1)], high: labels[Math.min(levels - 1, place)] };
-  const at = { ...said, ...ends, place: written(place + 1), places: written(places) };
+  const at = { ...said, ...ends, place: number(place + 1), places: number(places) };
   if (ends.low === ends.high) return t("Your record names place {place} of {places}, which is near the number {low}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
   return t("Your record names place {place} of {places}, which is near the numbers from {low} to {high}. By chance alone, {chance} of {of} records of people with a far number are near a given number.", at);
 }
