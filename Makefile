@@ -1,7 +1,10 @@
-# make demo   sets itself up, runs the main job from end to end, shows the results
-# make test   sets itself up (a browser included), runs all checks and tests
-# make quick  the tests that need no browser and little time: under a minute
-# make environments  every extra with its lowest and its newest versions, on each Python that is here
+# make demo            sets itself up, runs the main job from end to end, shows the results
+# make test            sets itself up (a browser included), runs all checks and tests
+# make quick           runs the tests that need no browser and little time
+# make check, format   runs or fixes what ruff and mypy look at
+# make long NAME=...   runs a long test by its name; without a name it lists them
+# make bench NAME=...  runs a benchmark by its name: performance, atlas, peers and others in benchmarks/
+# make messages, release-hashes, ceilings, screenshots   bring what is derived from sources up to date
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +12,7 @@ BIN := $(VENV)/bin
 # Compiled modules are kept, whatever the environment says: without them the tests start half as fast, and so does every server that they start.
 export PYTHONDONTWRITEBYTECODE :=
 # Several tests run at once: were each multiplication of matrices shared out among all processors, too, they would wait for one another.
-tests quick chance: export OPENBLAS_NUM_THREADS := 1
+tests quick long-chance: export OPENBLAS_NUM_THREADS := 1
 
 # No download waits for ever: each read has a limit and is tried again, and so has a whole step where the system has `timeout`.
 export PIP_DEFAULT_TIMEOUT ?= 60
@@ -18,10 +21,10 @@ export UV_HTTP_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 5
 LIMIT := $(if $(shell command -v timeout),timeout -k 10 1200)
 
-.PHONY: demo test tests compiled quick check format browser messages release-hashes screenshots clean
-.PHONY: accessibility backups canaries ceilings chance crowds environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
-.PHONY: bench bench-atlas bench-coverage bench-designs bench-loading bench-made-up bench-models bench-numbers bench-peers bench-quick
-.PHONY: bench-respondents bench-results bench-samples bench-scale bench-shown bench-small-groups bench-store
+LONG := accessibility backups canaries chance crowds environments fonts frames fuzz-api guessers kills kills-bulk lint-api order stalls
+
+.PHONY: bench browser ceilings check clean compiled demo format long messages quick release-hashes screenshots test tests
+.PHONY: $(addprefix long-,$(LONG))
 
 demo: $(VENV)/.server
 	$(BIN)/deniable-server demo
@@ -86,12 +89,16 @@ $(VENV)/.wheels: pyproject.toml | $(VENV)/bin/python
 	  || rm -rf $(LOWEST)
 	touch $@
 
-environments: $(VENV)/.dev
+long-environments: $(VENV)/.dev
 	$(BIN)/python -m tests.installed.environments $(if $(ONLY),--only '$(ONLY)')
 
 # Lowers the ceilings of tests/test_language.py to what the tree has today; they never rise.
 ceilings: $(VENV)/.dev
 	$(BIN)/python -m tests.kit.language
+
+# A long run by its name; each has a slice in the suite.
+long:
+	@$(if $(filter $(NAME),$(LONG)),$(MAKE) long-$(NAME),printf 'make long NAME=...: %s\n' '$(LONG)'; exit 2)
 
 # Collects the texts of the respondents' pages and brings the catalogs up to date: docs/guide/languages.md.
 MESSAGES := server/deniable_server/translations
@@ -107,130 +114,79 @@ release-hashes: $(VENV)/.dev
 
 # At least 280 respondents in browsers of three engines: 140, and as many whose profiles are compared on all ways through the pages; and a search
 # for their answers, and for whatever follows them, in every place.
-canaries: $(VENV)/.dev browser
+long-canaries: $(VENV)/.dev browser
 	DENIABLE_CANARY_SESSIONS=140 $(BIN)/python -m pytest -s --timeout 3600 tests/e2e/test_states.py tests/e2e/every_way.py tests/e2e/test_canaries.py \
 	  tests/e2e/test_engines.py
 
 # The tests that toss coins, with as many other coins as there are SEEDS: fails where any test fails with any of them.
 SEEDS ?= 2 3 4 5 6 7 8 9
-chance: $(VENV)/.dev
+long-chance: $(VENV)/.dev
 	$(BIN)/python -m tests.chance $(SEEDS)
 
 # 50 backups of a server under load, each restored: all that was acknowledged before it began is there, in its order.
-backups: $(VENV)/.dev
+long-backups: $(VENV)/.dev
 	DENIABLE_BACKUPS=50 $(BIN)/python -m pytest -s --timeout 3600 tests/server/operate/test_restore.py
 
 # 2,000 requests to each operation of the API, right and wrong ones: no failure, and no reply that its description does not have.
-fuzz-api: $(VENV)/.dev
+long-fuzz-api: $(VENV)/.dev
 	DENIABLE_API_CASES=2000 $(BIN)/python -m pytest tests/server/api/test_openapi.py
 
 # The API's description, by the linters of Redocly and Spectral; npm fetches them. The suite has the rules that they found broken.
-lint-api: $(VENV)/.dev
+long-lint-api: $(VENV)/.dev
 	$(BIN)/python -c 'import json; from deniable_server.api.openapi import document; print(json.dumps(document()))' > $(VENV)/openapi.json
 	npx --yes @redocly/cli lint $(VENV)/openapi.json
 	printf 'extends: ["spectral:oas"]\n' > $(VENV)/spectral.yaml
 	npx --yes @stoplight/spectral-cli lint --ruleset $(VENV)/spectral.yaml $(VENV)/openapi.json
 
 # 64 guessers of passwords beside 4 respondents: prints what the respondents feel of it, and fails where that is twice their time or more.
-guessers: $(VENV)/.dev
+long-guessers: $(VENV)/.dev
 	DENIABLE_GUESSERS_SECONDS=30 $(BIN)/python -m pytest -s tests/server/researchers/test_guessers.py
 
 # 40 researchers who have everything computed beside 4 respondents: prints what the respondents feel of it, and fails where a median doubles.
-crowds: $(VENV)/.dev
+long-crowds: $(VENV)/.dev
 	DENIABLE_CROWDS_SECONDS=10 $(BIN)/python -m pytest -s --timeout 3600 tests/server/front/test_crowds.py
 
 # A thief, a poller and a nightly copy against 1,000 respondents of a small survey.
-order: $(VENV)/.dev
+long-order: $(VENV)/.dev
 	DENIABLE_PEOPLE=1000 $(BIN)/python -m pytest -s tests/server/store/sqlite/test_small_surveys.py tests/server/store/sqlite/test_unordered.py
 
 # A server killed 50 times under load: what it acknowledged is there, once.
-kills: $(VENV)/.dev
+long-kills: $(VENV)/.dev
 	DENIABLE_KILLS=50 $(BIN)/python -m pytest -s tests/server/store/test_kill.py tests/server/store/postgres/test_processes.py
 
 # A client that sends 1,000,000 rows and its server, each killed 200 times: each row is randomized once and counted once.
-kills-bulk: $(VENV)/.dev
+long-kills-bulk: $(VENV)/.dev
 	DENIABLE_BULK_KILLS=200 $(BIN)/python -m pytest -s tests/server/store/test_kill_bulk.py
 
 # 3,000 error paths between an answer and its acknowledgement, 1,000 interrupts, and a search of their error reports for answers; and an
 # interrupt at every line of a bulk job, whose next call goes on: 9 minutes.
-frames: $(VENV)/.dev
+long-frames: $(VENV)/.dev
 	$(BIN)/python -m tests.client.frames 3000
 	$(BIN)/python -m tests.client.frames signals 1000
 	DENIABLE_INTERRUPTS=1 $(BIN)/python -m pytest tests/client/test_interrupts.py
 
 # 1,550 clients that never finish a request, for a minute, beside four honest ones whose every request must take less than a second.
-stalls: $(VENV)/.dev
+long-stalls: $(VENV)/.dev
 	DENIABLE_STALL_SECONDS=60 $(BIN)/python -m pytest -s tests/server/front/test_stalls.py
 
 # Every state of the respondents' pages in all languages, and every page of researchers, in all widths and schemes; what a screen reader
 # gets is kept in the folder, to be read.
-accessibility: $(VENV)/.dev browser
+long-accessibility: $(VENV)/.dev browser
 	ACCESSIBILITY=accessibility $(BIN)/python -m pytest -n 2 tests/e2e/test_accessibility.py tests/e2e/test_results_look.py tests/e2e/test_door_look.py
 
 # The tests that use a browser, with three sets of fonts: most desktops have Noto, phones have Roboto.
 FONTS ?= dejavu noto roboto
-fonts: $(VENV)/.dev browser
+long-fonts: $(VENV)/.dev browser
 	for fonts in $(FONTS); do DENIABLE_FONTS=$$fonts $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -rR -m browser || exit 1; done
 
 screenshots: $(VENV)/.dev browser
 	$(BIN)/python examples/screenshots.py
 
-# Benchmarks: docs/reference/benchmarks.md has what they print. The other packages live in an environment of their own.
-bench-peers: $(VENV)/.dev .venv-peers/.done
-	$(BIN)/python benchmarks/peers.py --python .venv-peers/bin/python
-
-# Every figure beside its limit, in turns: benchmarks/RESULTS.md and results.json. make bench AGAINST=FILE names what an earlier one lost.
-bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.performance $(if $(AGAINST),--against $(AGAINST))
-
-bench-quick: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.performance --quick --into $(VENV)
-
-# Every public figure at every epsilon, n and kind of answer: docs/reference/coverage.md. Some hours; ATLAS="--only mean" measures a part.
-bench-atlas: $(VENV)/.dev
-	$(BIN)/python -m benchmarks.atlas $(ATLAS)
-
-bench-coverage: $(VENV)/.dev
-	$(BIN)/python benchmarks/coverage.py
-
-bench-designs: $(VENV)/.dev
-	$(BIN)/python benchmarks/classic_designs.py
-
-bench-store: $(VENV)/.dev
-	$(BIN)/python benchmarks/store.py
-
-bench-numbers: $(VENV)/.dev
-	$(BIN)/python benchmarks/number_means.py
-
-bench-small-groups: $(VENV)/.dev
-	$(BIN)/python benchmarks/small_groups.py
-
-bench-samples: $(VENV)/.dev
-	$(BIN)/python benchmarks/samples.py
-
-bench-shown: $(VENV)/.dev
-	$(BIN)/python benchmarks/shown.py
-
-bench-results: $(VENV)/.dev
-	$(BIN)/python benchmarks/results.py
-
-# What docs/reference/regression.md and joint.md say of models, trends, correlations and several groups.
-bench-models: $(VENV)/.dev
-	$(BIN)/python benchmarks/models.py
-	$(BIN)/python benchmarks/contrasts.py
-
-# A million reports and more, of 20 and of 2,040 bits: stored, exported, counted by one process and by several. Needs some GB of disk.
-bench-scale: $(VENV)/.dev
-	$(BIN)/python benchmarks/scale.py --folder .
-
-bench-loading: $(VENV)/.dev browser
-	$(BIN)/python benchmarks/loading.py
-
-bench-respondents: $(VENV)/.dev
-	$(BIN)/python benchmarks/respondents.py
-
-bench-made-up: $(VENV)/.dev
-	$(BIN)/python benchmarks/made_up.py
+# A benchmark by its name: performance (every figure beside its limit), atlas (every estimate's coverage; some hours), peers (other packages,
+# in an environment of their own), or another module of benchmarks/. ARGS: options for it, such as --quick, "--against FILE" or "--only mean".
+NAME ?= performance
+bench: $(VENV)/.dev $(if $(filter peers,$(NAME)),.venv-peers/.done)
+	$(BIN)/python -m benchmarks.$(NAME) $(ARGS)
 
 .venv-peers/.done: benchmarks/peers-requirements.txt
 	$(PYTHON) -m venv .venv-peers

@@ -1,6 +1,6 @@
 """What a respondent waits for: from the link to the first question, with the one file, and with the modules that it is made of.
 
-make bench-loading. Chromium loads both from this process, in turn, over networks that it slows down itself, as its own tools do. The
+make bench NAME=loading. Chromium loads both from this process, in turn, over networks that it slows down itself, as its own tools do. The
 page with the modules is that of before the one file: they are asked for all at once, each with its integrity in an import map. The
 button of the first page is pressed as soon as it is there.
 """

@@ -5,7 +5,7 @@ squared errors of the k shares, times 1e4. `unbiased` is compared with its exact
 maximisation from the whole reports, which no package has (it is in this file), with the best estimate that a package makes of the same
 reports, and with the best that a package makes of reports of its own.
 
-The packages are in an environment of their own, see peers-requirements.txt. Run: make bench-peers, or
+The packages are in an environment of their own, see peers-requirements.txt. Run: make bench NAME=peers, or
 python benchmarks/peers.py --python PATH_OF_THEIR_PYTHON [--share-of-runs 1] [--truth zipf --truth uniform]
 """
 
@@ -163,7 +163,7 @@ def _percent(value: float, error: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", required=True, help="of the peers' environment")
+    parser.add_argument("--python", default=".venv-peers/bin/python", help="of the peers' environment")
     parser.add_argument("--share-of-runs", type=float, default=1.0)
     parser.add_argument("--truth", action="append", choices=("zipf", "uniform"))
     arguments = parser.parse_args()

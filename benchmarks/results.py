@@ -1,6 +1,7 @@
 """What researchers' pages cost: the results of all, and all groups side by side, by records, groups and questions.
 
-make bench-results. Each survey is filled through the store, and its pages are asked for in this process, by a researcher who is logged in.
+make bench NAME=results. Each survey is filled through the store, and its pages are asked for in this process, by a researcher who is
+logged in.
 """
 
 from __future__ import annotations

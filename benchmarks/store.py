@@ -1,6 +1,6 @@
 """What a store costs: single submissions beside large ones, a withdrawal at 2,048 bits, and a results page while submissions pour in.
 
-make bench-store, or python benchmarks/store.py NAME for one of the three: its function's name.
+make bench NAME=store, or python benchmarks/store.py NAME for one of the three: its function's name.
 """
 
 from __future__ import annotations

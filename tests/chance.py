@@ -1,4 +1,4 @@
-"""The tests of chance with other coins, one set after the other: `make chance`, or `python -m tests.chance 2 3 4`.
+"""The tests of chance with other coins, one set after the other: `make long NAME=chance`, or `python -m tests.chance 2 3 4`.
 
 With the first set it finds out which tests toss coins at all (`tests/kit/coins.py`); with the others it runs only these.
 """

@@ -36,10 +36,10 @@ def test_a_line_that_needs_what_is_not_there_says_so_and_is_neither_met_nor_miss
     def never() -> None:
         raise AssertionError("must not be measured")
 
-    found = measured(Line("beside a package", "<= 0.05", never, never, "the package", missing="make bench-peers sets it up"))
+    found = measured(Line("beside a package", "<= 0.05", never, never, "the package", missing="make bench NAME=peers sets it up"))
     assert (found.ratio, found.passed) == (None, False)
     page = report.written([found, Row("quick one", 0.5, 1.0, 0.5, "<= 1", True, "ms", "the limit", "cpu")], {})
-    assert "| beside a package | | the package | | | cpu | <= 0.05 | not measured: make bench-peers sets it up |  |" in page
+    assert "| beside a package | | the package | | | cpu | <= 0.05 | not measured: make bench NAME=peers sets it up |  |" in page
     assert "1 of 1 lines are met. 1 were not measured." in page
     assert "What limits" not in page
     assert json.loads(report.remembered([found], {})) == {"ratios": {}}

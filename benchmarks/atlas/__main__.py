@@ -1,4 +1,4 @@
-"""make bench-atlas: measures every cell, and writes benchmarks/atlas.json and docs/reference/coverage.md.
+"""make bench NAME=atlas: measures every cell, and writes benchmarks/atlas.json and docs/reference/coverage.md.
 
 Of what is not measured again, the page has what the file remembers. Ends with status 1 where a cell fails.
 """

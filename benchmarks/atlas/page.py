@@ -16,8 +16,8 @@ def _percent(part: float) -> str:
 
 HEAD = f"""# How often intervals hold the truth: the coverage atlas
 
-Written by `make bench-atlas`, which measures every public figure at epsilon 0.5 to 8, from 20 reports to 50,000, for answers that hardly
-anybody gives and for common ones, in small groups and large ones. It draws new people and new coins for each survey
+Written by `make bench NAME=atlas`, which measures every public figure at epsilon 0.5 to 8, from 20 reports to 50,000, for rare
+and common answers, in small groups and large ones. It draws new people and new coins for each survey
 (`python -m benchmarks.atlas --help`).
 
 A number is the percentage of surveys whose 95% interval holds the truth, among those that give one; of a test, how often it rejects at 5%

@@ -17,7 +17,7 @@ from deniable.mechanism import Channel
 from deniable.wire import planes
 
 PYTHON = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
-MISSING = "make bench-peers sets up what it is compared with"
+MISSING = "make bench NAME=peers sets up what it is compared with"
 WORKER = Path(__file__).with_name("peers_worker.py")
 EPSILON = 1.0
 

@@ -25,7 +25,7 @@ from deniable.sdk.client import SurveyClient
 WATCHED = tuple(os.path.join("deniable", *name) for name in (("client.py",), ("delivery", "jobs.py"), ("delivery", "outbox.py")))
 """Where an interrupt comes: the files that take a job up, keep its rows and let go of it."""
 STEP = int(os.environ.get("DENIABLE_INTERRUPTS", "41"))
-"""Of so many lines one is interrupted; `make frames` takes every one."""
+"""Of so many lines one is interrupted; `make long NAME=frames` takes every one."""
 KEY = "dk_" + "k" * 43
 HOLDER = """
 import sqlite3, sys

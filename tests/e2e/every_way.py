@@ -1,4 +1,4 @@
-"""Everything that people do on the pages, in three engines, all languages and both layouts: `make canaries` runs it, and it takes its time.
+"""Everything that people do on the pages, in three engines, all languages and both layouts: run by `make long NAME=canaries`.
 
 People with opposite answers go each way; what their browsers keep, ask for and send, and what the server notes down, is compared as in
 `test_states.py`, which has the slice for every day. Together they use every control there is.

@@ -1,7 +1,7 @@
 """Every state of the respondents' pages: what axe finds, what a screen reader gets, and what people see who enlarge it.
 
-The suite looks at every state once, in one language and one of the looks. `make accessibility` looks at all of them in all languages
-and looks, and keeps what a screen reader gets in the folder `accessibility`, to be read.
+The suite looks at every state once, in one language and one of the looks. `make long NAME=accessibility` looks at all of them in all
+languages and looks, and keeps what a screen reader gets in the folder `accessibility`, to be read.
 """
 
 from __future__ import annotations

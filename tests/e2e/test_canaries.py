@@ -1,6 +1,6 @@
 """Many respondents with answers that stand nowhere else, and a search for them in every place, whatever happens on the way.
 
-`make canaries` runs 200 sessions; the suite runs each way once in each layout.
+`make long NAME=canaries` runs 200 sessions; the suite runs each way once in each layout.
 """
 
 from __future__ import annotations

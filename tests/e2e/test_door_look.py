@@ -41,7 +41,7 @@ def server(tmp_path: Path) -> Iterator[ServerProcess]:
 
 
 def faults(driver: Chrome, place: str) -> list[str]:
-    """In one of the looks, each time the next; `make accessibility` looks at all."""
+    """In one of the looks, each time the next; `make long NAME=accessibility` looks at all."""
     found = []
     driver.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
     for width, scheme in LOOKS if ALL else [next(looks)]:

@@ -40,7 +40,7 @@ QUESTIONS: list[dict[str, Any]] = [
 HABITS = (Path(__file__).parents[2] / "examples" / "habits.yaml").read_text()
 LOOKS = tuple(itertools.product((360, 1280), ("light", "dark")))
 ALL = "ACCESSIBILITY" in os.environ
-"""Whether every page is looked at in all looks; else each in one of them. `make accessibility` does."""
+"""Whether every page is looked at in all looks; else each in one of them. `make long NAME=accessibility` does."""
 
 
 def answered(site: Any, survey: Survey, submission: Submission) -> None:

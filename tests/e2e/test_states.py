@@ -46,7 +46,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(params=ENGINES if LONG else ["webkit"])
 def controlled(request: pytest.FixtureRequest) -> str:
-    """The engines that the controls run in: all of them with `make canaries`."""
+    """The engines that the controls run in: all of them with `make long NAME=canaries`."""
     return str(request.param)
 
 

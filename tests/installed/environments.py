@@ -1,4 +1,4 @@
-"""Every extra in an environment of its own, with the lowest and the newest versions that it accepts: `make environments`.
+"""Every extra in an environment of its own, with the lowest and the newest versions that it accepts: `make long NAME=environments`.
 
     python -m tests.installed.environments --pythons 3.11,3.12 --only lowest:server
 

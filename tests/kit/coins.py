@@ -1,8 +1,8 @@
 """The same coins for the same test in every run: what a test of chance finds today it finds tomorrow, and on every machine.
 
 Only in the process of the tests: servers, browsers and other programs that they start toss real ones. `DENIABLE_COINS=2` tosses others,
-`DENIABLE_COINS=real` the operating system's; `make chance` runs the tests of chance with many. `DENIABLE_COINS_TOSSED=FILE` writes down
-which tests tossed any.
+`DENIABLE_COINS=real` the operating system's; `make long NAME=chance` runs the tests of chance with many. `DENIABLE_COINS_TOSSED=FILE`
+writes down which tests tossed any.
 """
 
 from __future__ import annotations

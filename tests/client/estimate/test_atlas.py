@@ -49,7 +49,7 @@ def test_no_line_stands_for_what_there_is_not() -> None:
 
 def test_the_page_is_what_was_measured_or_says_that_it_was_not_and_no_cell_fails() -> None:
     found = remembered(list(LINES.values()))
-    assert len(found) == len(LINES), "make bench-atlas"
+    assert len(found) == len(LINES), "make bench NAME=atlas"
     assert PAGE.read_text(encoding="utf-8") == written(list(LINES.values()), found)
     assert [(name, one) for name, cells in found.items() for one in cells if one.fails(LINES[name])] == []
     assert FILE.stat().st_size < 1 << 20

@@ -1,6 +1,6 @@
 """The API's description says what the routes are and what they reply: whatever is sent, no failure and nothing that is not written there.
 
-`make fuzz-api` sends 2,000 requests to each operation; the suite a few.
+`make long NAME=fuzz-api` sends 2,000 requests to each operation; the suite a few.
 """
 
 from __future__ import annotations

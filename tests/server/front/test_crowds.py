@@ -1,7 +1,7 @@
-"""Four respondents beside 40 researchers who have all that can be computed computed. `make crowds` takes its time, and measures it.
+"""Four respondents beside 40 researchers who keep all computations busy; measured by `make long NAME=crowds`.
 
-Quiet and loud moments alternate, so that both meet the same machine. In the suite every request must be answered; `make crowds` holds what
-respondents wait to twice what they wait without researchers, kind by kind.
+Quiet and loud moments alternate, so that both meet the same machine. In the suite every request must be answered; `make long NAME=crowds`
+holds what respondents wait to twice what they wait without researchers, kind by kind.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Honest clients beside crowds that never finish a request, on the configuration that is shipped, in real processes.
 
-`make stalls` runs the whole minute and holds every honest request to a second.
+`make long NAME=stalls` runs the whole minute and holds every honest request to a second.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A backup gives back what was acknowledged when it was made, to whoever has its key, and is put in nobody's place.
 
-`make backups` makes 50 under load; the suite makes some.
+`make long NAME=backups` makes 50 under load; the suite makes some.
 """
 
 from __future__ import annotations

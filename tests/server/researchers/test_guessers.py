@@ -1,4 +1,4 @@
-"""64 guessers at the login form and at Basic auth beside honest respondents. `make guessers` takes its time and measures it."""
+"""64 guessers at the login form and at Basic auth beside honest respondents. `make long NAME=guessers` takes its time and measures it."""
 
 from __future__ import annotations
 

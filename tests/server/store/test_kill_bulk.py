@@ -1,6 +1,7 @@
 """kill -9 of a client and of its server, at any moment of one bulk run: each row is randomized once and counted once.
 
-make kills-bulk: 200 kills of each in a run of 1,000,000 rows. Rows are told apart by their answers, which are in no two rows the same.
+make long NAME=kills-bulk: 200 kills of each in a run of 1,000,000 rows. Rows are told apart by their answers, which are in no two rows
+the same.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from deniable_server.store.sql import intake, vacuum
 from deniable_server.store.sqlite import file
 
 QUESTIONS = [{"id": f"q{i}", "text": "?", "type": "yes_no"} for i in range(20)]
-PEOPLE = int(os.environ.get("DENIABLE_PEOPLE", "200"))  # make order: 1,000
+PEOPLE = int(os.environ.get("DENIABLE_PEOPLE", "200"))  # make long NAME=order: 1,000
 LUCK = 4  # standard deviations
 
 
