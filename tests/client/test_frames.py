@@ -221,7 +221,7 @@ def test_what_the_callers_own_rows_raise_comes_with_their_frames_and_none_of_our
 
 def test_an_error_that_nobody_foresaw_is_told_by_its_kind_and_place_and_what_it_says_is_not():
     class Odd(str):
-        def strip(self, *_: Any) -> str:
+        def lower(self, *_: Any) -> str:
             raise KeyError(TOKEN)
 
     for call in (lambda: encode(SURVEY.items[0], Odd(TOKEN)), lambda: encode_column(SURVEY.items[0], [Odd(TOKEN)])):

@@ -60,7 +60,7 @@ def test_consent_is_walked_through_in_the_order_in_which_it_is_read(visit: Visit
     visit.open(visit.publish(**ONE, groups=["North", "South"], access="invited"))
     assert visit.page.focused("#consent h1")
     assert reached(visit) == [
-        "combobox “Where are you taking part?” (This is sent openly with your record.) = Choose one…",
+        "combobox “Where are you taking part?” (This is sent openly with your record. It is one of 2 groups.) = Choose one…",
         "textbox “Your invitation code” (“Start” sends your code, to see that it is good, and nothing else. "
         "It is used up when you send, and not kept with your record.)",
         f"button “Start” ({PROTECTED})",

@@ -875,18 +875,35 @@ def answers() -> list[Json]:
         for word in words:
             for spelling in dict.fromkeys((word, word.upper(), word.title(), f" {word}\n", spaces + word + spaces)):
                 vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": spelling, "category": category})
-    for answer, category in [(True, 0), (False, 1), (1, 0), (0, 1)]:
+    for answer, category in [(True, 0), (False, 1), (1, 0), (0, 1), ("1.0", 0), (" 0.00\n", 1)]:
         vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": answer, "category": category})
-    near = ["", " ", "y", "n", "ye s", "yess", "ye\u017f", "\ufeffyes", "yes\u200b", "2", "01", "1.0", "ｙes", "constructor", "__proto__"]
+    near = [
+        "",
+        " ",
+        "y",
+        "n",
+        "ye s",
+        "yess",
+        "ye\u017f",
+        "\ufeffyes",
+        "yes\u200b",
+        "2",
+        "01",
+        "1.1",
+        "1.",
+        "ｙes",
+        "constructor",
+        "__proto__",
+    ]
     for wrong in [*near, 2, -1, 0.5, None, [], ["yes"], {}, [True]]:
         vectors.append({"type": "yes_no", "categories": ["yes", "no"], "answer": wrong, "category": None})
     options = ["yes", "no", "1", "10", "1.10", "-3", "red", "Red", "a b", "\ufeffx", "__proto__", "é", "🙂", "9007199254740991"]
     for category, option in enumerate(options):
         for spelling in (option, f"{spaces}{option}{spaces}"):
             vectors.append({"type": "choice", "categories": options, "answer": spelling, "category": category})
-    for answer, found in [(1, 2), (10, 3), (-3, 5), (9007199254740991, 13)]:
+    for answer, found in [(1, 2), (10, 3), (-3, 5), (9007199254740991, 13), ("1.0", 2), ("-3.00", 5)]:
         vectors.append({"type": "choice", "categories": options, "answer": answer, "category": found})
-    near = ["", "YES", "RED", "ab", "a  b", "1.1", "01", "x", "e\u0301", "\ud83d", "length", "toString"]
+    near = ["", "YES", "RED", "ab", "a  b", "1.1", "1.", "01.0", "01", "x", "e\u0301", "\ud83d", "length", "toString"]
     for wrong in [*near, 2, 1.1, 1.5, True, False, None, [], ["yes"], {"yes": 1}]:
         vectors.append({"type": "choice", "categories": options, "answer": wrong, "category": None})
     for vector in vectors:

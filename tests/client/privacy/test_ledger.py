@@ -265,7 +265,7 @@ def test_a_client_that_another_thread_closes_sends_nothing_that_is_not_charged(s
 
     monkeypatch.setattr(client, "_definition", closed_meanwhile)
     for batch in people("ada"), iter(people("ada")):
-        with pytest.raises(RefusedError, match="cannot be used, so nothing is sent: the file was closed"):
+        with pytest.raises(RefusedError, match="the client is closed"):
             client.submit_many("study", batch, person_column="who")
     with pytest.raises(ValueError, match="person must be given"):
         client.submit("study", ANSWERS)
@@ -369,7 +369,7 @@ def test_groups_and_persons_stand_side_by_side(server, client, path, study):
 ROWS = 40
 JOB = """
 import os, sys
-from deniable import client
+from deniable.sdk import client
 from deniable.delivery import jobs
 from deniable.privacy import ledger
 from deniable.delivery import outbox

@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +23,6 @@ from deniable_server.access import api_keys
 from deniable_server.config import make_key
 from deniable_server.context import services_of
 from deniable_server.operate.cli import main
-from deniable_server.store import open_store
 from deniable_server.store.errors import ConflictError, UnknownSurveyError
 from deniable_server.store.protocol import Store
 from deniable_server.web.rate_limiter import Rate, Rates
@@ -294,22 +291,6 @@ def test_serve_takes_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         assert CliRunner().invoke(main, [*command, *words]).exit_code == 0
         assert seen.pop()[0].most_per_second == most
     assert CliRunner().invoke(main, [*command, "--most-per-second", "0"]).exit_code == 2
-
-
-def test_a_database_from_before_has_its_accounts_and_takes_keys(tmp_path: Path) -> None:
-    from sqlite_utils import Database
-
-    from deniable_server.store.sqlite import schema
-
-    with closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
-        schema.migrations.apply(Database(connection))
-        connection.execute("INSERT INTO users VALUES ('ada', 'hash')")
-    store = open_store(tmp_path / "old.db")
-    assert store.accounts.users() == ["ada"]
-    assert store.accounts.open_session("ada", b"h", 1, 2)
-    assert not store.accounts.open_session("eve", b"e", 1, 2)
-    assert api_keys.find(store, api_keys.make(store, "lab", ["submit"])) is not None
-    store.close()
 
 
 def test_a_program_that_has_to_wait_with_a_password_is_pointed_to_keys(client: FlaskClient) -> None:

@@ -261,7 +261,7 @@ def test_a_role_that_cannot_be_given_is_told(hers: FlaskClient, store: Store, fi
 
 def test_who_publishes_on_the_page_owns_the_survey(app: Flask, logged_in: LogIn, store: Store, survey: Survey) -> None:
     eve = logged_in(app, "eve")
-    text = json.dumps({**survey.to_dict(), "id": "mine"})
+    text = json.dumps({**survey.to_dict(), "id": "mine", "title": "Another study"})
     draft = store.drafts.begin("eve", text)
     reply = press(eve, f"/manage/drafts/{draft.id}/publish", revision=draft.revision)
     assert reply.status_code == 302, reply.text
@@ -322,6 +322,6 @@ def test_the_list_says_what_each_account_is(app: Flask, hers: FlaskClient, tmp_p
 
 
 def test_a_survey_is_published_for_its_owner(app: Flask, hers: FlaskClient, store: Store, tmp_path: Path, survey: Survey) -> None:
-    (tmp_path / "survey.json").write_text(json.dumps({**survey.to_dict(), "id": "cli"}))
+    (tmp_path / "survey.json").write_text(json.dumps({**survey.to_dict(), "id": "cli", "title": "Another study"}))
     command(tmp_path, "publish", str(tmp_path / "survey.json"), "--owner", "bob")
     assert store.roles.members("cli") == {"bob": Role.OWNER}

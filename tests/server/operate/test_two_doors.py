@@ -187,7 +187,7 @@ DOORS: dict[str, tuple[tuple[Door, Door, State], list[str], list[str]]] = {
         ["", "nine char", "x" * 257],
         ["ten chars!", "x" * 256],
     ),
-    "user remove NAME": ((act("remove"), lambda doors, name: doors.run("user", "remove", name), accounts), ["ada", "nobody"], ["eve"]),
+    "user remove NAME": ((act("remove"), lambda doors, name: doors.run("user", "remove", name), accounts), ["ada", "nobody"], ["vic"]),
     "user disable NAME": ((act("disable"), lambda doors, name: doors.run("user", "disable", name), accounts), ["ada", "nobody"], ["eve"]),
     "user operator NAME": ((act("operator"), lambda doors, name: doors.run("user", "operator", name), accounts), ["nobody"], ["eve"]),
     "user operator --no": (

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import argon2
 import pytest
 
-from deniable_server import researchers
+from deniable_server.identity import passwords as password_checks
 from deniable_server.identity.passwords import Passwords, set_password
 from deniable_server.store.protocol import Store
 from deniable_server.web import rate_limiter
@@ -33,8 +33,8 @@ def clock() -> Clock:
 @pytest.fixture
 def passwords(store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Passwords:
     """With ada's account, and hashes that cost little."""
-    monkeypatch.setattr(researchers.passwords, "_hasher", argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
-    researchers.passwords._nobody.cache_clear()
+    monkeypatch.setattr(password_checks, "_hasher", argon2.PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+    password_checks._nobody.cache_clear()
     set_password(store.accounts, "ada", RIGHT)
     return Passwords(store.accounts, clock)
 
@@ -197,8 +197,8 @@ def test_an_unknown_name_waits_like_a_known_one(passwords: Passwords, clock: Clo
 
 def test_an_unknown_name_costs_the_hash_of_a_known_one(passwords: Passwords, monkeypatch: pytest.MonkeyPatch) -> None:
     hashed = []
-    verified = researchers.passwords._verified
-    monkeypatch.setattr(researchers.passwords, "_verified", lambda stored, password: hashed.append(stored) or verified(stored, password))
+    verified = password_checks._verified
+    monkeypatch.setattr(password_checks, "_verified", lambda stored, password: hashed.append(stored) or verified(stored, password))
     for name in ("ada", "nobody"):
         assert not passwords.hold(name, WRONG)
     known, unknown = (argon2.extract_parameters(stored) for stored in hashed)
@@ -229,13 +229,13 @@ def test_a_password_that_held_costs_no_hash_for_five_minutes_or_until_it_changes
     passwords: Passwords, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hashed = []
-    verified = researchers.passwords._verified
-    monkeypatch.setattr(researchers.passwords, "_verified", lambda stored, password: hashed.append(1) or verified(stored, password))
+    verified = password_checks._verified
+    monkeypatch.setattr(password_checks, "_verified", lambda stored, password: hashed.append(1) or verified(stored, password))
     assert all(passwords.hold("ada", RIGHT) for _ in range(100))
     assert len(hashed) == 1
     assert not passwords.hold("ada", WRONG)
     assert len(hashed) == 2
-    clock.now += researchers.passwords.REMEMBERED + 1
+    clock.now += password_checks.REMEMBERED + 1
     assert passwords.hold("ada", RIGHT)
     assert len(hashed) == 3
     set_password(store.accounts, "ada", WRONG)
@@ -248,7 +248,7 @@ def test_a_password_that_held_costs_no_hash_for_five_minutes_or_until_it_changes
 def test_what_is_remembered_of_a_password_is_a_keyed_hash_and_bounded(
     passwords: Passwords, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(researchers.passwords, "_MOST_REMEMBERED", 3)
+    monkeypatch.setattr(password_checks, "_MOST_REMEMBERED", 3)
     for name in "abcdef":
         set_password(store.accounts, name, RIGHT)
         assert passwords.hold(name, RIGHT)

@@ -131,6 +131,12 @@ export function strip(text) {
   return text.replace(ENDS, "");
 }
 
+/** The label that a text means: itself, or a whole number without the zeros behind its point. */
+export function meaningOf(text, isLabel) {
+  const bare = strip(text);
+  return isLabel(bare) ? bare : bare.replace(/^([+-]?[0-9]+)\.0+$/, "$1");
+}
+
 /** Whether a text has no control character but line breaks, and no half of a surrogate pair. */
 export function printable(text) {
   return PRINTABLE.test(text);

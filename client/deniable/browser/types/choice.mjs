@@ -1,6 +1,6 @@
 /** One of several options. Answers: an option's text, or an integer written as an option. */
 
-import { labelProblem, oneOf, strip } from "./base.mjs";
+import { meaningOf, labelProblem, oneOf } from "./base.mjs";
 
 export const choice = {
   ...oneOf,
@@ -17,7 +17,7 @@ export const choice = {
   place(source, categories, answer) {
     const text = Number.isSafeInteger(answer) ? String(answer) : answer;
     if (typeof text !== "string") return undefined;
-    const index = categories.indexOf(strip(text));
+    const index = categories.indexOf(meaningOf(text, (label) => categories.includes(label)));
     return index < 0 ? undefined : index;
   },
 };

@@ -1,7 +1,7 @@
 /** Yes or no. Answers: true, false, 1, 0, or the words yes, no, true, false, 1, 0 in any case. */
 
 import { t } from "../language.mjs";
-import { oneOf, strip } from "./base.mjs";
+import { meaningOf, oneOf } from "./base.mjs";
 
 const MEANING = new Map([["yes", 0], ["true", 0], ["1", 0], ["no", 1], ["false", 1], ["0", 1]]);
 
@@ -17,7 +17,7 @@ export const yesNo = {
   },
 
   place(source, categories, answer) {
-    if (typeof answer === "string") return MEANING.get(strip(answer).toLowerCase());
+    if (typeof answer === "string") return MEANING.get(meaningOf(answer.toLowerCase(), (label) => MEANING.has(label)));
     if (answer === true || answer === 1) return 0;
     return answer === false || answer === 0 ? 1 : undefined;
   },

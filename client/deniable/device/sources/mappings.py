@@ -26,7 +26,15 @@ class Mappings:
     def stretches(self, names: Sequence[str], size: int, skip: int) -> Iterator[Raw]:
         rows = callers_own(itertools.islice, self._given(), skip, None)
         parts: Iterator[list[Any]] = iter(lambda: callers_own(list, itertools.islice(rows, min(size, PART))), [])
-        return of_mappings(itertools.chain.from_iterable(parts), names, size, "must be a mapping from question to answer")
+        return of_mappings(_emptied(parts), names, size, "must be a mapping from question to answer")
+
+
+def _emptied(parts: Iterable[list[Any]]) -> Iterator[Any]:
+    """Yields the elements of lists and removes each, so that no list keeps answers alive while they are sent."""
+    for part in parts:
+        part.reverse()
+        while part:
+            yield part.pop()
 
 
 def of_mappings(rows: Iterable[Any], names: Sequence[str], size: int, rule: str) -> Iterator[Raw]:

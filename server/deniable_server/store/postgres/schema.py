@@ -1,4 +1,4 @@
-"""The tables on PostgreSQL, and how a database of an older version gets them. A step that has been released never changes."""
+"""PostgreSQL schema and its migrations. A step that has been released never changes; what is new becomes another step."""
 
 from __future__ import annotations
 
@@ -46,26 +46,13 @@ _FIRST = (
     "PRIMARY KEY (survey, hash))",
     "CREATE TABLE withdrawn (id BYTEA PRIMARY KEY)",
     f"CREATE TABLE unmatched (survey {_TEXT} PRIMARY KEY REFERENCES surveys (id), count INTEGER NOT NULL)",
-    f"CREATE TABLE users (name {_TEXT} PRIMARY KEY, password_hash TEXT NOT NULL)",
+    f"CREATE TABLE users (name {_TEXT} PRIMARY KEY, password_hash TEXT NOT NULL, operator INTEGER NOT NULL DEFAULT 0, "
+    "disabled INTEGER NOT NULL DEFAULT 0)",
     f'CREATE TABLE sessions (hash BYTEA PRIMARY KEY, "user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, '
     "until BIGINT NOT NULL)",
     'CREATE INDEX sessions_of_user ON sessions ("user")',
     f"CREATE TABLE keys (name {_TEXT} PRIMARY KEY, hash BYTEA NOT NULL UNIQUE, scopes TEXT NOT NULL, "
     f"survey {_TEXT} REFERENCES surveys (id), made_on TEXT NOT NULL)",
-    # Perturbed bits are not compressible; and no sample of them, nor of what was erased since, is to stay in the statistics.
-    "ALTER TABLE submissions ALTER COLUMN reports SET STORAGE EXTERNAL",
-    "ALTER TABLE intake ALTER COLUMN sealed SET STORAGE EXTERNAL",
-    *(
-        f"ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0"
-        for table, column in (
-            *(("submissions", "key"), ("submissions", "id"), ("submissions", "reports"), ("intake", "sealed"), ("tallies", "pairs")),
-            *(("invitations", "hash"), ("withdrawn", "id"), ("sessions", "hash")),
-        )
-    ),
-)
-_PEOPLE = (
-    "ALTER TABLE users ADD COLUMN operator INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE users ADD COLUMN disabled INTEGER NOT NULL DEFAULT 0",
     f"CREATE TABLE roles (survey {_TEXT} NOT NULL REFERENCES surveys (id) ON DELETE CASCADE, "
     f'"user" {_TEXT} NOT NULL REFERENCES users (name) ON DELETE CASCADE, role INTEGER NOT NULL, PRIMARY KEY (survey, "user"))',
     'CREATE INDEX roles_of_user ON roles ("user")',
@@ -78,36 +65,39 @@ _PEOPLE = (
     f"name {_TEXT} NOT NULL, public_key BYTEA NOT NULL, count BIGINT NOT NULL, challenged BIGINT NOT NULL, made_on TEXT NOT NULL)",
     "CREATE TABLE audit (number BIGINT PRIMARY KEY, entry TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE audit_head (count BIGINT PRIMARY KEY, hash TEXT NOT NULL)",
-    # Before, every account might do everything: it stays so for those that there are.
-    "UPDATE users SET operator = 1",
-    "INSERT INTO roles SELECT surveys.id, users.name, 4 FROM surveys, users",
-)
-_LIFE = (
     f"CREATE TABLE spans (survey {_TEXT} NOT NULL REFERENCES surveys (id), since TEXT NOT NULL, until TEXT NOT NULL, n BIGINT NOT NULL, "
     "PRIMARY KEY (survey, since))",
     f"CREATE TABLE settings (survey {_TEXT} PRIMARY KEY REFERENCES surveys (id), half_width DOUBLE PRECISION NOT NULL DEFAULT 0.1, "
     "expected BIGINT, least BIGINT NOT NULL DEFAULT 1, close_on TEXT, close_at BIGINT, archived INTEGER NOT NULL DEFAULT 0, "
     "delete_on TEXT, deleted_on TEXT)",
-    "INSERT INTO spans SELECT survey, published_on, (now() AT TIME ZONE 'UTC')::date::text, sum(n) FROM tallies "
-    "JOIN surveys ON id = survey WHERE mode <> 1 GROUP BY survey, published_on HAVING sum(n) >= 3",
-)
-_DRAFTS = (f"CREATE TABLE drafts (id {_TEXT} PRIMARY KEY, author {_TEXT} NOT NULL, text BYTEA NOT NULL, changed_on TEXT NOT NULL)",)
-_WEBHOOKS = (
+    f"CREATE TABLE drafts (id {_TEXT} PRIMARY KEY, author {_TEXT} NOT NULL, text BYTEA NOT NULL, changed_on TEXT NOT NULL)",
     f"CREATE TABLE webhooks (id {_TEXT} PRIMARY KEY, survey {_TEXT} NOT NULL REFERENCES surveys (id), url TEXT NOT NULL, "
     "events TEXT NOT NULL, made_on TEXT NOT NULL, failing_since TEXT, sealed BYTEA NOT NULL, is_open INTEGER NOT NULL, "
     "reached INTEGER NOT NULL, n BIGINT NOT NULL)",
     # no reference to webhooks: their rows are written anew, and messages would go with them
     f"CREATE TABLE messages (id {_TEXT} PRIMARY KEY, webhook {_TEXT} NOT NULL, body TEXT NOT NULL, tries INTEGER NOT NULL, "
     "due BIGINT NOT NULL)",
+    # Perturbed bits are not compressible; and no sample of them, nor of what was erased since, is to stay in the statistics.
+    "ALTER TABLE submissions ALTER COLUMN reports SET STORAGE EXTERNAL",
+    "ALTER TABLE intake ALTER COLUMN sealed SET STORAGE EXTERNAL",
+    *(
+        f"ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0"
+        for table, column in (
+            *(("submissions", "key"), ("submissions", "id"), ("submissions", "reports"), ("intake", "sealed"), ("tallies", "pairs")),
+            *(("invitations", "hash"), ("withdrawn", "id"), ("sessions", "hash")),
+        )
+    ),
 )
-STEPS = (_FIRST, _PEOPLE, _LIFE, _DRAFTS, _WEBHOOKS)
+STEPS = (_FIRST,)
 """What makes each version of the tables out of the one before."""
 
 
 def migrate(connection: Connection) -> None:
-    """Brings a database to the newest version, all or nothing; processes that open it together do it once.
+    """Migrates a database to the newest version, all or nothing; processes that open it together do it once.
 
-    Raises UnavailableError where a newer version made the tables, and what psycopg raises.
+    Raises:
+        UnavailableError: A newer server made the tables.
+        psycopg.Error: The database cannot be migrated; it stays as it was.
     """
     connection.execute("BEGIN")
     connection.execute("SELECT pg_advisory_xact_lock(?::bigint)", [LOCK])

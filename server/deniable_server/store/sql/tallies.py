@@ -98,12 +98,6 @@ def recount(connection: Connection, survey: Survey, chosen: Collection[Part]) ->
     return total
 
 
-def count_again(connection: Connection, survey: Survey, part: Part) -> None:
-    """Keeps the counts of a part that has none, from its reports."""
-    for n, reports in scanned(connection, survey.id, [part]):
-        change(connection, survey, part, Counts.of(survey, reports, n))
-
-
 def scanned(connection: Connection, survey_id: str, chosen: Collection[Part]) -> Iterator[tuple[int, bytes]]:
     """Counts and reports of some parts, joined until they pass SCANNED_BYTES."""
     n, size = 0, 0

@@ -239,7 +239,7 @@ def test_the_default_interval_holds_the_nearest_possible_share_and_has_a_width(n
 
 
 def test_the_rest_of_the_project_needs_no_scipy() -> None:
-    rooms = "client, delivery.jobs, device.perturb, mechanism, privacy.ledger, survey, wire.submission, wire.tally"
+    rooms = "sdk.client, delivery.jobs, device.perturb, mechanism, privacy.ledger, survey, wire.submission, wire.tally"
     modules = ", ".join(f"deniable.{name}" for name in rooms.split(", "))
     code = f"import sys, {modules}; assert not {{'scipy', 'pandas'}} & set(sys.modules), 'scipy came along'"
     subprocess.run([sys.executable, "-c", code], check=True)

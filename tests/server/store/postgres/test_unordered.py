@@ -86,12 +86,12 @@ def test_tables_that_are_only_vacuumed_would_be_found_out(
 ) -> None:
     """VACUUM FULL keeps xmin, and CLUSTER does."""
 
-    def vacuum(store: Store) -> None:
+    def cluster(store: Store) -> None:
         with store.database.connect().raw as raw:
             raw.execute("CLUSTER submissions USING submissions_pkey")
 
     monkeypatch.setattr(vacuum, "PAUSE_SECONDS", 3600)
-    found = orders(databases, survey, lambda: submissions(), wait=vacuum, number=1)
+    found = orders(databases, survey, lambda: submissions(), wait=cluster, number=1)
     assert abs(found["xmin"]) > 0.9
     assert abs(found["ctid"]) < 0.5
 
