@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.kit import glossary, language
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples" / "README.md"]
@@ -27,6 +28,11 @@ def dead_links(page: Path, text: str) -> list[str]:
         if not other.exists() or (heading and other.suffix == ".md" and heading not in headings(other)):
             dead.append(f"{target}#{heading}")
     return dead
+
+
+def indexed(index: str) -> list[str]:
+    """Returns the pages that the index of the documentation links to, in order."""
+    return sorted(target for target, _ in LINK.findall(index) if target.endswith(".md"))
 
 
 def missing(text: str) -> list[str]:
@@ -61,6 +67,39 @@ def test_the_page_on_installing_names_every_extra() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"].keys() - {"dev"}
     table = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/start/install.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(table) == sorted(extras)
+
+
+def test_the_index_links_to_every_page_once_under_its_title() -> None:
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    pages = sorted(path.relative_to(docs).as_posix() for path in docs.rglob("*.md") if path != docs / "README.md")
+    assert indexed(index) == pages
+    titles = {page: (docs / page).read_text(encoding="utf-8").split("\n")[0].removeprefix("# ") for page in pages}
+    assert {target: title for title, target in re.findall(r"\[([^\]]+)\]\(([\w/-]+\.md)\)", index)} == titles
+
+
+def test_a_page_that_the_index_omits_or_repeats_is_noticed() -> None:
+    assert indexed("[a](a.md), [b](b/b.md#c), [a](a.md) and [d](https://example.org/d.md)") == ["a.md", "a.md", "b/b.md"]
+
+
+def test_the_glossary_leads_from_each_standard_term_to_its_module() -> None:
+    page = glossary.PAGE.read_text(encoding="utf-8")
+    assert len(glossary.rows(page)) >= 60
+    assert glossary.rows(page) == language.terms(), "run python -m tests.kit.glossary; a new term needs a row"
+
+
+def test_a_module_that_moved_is_noticed_in_the_glossary_and_can_be_copied() -> None:
+    page = glossary.PAGE.read_text(encoding="utf-8")
+    moved = {**language.terms(), "TOTP": "server/elsewhere"}
+    assert glossary.rows(page) != moved
+    assert glossary.rows(glossary.with_modules(page, moved)) == moved
+
+
+def test_each_entry_of_the_glossary_has_synonyms_and_a_place_in_the_code() -> None:
+    page = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8")
+    entries = re.split(r"^\*\*(?=[A-Z])", page.split("## Standard terms")[0], flags=re.MULTILINE)[1:]
+    texts = [" ".join(entry.split()) for entry in entries]
+    assert [text for text in texts if not re.search(r"Also searched as: [^.]+\. In the code: `[\w/.]+`\.$", text)] == []
 
 
 def test_the_words_of_the_trade_are_in_the_glossary_once_and_in_order() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.atlas.cell import APPROXIMATE, EXACT, REJECTS, Cell, Line, Measured
@@ -16,22 +17,22 @@ def _percent(part: float) -> str:
 
 HEAD = f"""# How often intervals hold the truth: the coverage atlas
 
-Written by `make bench NAME=atlas`, which measures every public figure at epsilon 0.5 to 8, from 20 reports to 50,000, for rare
-and common answers, in small groups and large ones. It draws new people and new coins for each survey
+Written by `make bench NAME=atlas`, which measures every public figure at epsilon 0.5 to 8, from 20 reports to 50,000, for rare answers and
+for common ones, in small groups and large ones. It simulates new people and new coins for each survey
 (`python -m benchmarks.atlas --help`).
 
-A number is the percentage of surveys whose 95% interval holds the truth, among those that give one; of a test, how often it rejects at 5%
-what is true. `w40` behind it: 40% of the surveys warn, beside the figure, that its interval may miss the truth more often than it says.
-`r40`: 40% refuse the figure, with the reason. `-`: all do.
+A number is the coverage: the percentage of surveys whose 95% interval holds the truth, among surveys with an interval; for a test, how
+often it rejects a true hypothesis at 5%. `w40` after it: 40% of the surveys warn, beside the figure, that its interval may miss the truth
+more often than stated. `r40`: 40% refuse the figure, with the reason. `-`: all refuse it.
 
-What is promised is that nobody is misled by a figure that says nothing. Of all surveys, those that miss the truth with neither warning
+The promise is that no figure misleads without a warning. Of all surveys, those that miss the truth with neither warning
 nor refusal are at most {_percent(1 - EXACT)} where limits are exact, at most {_percent(1 - APPROXIMATE)} where they are approximate, and
 tests reject at most {_percent(REJECTS[1])}. A cell that breaks this by more than two standard errors of the simulation is marked **!**;
 so is one with an interval of no width. A test that rejects fewer than {_percent(REJECTS[0])} is marked `c`, careful: counts are whole
-numbers, and few of them are likely. It is not wrong more often, and finds less.
+numbers, and few of them are likely. It is not wrong more often, and rejects less.
 
 Rare: {_percent(RARE)} of people give the answer; common: {_percent(COMMON)}. `benchmarks/atlas/` has the shares of scales, tables and
-clinics. Where all outcomes can be enumerated a figure is exact; else it rests on as many surveys as stand above its table: 1,000 know 95%
+clinics. Where all outcomes can be enumerated a figure is exact; otherwise it has as many surveys as its table states: 1,000 know 95%
 to 0.7%, 100 to 2.2%. Where expected counts are small a test here draws 199 surveys instead of 999 for its p-value, to save time.
 """
 
@@ -41,7 +42,7 @@ def written(lines: Sequence[Line], found: Mapping[str, Sequence[Measured]]) -> s
     measured = [(line, cells) for line in lines if (cells := found.get(line.figure))]
     missing = [line.figure for line in lines if not found.get(line.figure)]
     elsewhere = "; ".join(f"`{'`, `'.join(names)}` by `benchmarks/{program}`" for program, names in ELSEWHERE.items())
-    unknown = [f"Measured elsewhere: {elsewhere}.\n"]
+    unknown = [textwrap.fill(f"Measured elsewhere: {elsewhere}.", 100, break_on_hyphens=False) + "\n"]
     unknown += [f"Not measured yet: {'; '.join(missing)}.\n"] if missing else []
     return "\n".join([HEAD, *_summary(measured), *unknown, *(text for line, cells in measured for text in _section(line, cells))])
 
@@ -49,7 +50,7 @@ def written(lines: Sequence[Line], found: Mapping[str, Sequence[Measured]]) -> s
 def _summary(measured: Sequence[tuple[Line, Sequence[Measured]]]) -> Iterator[str]:
     """One row a figure: its cells, what fails, the worst cell."""
     yield "## All figures\n"
-    yield "Misled: of the surveys of the worst cell, those whose figure is wrong and says nothing, in percent.\n"
+    yield "Misled: the percentage of the worst cell's surveys whose figure is wrong without a warning.\n"
     yield "| figure | claim | cells | surveys a cell | misled, worst cell | at most | cells that warn | that refuse | careful | marked ! |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for line, cells in measured:
